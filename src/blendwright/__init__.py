@@ -1,0 +1,1 @@
+"""Blendwright: strict plans for Blender, executed, verified and undone."""

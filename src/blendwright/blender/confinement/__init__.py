@@ -1,0 +1,54 @@
+"""Confinement of a worker: called first of all in the process, before `import bpy` and before any thread exists.
+
+Afterwards the process reads only what Python and Blender need, writes only its scratch, talks only through
+descriptors it already holds, and starts, signals and inspects no other process. This package must never import
+bpy or numpy: both start threads, and those would stay outside.
+"""
+
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from blendwright.blender.confinement.account import Confinement
+from blendwright.blender.confinement.selftest import ACTS
+from blendwright.blender.confinement.syscalls import this_architecture
+from blendwright.contracts.worker_environment import private_directories, private_environment
+
+__all__ = ["Confinement", "confine", "private_environment"]
+
+# Address space, not memory: Blender reserves far more than it touches, and needs 6 GB to start comfortably.
+_ADDRESS_SPACE = 16 << 30
+
+_applied: Confinement | None = None
+
+
+def confine(scratch: Path, *, readable: Sequence[Path] = (), address_space: int = _ADDRESS_SPACE) -> Confinement:
+    """Confine this process for good, and say what holds. `readable` are further files and directories to read.
+
+    Missing support is no error but a lower level with a reason. A second call changes nothing, since
+    confinement cannot be widened: it returns the account of the first.
+    """
+    global _applied
+    if _applied is None:
+        for directory in private_directories(scratch):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _applied = _confine(scratch.resolve(), readable, address_space)
+    return _applied
+
+
+def _confine(scratch: Path, readable: Sequence[Path], address_space: int) -> Confinement:
+    architecture = this_architecture()
+    if sys.platform != "linux":
+        return _unconfined(f"{platform.system()} offers no confinement that a process can put on itself")
+    if architecture is None:
+        return _unconfined(f"no system call numbers for {platform.machine()}")
+
+    from blendwright.blender.confinement.linux import confine_linux  # imports modules that only Linux has
+
+    return confine_linux(architecture, scratch, readable, address_space)
+
+
+def _unconfined(reason: str) -> Confinement:
+    """Nothing is in place, so no act is tried and none counts as refused."""
+    return Confinement("none", 0, False, False, tuple(ACTS), reason)

@@ -1,0 +1,31 @@
+"""Resource limits of a worker, and the vow never to gain privileges. Time is the core's to limit, by killing."""
+
+import ctypes
+import os
+import resource
+
+_PR_SET_NO_NEW_PRIVS = 38
+
+_FILE_SIZE = 4 << 30
+_OPEN_FILES = 1024
+
+
+def vow_no_new_privileges() -> None:
+    """Landlock and seccomp ask for this of everyone but root; with it no setuid program helps either."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"no_new_privs: {os.strerror(code)}")
+
+
+def limit_resources(address_space: int) -> None:
+    """Lower the limits for good; one that is already lower stays as it is."""
+    for kind, wanted in (
+        (resource.RLIMIT_AS, address_space),
+        (resource.RLIMIT_FSIZE, _FILE_SIZE),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (limit, limit))

@@ -1,0 +1,80 @@
+"""Confinement on Linux: the layers in their order, and an honest account of which of them hold."""
+
+import os
+import pwd
+from collections.abc import Sequence
+from pathlib import Path
+
+from blendwright.blender.confinement import landlock, limits, paths, seccomp, selftest
+from blendwright.blender.confinement.account import Confinement
+from blendwright.blender.confinement.syscalls import Architecture
+
+
+def confine_linux(
+    architecture: Architecture, scratch: Path, readable: Sequence[Path], address_space: int
+) -> Confinement:
+    """Apply every layer that the kernel offers, then try to break out."""
+    missing: list[str] = []
+    may_read = tuple(path.resolve() for path in (*paths.needed_to_run(), *readable))
+    ground = selftest.Ground(scratch, may_read, _home())
+
+    # Landlock holds for the thread that asks for it and for threads it starts later, not for those that run already.
+    threads = sum(1 for _ in Path("/proc/self/task").iterdir())
+    if threads > 1:
+        missing.append(f"{threads - 1} threads were running before confinement and keep their access to files")
+
+    limited = _limit(address_space, missing)
+    version = _restrict_files(scratch, may_read, missing)
+    # Last, because the filter refuses the calls that the other layers are made of.
+    filtered = _filter_calls(architecture, missing)
+
+    not_refused = selftest.acts_not_refused(ground)
+    if not_refused:
+        missing.append("the self-test got through with " + ", ".join(not_refused))
+    level = "full" if not missing else "partial" if version or filtered else "none"
+    return Confinement(level, version, filtered, limited, not_refused, "; ".join(missing) or None)
+
+
+def _limit(address_space: int, missing: list[str]) -> bool:
+    try:
+        limits.vow_no_new_privileges()
+        limits.limit_resources(address_space)
+    except (OSError, ValueError) as error:
+        missing.append(f"resource limits: {error}")
+        return False
+    return True
+
+
+def _restrict_files(scratch: Path, may_read: Sequence[Path], missing: list[str]) -> int:
+    rules = [(path, landlock.READ) for path in may_read]
+    rules += [(path, landlock.DEVICE) for path in paths.DEVICES]
+    rules.append((scratch, landlock.WRITE))
+    try:
+        version = landlock.abi()
+        if version:
+            landlock.restrict(version, rules)
+    except OSError as error:
+        missing.append(f"Landlock: {error}")
+        return 0
+    if not version:
+        missing.append("this kernel has no Landlock (Linux 5.13 or later, with `landlock` among its security modules)")
+    elif version < landlock.COMPLETE_ABI:
+        missing.append(f"Landlock ABI {version} lets readable files be truncated (Linux 6.2 or later does not)")
+    return version
+
+
+def _filter_calls(architecture: Architecture, missing: list[str]) -> bool:
+    try:
+        seccomp.install(architecture)
+    except OSError as error:
+        missing.append(f"seccomp: {error}")
+        return False
+    return True
+
+
+def _home() -> Path | None:
+    """The home directory of the user, whatever HOME says; a user without an entry has none."""
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()
+    except KeyError:
+        return None

@@ -1,0 +1,157 @@
+"""Tries forbidden acts for real and names those that were not refused.
+
+Each act must be harmless when it succeeds: a child ends at once, a file is removed, a signal is the empty one,
+and a call that would change the process is made with arguments that the kernel turns down.
+"""
+
+import ctypes
+import errno
+import os
+import socket
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from blendwright.blender.confinement.syscalls import syscall
+
+_PTRACE_ATTACH = 16
+_DISCARD_PORT = 9
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the acts need to know, gathered before confinement hides it."""
+
+    scratch: Path
+    readable: tuple[Path, ...]
+    home: Path | None
+
+    def outside(self, path: Path) -> bool:
+        """Whether no rule covers the path, so that a refusal can be expected."""
+        return not any(path.is_relative_to(allowed) for allowed in (self.scratch, *self.readable))
+
+
+def _reaches_kernel(name: str, *arguments: object) -> bool:
+    """Whether a call passes the filter: the kernel itself objects to these arguments in other words than EPERM."""
+    try:
+        syscall(name, *arguments)
+    except OSError as error:
+        return error.errno not in (errno.EPERM, errno.ENOSYS)
+    return True
+
+
+def _read_system_file(ground: Ground) -> bool:
+    path = Path("/etc/passwd")
+    return ground.outside(path) and bool(path.read_bytes())
+
+
+def _read_home(ground: Ground) -> bool:
+    if ground.home is None or not ground.outside(ground.home):
+        return False
+    next(ground.home.iterdir(), None)
+    return True
+
+
+def _read_parent_environment(ground: Ground) -> bool:
+    Path(f"/proc/{os.getppid()}/environ").read_bytes()
+    return True
+
+
+def _write_outside(ground: Ground) -> bool:
+    for directory in (ground.scratch.parent, ground.home, Path("/tmp"), Path("/dev/shm")):
+        if directory is None or directory.is_relative_to(ground.scratch):
+            continue
+        target = directory / f".blendwright-selftest-{os.getpid()}"
+        try:
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except OSError:
+            continue
+        target.unlink()
+        return True
+    return False
+
+
+def _fork(ground: Ground) -> bool:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    return True
+
+
+def _execute(ground: Ground) -> bool:
+    return _reaches_kernel("execve", ctypes.c_char_p(b""), None, None)
+
+
+def _connect_tcp(ground: Ground) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
+        connection.settimeout(1)
+        return connection.connect_ex(("127.0.0.1", _DISCARD_PORT)) not in (errno.EPERM, errno.EACCES)
+
+
+def _open_udp_socket(ground: Ground) -> bool:
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()
+    return True
+
+
+def _open_unix_socket(ground: Ground) -> bool:
+    socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).close()
+    return True
+
+
+def _signal_parent(ground: Ground) -> bool:
+    os.kill(os.getppid(), 0)
+    return True
+
+
+def _trace(ground: Ground) -> bool:
+    return _reaches_kernel("ptrace", ctypes.c_long(_PTRACE_ATTACH), ctypes.c_long(0), None, None)
+
+
+def _use_io_uring(ground: Ground) -> bool:
+    return _reaches_kernel("io_uring_setup", ctypes.c_uint(0), None)
+
+
+def _leave_namespace(ground: Ground) -> bool:
+    return _reaches_kernel("unshare", ctypes.c_int(0))
+
+
+def _change_mode(ground: Ground) -> bool:
+    target = ground.scratch / f".blendwright-selftest-{os.getpid()}"
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        target.chmod(0o640)
+        return stat.S_IMODE(target.stat().st_mode) != 0o600
+    finally:
+        target.unlink()
+
+
+ACTS: dict[str, Callable[[Ground], bool]] = {
+    "read_system_file": _read_system_file,
+    "read_home": _read_home,
+    "read_parent_environment": _read_parent_environment,
+    "write_outside": _write_outside,
+    "fork": _fork,
+    "execute": _execute,
+    "connect_tcp": _connect_tcp,
+    "open_udp_socket": _open_udp_socket,
+    "open_unix_socket": _open_unix_socket,
+    "signal_parent": _signal_parent,
+    "trace": _trace,
+    "use_io_uring": _use_io_uring,
+    "leave_namespace": _leave_namespace,
+    "change_mode": _change_mode,
+}
+
+
+def acts_not_refused(ground: Ground) -> tuple[str, ...]:
+    """The names of the acts that succeeded, in the order of `ACTS`."""
+    return tuple(name for name, act in ACTS.items() if _succeeds(act, ground))
+
+
+def _succeeds(act: Callable[[Ground], bool], ground: Ground) -> bool:
+    try:
+        return act(ground)
+    except OSError:
+        return False

@@ -1,0 +1,96 @@
+"""Which channels of a datablock are animated or driven.
+
+Responsible for: finding them from the action's slot, the NLA strips and the drivers. Such a value is whatever the last
+evaluation wrote, so it stays out of the fingerprint; the curves and drivers are in. Must not read the values themselves.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from blendwright.blender.fingerprint.skips import ALIASES
+
+# (address of a struct, its RNA type) -> property -> animated indices. Custom properties go by '["name"]', settings of
+# add-ons by their dotted path on the datablock.
+Channels = dict[tuple[int, str], dict[str, set[int]]]
+
+_CUSTOM = re.compile(r'^(.*)\[(["\'])((?:\\.|(?!\2).)*)\2\]$', re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
+NO_CHANNELS: Channels = {}
+
+
+def animated_channels(block: Any) -> Channels:
+    """The channels of a datablock that evaluation overwrites."""
+    data = block.animation_data
+    if data is None:
+        return NO_CHANNELS
+    channels: Channels = {}
+    for curve in _curves(data):
+        # A muted curve writes nothing: its channel keeps what the user set.
+        if not curve.mute:
+            _add(channels, block, curve.data_path, curve.array_index)
+    return channels
+
+
+def is_empty(data: Any) -> bool:
+    """Animation data that animates nothing is like none: Blender leaves it behind when the last key goes."""
+    return data.action is None and not data.drivers and not data.nla_tracks
+
+
+def _curves(data: Any) -> Iterator[Any]:
+    yield from data.drivers
+    yield from action_curves(data.action, getattr(data, "action_slot", None))
+    for track in data.nla_tracks:
+        yield from _strip_curves(track.strips)
+
+
+def _strip_curves(strips: Any) -> Iterator[Any]:
+    for strip in strips:
+        yield from action_curves(strip.action, getattr(strip, "action_slot", None))
+        yield from _strip_curves(strip.strips)
+
+
+def action_curves(action: Any, slot: Any) -> Iterator[Any]:
+    """The F-curves that an action holds for a slot (before Blender 4.4: all of them)."""
+    if action is None:
+        return
+    if not hasattr(action, "layers"):
+        yield from action.fcurves
+        return
+    if slot is None:
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot)
+            if bag is not None:
+                yield from bag.fcurves
+
+
+def _add(channels: Channels, block: Any, path: str, index: int) -> None:
+    head = path.split(".", 1)[0].split("[", 1)[0]
+    prop = block.bl_rna.properties.get(head) if head else None
+    if prop is not None and prop.is_runtime:
+        # Resolving it would create the add-on's group.
+        owner, name = block, path
+    else:
+        custom = _CUSTOM.match(path)
+        if custom is not None:
+            parent, name = custom[1], _custom_name(custom[3])
+        else:
+            parent, _, name = path.rpartition(".")
+        try:
+            owner = block.path_resolve(parent) if parent else block
+        except ValueError:
+            return  # the curve animates nothing
+        if not hasattr(owner, "as_pointer"):
+            return
+    type_name: str = owner.bl_rna.identifier
+    place = channels.setdefault((owner.as_pointer(), type_name), {})
+    place.setdefault(name, set()).add(index)
+    alias = ALIASES.get((type_name, name))
+    if alias is not None:
+        place.setdefault(alias, set()).add(index)
+
+
+def _custom_name(escaped: str) -> str:
+    return '["' + _ESCAPED.sub(r"\1", escaped) + '"]'

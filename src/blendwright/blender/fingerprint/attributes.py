@@ -1,0 +1,82 @@
+"""Geometry attributes in bulk.
+
+Responsible for: names, domains, types and values of all attributes of a mesh, hair curves, a point cloud or a drawing,
+sorted by name, without selections. Must not loop in Python over elements, except for strings.
+"""
+
+import hashlib
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from blendwright.blender.fingerprint.floats import fold_array
+from blendwright.blender.fingerprint.skips import ATTRIBUTE_PREFIXES_OUT
+
+_SMALL = 4096
+# From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
+_HUGE = 1 << 20
+_DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
+
+
+def blob(array: Any) -> bytes:
+    """An array's bytes, or their hash when they are many."""
+    return array.tobytes() if array.nbytes <= _SMALL else hashlib.sha256(array).digest()
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="fingerprint")
+
+
+class Blobs:
+    """Collects arrays as `blob` does, hashing huge ones meanwhile on other threads."""
+
+    def __init__(self, out: list[Any]) -> None:
+        self._out = out
+        self._pending: list[tuple[int, Future[bytes]]] = []
+
+    def add(self, array: Any) -> None:
+        if array.nbytes < _HUGE:
+            self._out.append(blob(array))
+            return
+        self._pending.append((len(self._out), _threads().submit(blob, array)))
+        self._out.append(None)
+
+    def finish(self) -> None:
+        for place, digest in self._pending:
+            self._out[place] = digest.result()
+
+
+@cache
+def _element(attribute_class: type) -> tuple[str, int, str | None]:
+    """(property, width, dtype) of an attribute's elements; the first property is the value."""
+    owner: Any = attribute_class
+    properties = owner.bl_rna.properties["data"].fixed_type.properties
+    value = next(p for p in properties if p.identifier != "rna_type")
+    width = value.array_length if getattr(value, "is_array", False) else 1
+    return value.identifier, width, _DTYPES.get(value.type)
+
+
+def encode_attributes(attributes: Any, out: list[Any]) -> None:
+    """All attributes but selections."""
+    blobs = Blobs(out)
+    named = [(attribute.name, attribute) for attribute in attributes]
+    named.sort(key=lambda pair: pair[0])
+    for name, attribute in named:
+        if name.startswith(ATTRIBUTE_PREFIXES_OUT):
+            continue
+        data = attribute.data
+        count = len(data)
+        out.append((name, attribute.domain, attribute.data_type, count))
+        if not count:
+            continue
+        value, width, dtype = _element(type(attribute))
+        if dtype is None:
+            out.append([getattr(element, value) for element in data])
+            continue
+        array = np.empty(count * width, dtype)
+        data.foreach_get(value, array)
+        blobs.add(fold_array(array) if dtype == "<f4" else array)
+    blobs.finish()

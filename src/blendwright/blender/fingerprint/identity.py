@@ -1,0 +1,74 @@
+"""How datablocks are named in the fingerprint, and which kinds take part.
+
+Responsible for: leaf keys, the version label. Must not read any content.
+"""
+
+from functools import cache
+from typing import Any
+
+import bpy
+
+from blendwright.blender.fingerprint.skips import KINDS_OUT
+
+METHOD = 1
+
+Key = tuple[str, ...]
+
+_types: Any = bpy.types
+_data: Any = bpy.data
+_app: Any = bpy.app
+
+_kind_by_class: dict[type, str] = {}
+
+
+@cache
+def label() -> str:
+    """Version of the method and of Blender: hashes with different labels are not comparable."""
+    major, minor = _app.version[:2]
+    return f"bw{METHOD}:{major}.{minor}"
+
+
+@cache
+def _kind_by_type() -> dict[str, str]:
+    properties = _types.BlendData.bl_rna.properties
+    return {p.fixed_type.identifier: p.identifier for p in properties if p.type == "COLLECTION"}
+
+
+@cache
+def kinds() -> tuple[str, ...]:
+    """The collections of bpy.data whose datablocks have leaves."""
+    return tuple(kind for kind in _kind_by_type().values() if kind not in KINDS_OUT)
+
+
+def kind_of(block: Any) -> str:
+    """The attribute of bpy.data that lists this datablock."""
+    kind = _kind_by_class.get(type(block))
+    if kind is None:
+        rna = block.bl_rna
+        while rna.identifier not in _kind_by_type():
+            rna = rna.base
+        kind = _kind_by_class[type(block)] = _kind_by_type()[rna.identifier]
+    return kind
+
+
+def key_of(block: Any) -> Key:
+    """(kind, name), and the library's path for linked data."""
+    library = block.library
+    if library is None:
+        return (_kind_by_class.get(type(block)) or kind_of(block), block.name)
+    return (kind_of(block), block.name, library.filepath)
+
+
+def member_key(collection: Any, member: Any) -> Key:
+    """The key of an object's place in a collection; a scene's own collection goes by the scene's name."""
+    name = collection.name
+    if collection.is_embedded_data:
+        name = next(f"scene:{scene.name}" for scene in _data.scenes if scene.collection == collection)
+    return member_key_named(name, collection, member)
+
+
+def member_key_named(collection_name: str, collection: Any, member: Any) -> Key:
+    outer, inner = collection.library, member.library
+    if outer is None and inner is None:
+        return ("member", collection_name, member.name)
+    return ("member", collection_name, member.name, outer.filepath if outer else "", inner.filepath if inner else "")

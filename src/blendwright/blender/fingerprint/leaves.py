@@ -1,0 +1,125 @@
+"""Leaves: the content hash of one datablock, or of all.
+
+Responsible for: `leaf` and `full` giving the same bytes for the same datablock; full being fast. Must not write.
+"""
+
+import gc
+import hashlib
+import marshal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import bpy
+
+from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels
+from blendwright.blender.fingerprint.identity import Key, key_of, kind_of, kinds, member_key_named
+from blendwright.blender.fingerprint.rows import Rows
+from blendwright.blender.fingerprint.special import SPECIALS
+from blendwright.blender.fingerprint.walk import Walk
+
+_data: Any = bpy.data
+_types: Any = bpy.types
+
+Walk.specials = SPECIALS
+
+# Membership is all in the key.
+MEMBER = hashlib.sha256(b"member").digest()
+
+# Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
+_FORMAT = 2
+_ROW_TYPES = {"objects": "Object", "meshes": "Mesh"}
+# Images that show what was rendered last.
+_RESULTS = {"RENDER_RESULT", "COMPOSITING"}
+
+
+@cache
+def _rows(kind: str) -> Rows | None:
+    name = _ROW_TYPES.get(kind)
+    return Rows(getattr(_types, name).bl_rna) if name else None
+
+
+def leaf(block: Any) -> bytes:
+    """The content hash of one datablock."""
+    rows = _rows(kind_of(block))
+    return _digest(block, rows, rows.one(block) if rows else b"", None)
+
+
+def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
+    """The leaves of all datablocks and memberships, without those that `skip` names."""
+    leaves: dict[Key, bytes] = {}
+    with _collector_off():
+        grouped = _meshes_with_groups()
+        for kind in kinds():
+            blocks = getattr(_data, kind)
+            if not blocks:
+                continue
+            rows = _rows(kind)
+            if rows is None:
+                for block in blocks:
+                    if not skip(block) and not _is_result(kind, block):
+                        leaves[key_of(block)] = _digest(block, None, b"", grouped)
+            else:
+                for block, row in zip(blocks, rows.bulk(blocks), strict=True):
+                    if not skip(block):
+                        leaves[key_of(block)] = _digest(block, rows, row, grouped)
+        for key in _memberships(skip):
+            leaves[key] = MEMBER
+    return leaves
+
+
+def _digest(block: Any, rows: Rows | None, row: bytes, grouped: dict[int, bool] | None) -> bytes:
+    row, content = read(block, rows, row, grouped)
+    return hashlib.sha256(row + marshal.dumps(content, _FORMAT)).digest()
+
+
+def read(block: Any, rows: Rows | None, row: bytes, grouped: dict[int, bool] | None) -> tuple[bytes, list[Any]]:
+    """The content that is hashed: the row without animated channels, and the values of the walk."""
+    channels = NO_CHANNELS
+    if getattr(block, "animation_data", None) is not None:
+        channels = animated_channels(block)
+        if rows and channels:
+            own = channels.get((block.as_pointer(), block.bl_rna.identifier))
+            if own:
+                row = rows.blanked(row, own)
+    walk = Walk(channels, grouped)
+    if rows:
+        walk.planned(block, rows.names)
+    out: list[Any] = []
+    walk.struct(block, out)
+    return row, out
+
+
+def _is_result(kind: str, block: Any) -> bool:
+    return kind == "images" and block.type in _RESULTS
+
+
+def _meshes_with_groups() -> dict[int, bool]:
+    """What objects tell about the vertex groups of large meshes, so that no mesh has to look for an object."""
+    return {o.data.as_pointer(): bool(o.vertex_groups) for o in _data.objects if o.type == "MESH"}
+
+
+def _memberships(skip: Callable[[Any], bool]) -> Iterator[Key]:
+    for scene in _data.scenes:
+        if not skip(scene):
+            for member in scene.collection.objects:
+                if not skip(member):
+                    yield member_key_named(f"scene:{scene.name}", scene.collection, member)
+    for collection in _data.collections:
+        if not skip(collection):
+            for member in collection.objects:
+                if not skip(member):
+                    yield member_key_named(collection.name, collection, member)
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """No garbage collection meanwhile: it would go over the many live tuples again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

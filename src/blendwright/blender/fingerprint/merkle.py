@@ -1,0 +1,78 @@
+"""The combination of all leaves into one scene hash.
+
+Responsible for: an order-independent, collision-resistant hash over (key, digest) pairs that costs little per change.
+A pair is hashed and filed under the first byte of its key's hash; a bucket is the hash of its sorted pairs, the root the
+hash of the 256 buckets. Reads no content.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from blendwright.blender.fingerprint.identity import Key, label
+
+_BUCKETS = 256
+_EMPTY_BUCKET = hashlib.sha256(b"").digest()
+
+
+def _key_hash(key: Key) -> bytes:
+    # Each part is preceded by its length, so that no two keys share an encoding.
+    parts: list[bytes] = []
+    for part in key:
+        # Blender names may hold bytes that are not UTF-8; Python carries them as surrogates.
+        data = part.encode("utf-8", "surrogateescape")
+        parts.append(len(data).to_bytes(4, "little"))
+        parts.append(data)
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+class Fingerprint:
+    """The leaves of a scene and their combined hash, kept up to date by `put` and `drop`."""
+
+    def __init__(self, leaves: Mapping[Key, bytes]) -> None:
+        self._leaves: dict[Key, bytes] = {}
+        self._buckets: list[dict[bytes, bytes]] = [{} for _ in range(_BUCKETS)]
+        self._hashes: list[bytes] = [_EMPTY_BUCKET] * _BUCKETS
+        self._dirty: set[int] = set()
+        self._root: str | None = None
+        for key, digest in leaves.items():
+            self.put(key, digest)
+
+    def put(self, key: Key, digest: bytes) -> None:
+        """Add a leaf, or replace its digest."""
+        if self._leaves.get(key) == digest:
+            return
+        self._leaves[key] = digest
+        hashed = _key_hash(key)
+        self._buckets[hashed[0]][hashed] = digest
+        self._dirty.add(hashed[0])
+        self._root = None
+
+    def drop(self, key: Key) -> None:
+        """Take a leaf out; a key that is not there is left alone."""
+        if self._leaves.pop(key, None) is None:
+            return
+        hashed = _key_hash(key)
+        del self._buckets[hashed[0]][hashed]
+        self._dirty.add(hashed[0])
+        self._root = None
+
+    def get(self, key: Key) -> bytes | None:
+        return self._leaves.get(key)
+
+    def root(self) -> str:
+        """The scene hash, `label:hex`. Only buckets that changed since the last call are computed again."""
+        if self._root is None:
+            for index in self._dirty:
+                bucket = self._buckets[index]
+                self._hashes[index] = hashlib.sha256(b"".join([k + bucket[k] for k in sorted(bucket)])).digest()
+            self._dirty.clear()
+            self._root = f"{label()}:{hashlib.sha256(b''.join(self._hashes)).hexdigest()}"
+        return self._root
+
+    def leaves(self) -> Mapping[Key, bytes]:
+        """A live, read-only view."""
+        return MappingProxyType(self._leaves)
+
+    def __len__(self) -> int:
+        return len(self._leaves)

@@ -1,0 +1,97 @@
+"""Mesh data outside RNA values: attributes, faces, weights, render layers.
+
+Responsible for: what makes a mesh's geometry. Must not depend on the objects that use the mesh, though it may ask them
+as a shortcut.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from blendwright.blender.fingerprint.attributes import Blobs, encode_attributes
+from blendwright.blender.fingerprint.floats import fold_array
+
+if TYPE_CHECKING:
+    from blendwright.blender.fingerprint.walk import Out, Walk
+
+_data: Any = bpy.data
+_app: Any = bpy.app
+
+# Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
+_FEW_VERTICES = 2000
+# Custom normals and Freestyle marks became attributes in Blender 4.5.
+_MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
+
+
+def encode_mesh(walk: "Walk", mesh: Any, out: "Out") -> None:
+    encode_attributes(mesh.attributes, out)
+    blobs = Blobs(out)
+    faces = len(mesh.polygons)
+    if faces:
+        starts = np.empty(faces, "<i4")
+        mesh.polygons.foreach_get("loop_start", starts)
+        blobs.add(starts)
+    blobs.finish()
+    if not mesh.use_auto_texspace:
+        encode_texture_space(walk, mesh, out)
+    # Which layers a render uses by default; the ones active in the interface stay out.
+    out.append(mesh.attributes.default_color_name)
+    out.append([layer.name for layer in mesh.uv_layers if layer.active_render])
+    skin = mesh.skin_vertices
+    if skin:
+        walk.structs(skin, out)
+    if not _MARKS_ARE_ATTRIBUTES:
+        _encode_old_marks(mesh, out)
+    if _has_weights(mesh, walk.grouped):
+        encode_weights(mesh.vertices, out)
+
+
+def encode_texture_space(_walk: "Walk", data: Any, out: "Out") -> None:
+    """The texture space, unless it is computed (reading it would compute it)."""
+    if not data.use_auto_texspace:
+        space = np.array([*data.texspace_location, *data.texspace_size], "<f4")
+        out.append(fold_array(space).tobytes())
+
+
+def encode_weights(points: Any, out: "Out") -> None:
+    """(point, group, weight) of every weight; points without weights cost nothing in the hash."""
+    places: list[int] = []
+    weights: list[float] = []
+    for index, point in enumerate(points):
+        for element in sorted([(item.group, item.weight) for item in point.groups]):
+            places += (index, element[0])
+            weights.append(element[1])
+    if not places:
+        return
+    blobs = Blobs(out)
+    blobs.add(np.array(places, "<i4"))
+    blobs.add(fold_array(np.array(weights, "<f4")))
+    blobs.finish()
+
+
+def encode_lattice(_walk: "Walk", lattice: Any, out: "Out") -> None:
+    encode_weights(lattice.points, out)
+
+
+def _has_weights(mesh: Any, grouped: dict[int, bool] | None) -> bool:
+    """Whether any vertex is in a group. The mesh keeps the groups, but only an object that uses it shows their names."""
+    vertices = mesh.vertices
+    if len(vertices) > _FEW_VERTICES:
+        if grouped is None:
+            grouped = {mesh.as_pointer(): bool(o.vertex_groups) for o in _data.objects if o.data == mesh}
+        known = grouped.get(mesh.as_pointer())
+        if known is not None:
+            return known
+    return any([vertex.groups for vertex in vertices])
+
+
+def _encode_old_marks(mesh: Any, out: "Out") -> None:
+    if mesh.has_custom_normals:
+        normals = np.empty(len(mesh.loops) * 3, "<f4")
+        mesh.corner_normals.foreach_get("vector", normals)
+        out.append(fold_array(normals).tobytes())
+    for elements in (mesh.edges, mesh.polygons):
+        marks = np.empty(len(elements), "?")
+        elements.foreach_get("use_freestyle_mark", marks)
+        out.append(np.flatnonzero(marks).astype("<i4").tobytes())

@@ -1,0 +1,33 @@
+"""The list of readers that add to the plain walk, by RNA type (subtypes included).
+
+Responsible for: the table, nothing else.
+"""
+
+from typing import Final
+
+from blendwright.blender.fingerprint import content, mesh, nodes
+from blendwright.blender.fingerprint.walk import Special
+
+SPECIALS: Final[dict[str, Special]] = {
+    "Action": content.encode_action,
+    "ActionChannelbag": content.encode_channelbag,
+    "AnimData": content.encode_drivers,
+    "Collection": content.encode_light_linking,
+    "CompositorNodeCryptomatteV2": nodes.encode_image_layers,
+    "CompositorNodeImage": nodes.encode_image_layers,
+    "Curve": mesh.encode_texture_space,
+    "Image": content.encode_image,
+    "ImageFormatSettings": content.encode_image_format,
+    "Lattice": mesh.encode_lattice,
+    "Mesh": mesh.encode_mesh,
+    "MetaBall": mesh.encode_texture_space,
+    "NlaStrip": content.encode_strip,
+    "Node": nodes.encode_sockets,
+    "NodeTree": nodes.encode_tree,
+    "Object": content.encode_slots,
+    "ParticleSettings": content.encode_particle_settings,
+    "Pose": content.encode_pose,
+    "ShapeKey": content.encode_shape_key,
+    "Text": content.encode_text,
+    "ViewLayer": content.encode_layer_collections,
+}

@@ -1,0 +1,205 @@
+"""The canonical walk over one datablock: RNA values in a fixed order, as plain Python values.
+
+Responsible for: reading a struct by its plan and going down into its parts. What needs more than the plan (nodes, mesh
+data, poses ...) is in the readers of `special.py`. Must never write: no property is read whose getter creates data.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from blendwright.blender.fingerprint import plans
+from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
+from blendwright.blender.fingerprint.attributes import blob, encode_attributes
+from blendwright.blender.fingerprint.floats import fold_all, fold_array
+from blendwright.blender.fingerprint.identity import key_of
+from blendwright.blender.fingerprint.paths import canonical_path
+from blendwright.blender.fingerprint.plans import Plan
+from blendwright.blender.fingerprint.properties import custom, system
+
+# The deepest chain of parts in Blender 5.0 has 7 links. A pointer that leads back up must become a reference in
+# `skips.py`; a hash that silently stopped somewhere would be worse than an error.
+_DEEPEST = 24
+
+Out = list[Any]
+Special = Callable[["Walk", Any, Out], None]
+
+
+class Walk:
+    """Reads structs into `out`, leaving animated channels blank."""
+
+    # RNA type -> what to read besides the plan; filled by `special.py`.
+    specials: dict[str, Special] = {}
+    _plans: dict[type, tuple[Plan, tuple[Special, ...]]] = {}
+
+    def __init__(self, channels: Channels, grouped: dict[int, bool] | None = None) -> None:
+        self.channels = channels
+        # Address of a mesh -> whether it has vertex groups, as far as known beforehand.
+        self.grouped = grouped
+        self._depth = 0
+
+    def planned(self, struct: Any, without: frozenset[str] = frozenset()) -> tuple[Plan, tuple[Special, ...]]:
+        found = self._plans.get(type(struct))
+        if found is None:
+            rna = struct.bl_rna
+            specials = tuple(self.specials[name] for name in reversed(plans.bases(rna)) if name in self.specials)
+            found = self._plans[type(struct)] = (Plan(rna, struct, without), specials)
+        return found
+
+    def struct(self, struct: Any, out: Out) -> None:
+        """All of a struct: its type, its values, its parts, its custom properties."""
+        plan, specials = self._plans.get(type(struct)) or self.planned(struct)
+        out.append(plan.name)
+        channels = self.channels and self.channels.get((struct.as_pointer(), plan.name))
+        if channels:
+            self._values_but(plan, struct, channels, out)
+        else:
+            if plan.scalars:
+                out.append(plan.scalars(struct))
+            if plan.floats:
+                out.append(fold_all(plan.floats(struct)))
+            if plan.vectors:
+                for value, depth in zip(plan.vectors(struct), plan.vector_depths, strict=True):
+                    out.append(_vector(value, depth))
+        for name in plan.flags:
+            out.append(sorted(getattr(struct, name)))
+        for name in plan.paths:
+            out.append(canonical_path(getattr(struct, name), struct.id_data))
+        if plan.parts:
+            for value, kind in zip(plan.parts(struct), plan.part_kinds, strict=True):
+                # An absent part and an empty list are alike.
+                if value:
+                    self._part(value, kind, out)
+                else:
+                    out.append(None)
+        if plan.custom:
+            self.properties(struct, plan, channels or None, out)
+        for special in specials:
+            special(self, struct, out)
+
+    def _values_but(self, plan: Plan, struct: Any, channels: dict[str, set[int]], out: Out) -> None:
+        if plan.scalars:
+            values = plan.scalars(struct)
+            out.append([None if n in channels else v for n, v in zip(plan.scalar_names, values, strict=True)])
+        if plan.floats:
+            values = fold_all(plan.floats(struct))
+            out.append([None if n in channels else v for n, v in zip(plan.float_names, values, strict=True)])
+        if plan.vectors:
+            for name, value, depth in zip(plan.vector_names, plan.vectors(struct), plan.vector_depths, strict=True):
+                left_out = channels.get(name, ())
+                out.append([None if i in left_out else v for i, v in enumerate(_vector(value, depth))])
+
+    def properties(self, struct: Any, plan: Plan, channels: dict[str, set[int]] | None, out: Out) -> None:
+        own = custom(struct, plan.runtime)
+        added = None
+        if plan.system or plan.runtime:
+            added = system(struct, struct.bl_rna, plan.runtime, plan.system)
+        if channels:
+            own = own and [_blanked(f'["{name}"]', name, value, channels) for name, value in own]
+            added = added and [_blanked(name, name, value, channels) for name, value in added]
+        out.append(own)
+        out.append(added)
+
+    def _part(self, value: Any, kind: int, out: Out) -> None:
+        if kind == plans.BLOCK:
+            out.append(key_of(value))
+        elif kind == plans.STRUCT:
+            self.inner(value, out)
+        elif kind == plans.STRUCTS:
+            self.structs(value, out)
+        elif kind == plans.BULK:
+            self.bulk(value, out)
+        elif kind == plans.NAMED:
+            out.append(reference(value))
+        elif kind == plans.ANIMATION:
+            if is_empty(value):
+                out.append(None)
+            else:
+                self.inner(value, out)
+        elif kind == plans.OWNED_BLOCK:
+            if value.is_embedded_data:
+                self.embedded(value, out)
+            else:
+                out.append(key_of(value))
+        elif kind == plans.BLOCKS:
+            out.append([None if block is None else key_of(block) for block in value])
+        elif kind == plans.NAMES:
+            out.append([reference(item) for item in value])
+        else:
+            encode_attributes(value, out)
+
+    def inner(self, struct: Any, out: Out) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise RecursionError(f"the parts of {struct.bl_rna.identifier} lead back to their owner")
+        self.struct(struct, out)
+        self._depth -= 1
+
+    def structs(self, items: Any, out: Out) -> None:
+        """A list of structs, in its order."""
+        out.append(len(items))
+        for item in items:
+            if item is None:
+                out.append(None)
+            else:
+                self.inner(item, out)
+
+    def unordered(self, items: Any, out: Out) -> None:
+        """A list of structs whose order means nothing."""
+        found: list[tuple[str, Out]] = []
+        for item in items:
+            inner: Out = []
+            self.inner(item, inner)
+            found.append((repr(inner), inner))
+        found.sort(key=lambda pair: pair[0])
+        out.append([inner for _, inner in found])
+
+    def embedded(self, block: Any, out: Out) -> None:
+        """A datablock that is part of another one, with its own animation."""
+        outer = self.channels
+        if getattr(block, "animation_data", None) is not None:
+            self.channels = {**outer, **animated_channels(block)}
+        self.inner(block, out)
+        self.channels = outer
+
+    def bulk(self, items: Any, out: Out) -> None:
+        """A list of structs that hold numbers only, column by column."""
+        first = items[0]
+        type_name: str = first.bl_rna.identifier
+        if any(owner == type_name for _, owner in self.channels):
+            self.structs(items, out)
+            return
+        out.append(type_name)
+        for name, width, dtype in plans.bulk_columns(type_name) or ():
+            column = np.empty(len(items) * width, dtype)
+            items.foreach_get(name, column)
+            out.append(blob(fold_array(column) if dtype == "<f4" else column))
+
+
+def reference(struct: Any) -> str | None:
+    """A struct that lives in a named list elsewhere."""
+    found = getattr(struct, "identifier", None) or getattr(struct, "name", None)
+    return found if isinstance(found, str) else None
+
+
+def _vector(value: Any, depth: int) -> tuple[float, ...]:
+    for _ in range(depth - 1):
+        value = [inner for outer in value for inner in outer]
+    return fold_all(value)
+
+
+def _blanked(path: str, name: str, value: Any, channels: dict[str, set[int]]) -> tuple[str, Any]:
+    """A property without what is animated of it: all, some elements, or settings inside an add-on's group."""
+    indices = channels.get(path)
+    if indices is not None:
+        if isinstance(value, list):
+            elements: list[Any] = value
+            return (name, [None if i in indices else element for i, element in enumerate(elements)])
+        return (name, None)
+    if isinstance(value, list) and any(channel.startswith(f"{path}.") for channel in channels):
+        settings: list[Any] = value
+        return (name, [_blanked(f"{path}.{inner}", inner, v, channels) for inner, v in settings])
+    return (name, value)
+
+

@@ -1,0 +1,6 @@
+"""The `Scene` port on bpy: names, recorded writes, reversible deletion, and what a step touched."""
+
+from blendwright.blender.scene.port import BpyScene
+from blendwright.blender.scene.state import SceneState
+
+__all__ = ["BpyScene", "SceneState"]

@@ -1,0 +1,158 @@
+"""The reading half of the Scene port: names, did-you-mean, evaluation, hashes and files. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import bpy
+import mathutils
+
+from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene import references
+from blendwright.blender.scene.record import Record, member_key
+from blendwright.blender.scene.state import BURIED, SceneState
+from blendwright.contracts.effects import Kind
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
+
+NAME_BYTES = 255 if bpy.app.version >= (5, 0, 0) else 63
+
+
+class SceneReader:
+    """What a tool may ask; the record says what this step has written so far."""
+
+    def __init__(self, state: SceneState, files: Mapping[str, str], outbox: Path) -> None:
+        self._state = state
+        self._files = files
+        self._outbox = outbox
+        self._stale = True
+        self.record = Record(state)
+        self.artifacts: list[str] = []
+
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        return bpy.app.version
+
+    @property
+    def active(self) -> Any:
+        return bpy.context.scene
+
+    def find(self, kind: Kind, name: str) -> Any | None:
+        return self._state.find(kind.value, name)
+
+    def require(self, kind: Kind, name: str, at: str = "") -> Any:
+        block = self.find(kind, name)
+        if block is None:
+            raise StepError(self.missing(kind, name, at)[0])
+        return block
+
+    def missing(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
+        known = self._state.named(kind.value)
+        if name in known:
+            return ()
+        cure = did_you_mean(
+            name, known, otherwise=f"Create it first, or name one of the {len(known)} {kind.value} there are."
+        )
+        return (Finding(Fault.TARGET_NOT_FOUND, f"there is no {kind.label} named '{name}'", at, cure),)
+
+    def taken(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
+        if name in self._state.named(kind.value):
+            cure = "Choose another name, or work with the one that is there."
+            return (Finding(Fault.SCENE_CONFLICT, f"there is already {_an(kind.label)} named '{name}'", at, cure),)
+        return self._unfit(name, at)
+
+    def names(self, kind: Kind) -> Sequence[str]:
+        return sorted(self._state.named(kind.value))
+
+    def blocks(self, kind: Kind) -> Iterable[Any]:
+        return self._state.blocks(kind)
+
+    def users(self, block: Any) -> Sequence[Any]:
+        return references.referrers({block})[block]
+
+    def collections_of(self, obj: Any) -> Sequence[Any]:
+        homes = [scene.collection for scene in self.blocks(Kind.SCENE)]
+        homes += self.blocks(Kind.COLLECTION)
+        return [home for home in homes if self.record.is_member(member_key(home, obj))]
+
+    def is_in(self, collection: Any, obj: Any) -> bool:
+        return self.record.is_member(member_key(collection, obj))
+
+    def kind_of(self, block: Any) -> Kind:
+        return Kind(fp.key_of(block)[0])
+
+    def depsgraph(self) -> Any:
+        if self._stale:
+            bpy.context.view_layer.update()
+            self._stale = False
+        return bpy.context.evaluated_depsgraph_get()
+
+    def evaluated(self, obj: Any) -> Any:
+        return obj.evaluated_get(self.depsgraph())
+
+    @contextmanager
+    def evaluated_mesh(self, obj: Any) -> Iterator[Any | None]:
+        evaluated = self.evaluated(obj)
+        try:
+            mesh = evaluated.to_mesh()
+        except RuntimeError:  # an object of a type that never gives a mesh
+            mesh = None
+        try:
+            yield mesh
+        finally:
+            evaluated.to_mesh_clear()
+
+    def content_hash(self, block: Any) -> str:
+        key = fp.key_of(block)
+        known = None if self.record.free(key) else self._state.fingerprint.get(key)
+        return (known or fp.leaf(block)).hex()
+
+    def scene_hash(self) -> str:
+        return self._state.root()
+
+    # ------------------------------------------------------------------ making values
+
+    def vector(self, values: Sequence[float]) -> Any:
+        return mathutils.Vector(values)
+
+    def matrix(self, rows: Sequence[Sequence[float]]) -> Any:
+        return mathutils.Matrix(rows)
+
+    def euler(self, radians: Sequence[float], order: str = "XYZ") -> Any:
+        return mathutils.Euler(radians, order)
+
+    def quaternion(self, wxyz: Sequence[float]) -> Any:
+        return mathutils.Quaternion(wxyz)
+
+    # ------------------------------------------------------------------ files
+
+    def input_file(self, path: str) -> str:
+        return self._files[path]
+
+    def output_file(self, path: str) -> str:
+        return self._files[path]
+
+    def artifact(self, name: str) -> str:
+        self.artifacts.append(name)
+        return str(self._outbox / name)
+
+    def _unfit(self, name: str, at: str) -> Sequence[Finding]:
+        if len(name.encode()) > NAME_BYTES:
+            message = (
+                f"the name has {len(name.encode())} bytes; Blender {bpy.app.version_string} keeps at most {NAME_BYTES}"
+            )
+            return (Finding(Fault.ARGS_INVALID, message, at, "Shorten the name."),)
+        if name.startswith(BURIED):
+            message = f"names that start with '{BURIED}' are reserved"
+            return (Finding(Fault.ARGS_INVALID, message, at, "Choose another name."),)
+        return ()
+
+
+def _an(word: str) -> str:
+    return ("an " if word[0] in "aeiou" else "a ") + word

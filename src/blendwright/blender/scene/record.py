@@ -1,0 +1,94 @@
+"""The record of one step: how to take each write back, and which leaves of the fingerprint it may have moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+
+from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.state import SceneState
+
+Inverse = Callable[[], None]
+Change = tuple[fp.Key, str]
+
+
+class Record:
+    """Inverses run last first; they address datablocks by name, since a reference may dangle by then."""
+
+    def __init__(self, state: SceneState) -> None:
+        self._state = state
+        self._inverses: list[Inverse] = []
+        self._before: dict[fp.Key, bytes | None] = {}
+        self._members: dict[fp.Key, bool] = {}
+        self.created: set[fp.Key] = set()
+        self.edited: set[fp.Key] = set()
+        self.released: list[Any] = []
+
+    def inverse(self, undo: Inverse) -> None:
+        self._inverses.append(undo)
+
+    def touch(self, key: fp.Key) -> None:
+        if key not in self._before:
+            self._before[key] = self._state.fingerprint.get(key)
+
+    def is_member(self, key: fp.Key) -> bool:
+        """Whether an object is in a collection, from the fingerprint: asking Blender is linear in the collection's size."""
+        known = self._members.get(key)
+        return self._state.fingerprint.get(key) is not None if known is None else known
+
+    def member(self, key: fp.Key, present: bool) -> None:
+        self.touch(key)
+        self._members[key] = present
+
+    @property
+    def clean(self) -> bool:
+        return not self._inverses and not self._before
+
+    def free(self, key: fp.Key) -> bool:
+        """Whether a datablock may be written without recording: it is new in this step, or its pre-image is held."""
+        return key in self.created or key in self.edited
+
+    def seal(self) -> list[Change]:
+        """Hash what was touched; returns what really changed, in a stable order."""
+        fingerprint = self._state.fingerprint
+        changes: list[Change] = []
+        for key in sorted(self._before):
+            before = self._before[key]
+            after = self._digest(key)
+            if after is None:
+                fingerprint.drop(key)
+            else:
+                fingerprint.put(key, after)
+            if before != after:
+                changes.append((key, "created" if before is None else "removed" if after is None else "changed"))
+        return changes
+
+    def revert(self) -> None:
+        """Run the inverses and hash what was touched again; the caller compares the root."""
+        while self._inverses:
+            self._inverses.pop()()
+        self.seal()
+
+    def _digest(self, key: fp.Key) -> bytes | None:
+        if key[0] == fp.MEMBER:
+            return fp.MEMBER_DIGEST if self.is_member(key) else None
+        if len(key) > 2:
+            blocks: Any = getattr(bpy.data, key[0])
+            block = blocks.get((key[1], key[2]))
+        else:
+            block = self._state.find(key[0], key[1])
+        return None if block is None else fp.leaf(block)
+
+
+def home_of(collection: Any) -> str:
+    """The name of a collection in membership keys, where a scene's own collection is `scene:NAME`."""
+    if not collection.is_embedded_data:
+        return collection.name
+    scenes: Any = bpy.data.scenes
+    return fp.MASTER + next(scene.name for scene in scenes if scene.collection == collection)
+
+
+def member_key(collection: Any, obj: Any) -> fp.Key:
+    return (fp.MEMBER, home_of(collection), obj.name)

@@ -1,0 +1,125 @@
+"""What the worker knows of its scene between steps: names, fingerprint, and the buried datablocks.
+
+References to datablocks live in the name map only, and the map is dropped whenever Blender may have moved them (open, undo).
+References to structures inside datablocks are never kept: they dangle without notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from blendwright.blender import fingerprint as fp
+from blendwright.contracts.effects import Kind
+
+# Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs
+# milliseconds in a large scene, and a revert needs them.
+BURIED = "~bw~"
+
+
+def is_buried(block: Any) -> bool:
+    return block.name.startswith(BURIED)
+
+
+class SceneState:
+    """One per worker."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, dict[str, Any]] = {}
+        self._buried: list[fp.Key] = []
+        self._burials = 0
+        self.fingerprint = fp.Fingerprint({})
+        self.refresh()
+
+    # ------------------------------------------------------------------ names
+
+    def find(self, collection: str, name: str) -> Any | None:
+        """A local datablock by name, through a map: Blender's own lookup is linear in the number of datablocks."""
+        return self.named(collection).get(name)
+
+    def named(self, collection: str) -> dict[str, Any]:
+        known = self._names.get(collection)
+        if known is None:
+            blocks: Any = getattr(bpy.data, collection)
+            known = {block.name: block for block in blocks if not block.library and not is_buried(block)}
+            self._names[collection] = known
+        return known
+
+    def add_name(self, collection: str, block: Any) -> None:
+        self.named(collection)[block.name] = block
+
+    def drop_name(self, collection: str, name: str) -> None:
+        self.named(collection).pop(name, None)
+
+    def blocks(self, kind: Kind) -> Iterator[Any]:
+        known = self.named(kind.value)
+        return (known[name] for name in sorted(known))
+
+    # ------------------------------------------------------------------ burying
+
+    def bury(self, collection: str, block: Any) -> str:
+        """Hide a datablock from names, fingerprint and snapshot, alive until the next purge; returns its reserved name."""
+        self._burials += 1
+        self.drop_name(collection, block.name)
+        block.name = f"{BURIED}{self._burials:x}"
+        self._buried.append((collection, block.name))
+        return block.name
+
+    def buried(self, collection: str, name: str) -> Any | None:
+        blocks: Any = getattr(bpy.data, collection)
+        return blocks.get(name)
+
+    def exhume(self, collection: str, block: Any, name: str) -> None:
+        """Undo a burial."""
+        self._buried.remove((collection, block.name))
+        block.name = name
+        self.add_name(collection, block)
+
+    def purge(self) -> None:
+        """Really remove what is buried; before every save, since a file must not carry it."""
+        found = {self.buried(collection, name) for collection, name in self._buried}
+        found.discard(None)
+        if found:
+            bpy.data.batch_remove(found)
+        self._buried.clear()
+
+    @property
+    def burial_count(self) -> int:
+        return len(self._buried)
+
+    # ------------------------------------------------------------------ the whole
+
+    def refresh(self) -> None:
+        """Forget every reference and hash the scene anew."""
+        self._names.clear()
+        self.fingerprint = fp.Fingerprint(fp.full(is_buried))
+
+    def root(self) -> str:
+        return self.fingerprint.root()
+
+    def full_root(self) -> str:
+        """The hash from a full recomputation, for the cross-check; nothing is replaced by it."""
+        return fp.Fingerprint(fp.full(is_buried)).root()
+
+    def reset(self) -> None:
+        """An empty scene: no objects, no start-up file, no preferences of anybody."""
+        self._buried.clear()
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        self._prepare()
+
+    def open(self, path: Path) -> None:
+        self._buried.clear()
+        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
+        self._prepare()
+
+    def save(self, path: Path) -> None:
+        self.purge()
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=False, check_existing=False)
+
+    def _prepare(self) -> None:
+        bpy.context.preferences.edit.undo_steps = 64
+        bpy.context.preferences.edit.use_global_undo = True
+        self.refresh()

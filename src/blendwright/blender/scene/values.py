@@ -1,0 +1,36 @@
+"""Values taken out of Blender and put back: copies that stay what they were, and the places they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+
+from blendwright.blender import fingerprint as fp
+
+Thaw = Callable[[], Any]
+
+
+def freeze(value: Any, resolve: Callable[[fp.Key], Any]) -> Thaw:
+    """A property's value as something that yields it again later, whatever happens to the original.
+
+    Datablocks are kept by name (a reference may dangle after a revert), arrays and vectors by their numbers."""
+    if isinstance(value, bpy.types.ID):
+        key = fp.key_of(value)
+        return lambda: resolve(key)
+    if isinstance(value, (str, bytes, int, float, bool, set, frozenset)) or value is None:
+        return lambda: value
+    numbers = plain(value)
+    return lambda: numbers
+
+
+def plain(value: Any) -> Any:
+    """Vectors, matrices, arrays and groups of custom properties as tuples, lists and dictionaries."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "to_list"):
+        return value.to_list()
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        return value
+    return tuple(plain(part) for part in value)

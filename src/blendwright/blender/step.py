@@ -1,0 +1,201 @@
+"""One step inside Blender: check, capture, apply, verify, fingerprint, then keep or revert.
+
+The order is fixed here and no tool can skip a part of it. A step that is not kept is taken back by its declared way, and the
+hash from before proves it; where it cannot be proven the answer says so, and the core rebuilds the scene elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import bpy
+
+from blendwright.blender.scene import BpyScene, SceneState
+from blendwright.contracts.effects import Kind, Revert, SafetyLevel
+from blendwright.contracts.step import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.contracts.tool import AnyTool
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+_log = logging.getLogger(__name__)
+
+# Membership in a collection is a leaf of its own in the fingerprint; writing it is writing the collection.
+MEMBER_KIND = Kind.COLLECTION.value
+# Buried datablocks cost memory; removing them all at once is cheap, one at a time is not.
+MOST_BURIED = 512
+
+
+class Stepper:
+    """Runs steps against one scene state."""
+
+    def __init__(self, state: SceneState, tools: Mapping[str, AnyTool], outbox: Path) -> None:
+        self._state = state
+        self._tools = tools
+        self._outbox = outbox
+
+    def run(self, request: StepRequest) -> StepAnswer:
+        tool = self._tools[request["tool"]]
+        args: Any = tool.args_model.model_validate(request["args"])
+        return _Run(self._state, tool, args, request, self._outbox).answer()
+
+
+class _Run:
+    """One run of one step."""
+
+    def __init__(self, state: SceneState, tool: AnyTool, args: Any, request: StepRequest, outbox: Path) -> None:
+        self._state = state
+        self._tool = tool
+        self._args = args
+        self._request = request
+        self._scene = BpyScene(state, request.get("files", {}), outbox)
+        self._before = state.root()
+        self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
+        self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
+        self._written = False
+        self._changes: list[list[str]] = []
+        self._result: dict[str, Any] | None = None
+        self._ms: dict[str, float] = {}
+
+    def answer(self) -> StepAnswer:
+        findings = self._findings()
+        if not findings and "rehearse" not in self._request:
+            if self._state.burial_count > MOST_BURIED:
+                self._state.purge()
+            return self._report((), None)
+        reverted = self._revert() if self._written else None
+        return self._report(findings, reverted)
+
+    def _findings(self) -> tuple[Finding, ...]:
+        """Run the step as far as it goes; empty when all is as promised. An outermost place: a tool may raise anything."""
+        try:
+            return self._attempt()
+        except StepError as error:
+            return (error.finding,)
+        except Exception as error:
+            _log.exception("%s raised", self._tool.name)
+            return (_raised(error),)
+
+    def _attempt(self) -> tuple[Finding, ...]:
+        tool, scene, args = self._tool, self._scene, self._args
+        started = perf_counter()
+        findings = tuple(tool.check(scene, args))
+        self._ms["plan"] = _ms_since(started)
+        if findings:
+            return findings
+
+        started = perf_counter()
+        try:
+            self._written = True
+            if self._memfile:
+                bpy.ops.ed.undo_push(message=tool.name)
+            result = tool.apply(scene, args)
+            scene.settle()
+        finally:
+            self._ms["execute"] = _ms_since(started)
+        self._result = result.model_dump(mode="json")
+
+        started = perf_counter()
+        try:
+            writes = tool.safety_level is not SafetyLevel.READ_ONLY
+            findings = tuple(tool.verify(scene, args, result)) if writes or self._request.get("verify") else ()
+            self._seal()
+            return tuple(_unverified(finding) for finding in findings) + self._broken_promises()
+        finally:
+            self._ms["verify"] = _ms_since(started)
+
+    def _seal(self) -> None:
+        if self._memfile:
+            self._changes = self._difference()
+        else:
+            self._changes = [[*key, change] for key, change in self._scene.record.seal()]
+
+    def _difference(self) -> list[list[str]]:
+        """What an operator changed, by comparing the whole scene: nobody recorded its writes."""
+        self._state.refresh()
+        leaves = self._state.fingerprint.leaves()
+        changes: list[list[str]] = []
+        for key in sorted(self._leaves.keys() | leaves.keys()):
+            old, new = self._leaves.get(key), leaves.get(key)
+            if old != new:
+                changes.append([*key, "created" if old is None else "removed" if new is None else "changed"])
+        return changes
+
+    def _broken_promises(self) -> tuple[Finding, ...]:
+        """A tool that did what it does not declare; its author's mistake, so it is never the caller's to repair."""
+        after = self._state.root()
+        if self._tool.safety_level is SafetyLevel.READ_ONLY and after != self._before:
+            return (Finding(Fault.INTERNAL_ERROR, f"{self._tool.name} is read-only and changed {self._changes[:3]}"),)
+        declared = {kind.value for kind in self._tool.writes}
+        kinds = {MEMBER_KIND if change[0] == "member" else change[0] for change in self._changes}
+        if kinds - declared:
+            message = f"{self._tool.name} wrote {sorted(kinds - declared)}, which it does not declare"
+            return (Finding(Fault.INTERNAL_ERROR, message),)
+        if self._request.get("cross_check") and self._state.full_root() != after:
+            return (Finding(Fault.INTERNAL_ERROR, f"{self._tool.name} wrote something that it did not report"),)
+        return ()
+
+    # ------------------------------------------------------------------ taking back
+
+    def _revert(self) -> str:
+        ways = [Revert.MEMFILE] if self._memfile else [Revert.INVERSE]
+        for way in ways:
+            try:
+                (self._undo if way is Revert.MEMFILE else self._scene.record.revert)()
+            except Exception:
+                # An outermost place: whatever goes wrong here, the next way or the core takes over.
+                _log.exception("%s could not be reverted by %s", self._tool.name, way)
+                continue
+            if self._state.root() == self._before:
+                return way.value
+            _log.error("%s reverted by %s left another hash", self._tool.name, way)
+        return REVERT_FAILED
+
+    def _undo(self) -> None:
+        # Edits since the last push survive an undo: the dirty state is pushed first.
+        bpy.ops.ed.undo_push(message="revert")
+        bpy.ops.ed.undo()
+        self._state.refresh()
+
+    # ------------------------------------------------------------------ the answer
+
+    def _report(self, findings: tuple[Finding, ...], reverted: str | None) -> StepAnswer:
+        kept = reverted is None
+        return {
+            "ok": not findings,
+            "fault": findings[0].fault.value if findings else None,
+            "message": "; ".join(finding.message for finding in findings),
+            "findings": [finding.to_json() for finding in findings],
+            "result": None if findings else self._result,
+            "changes": self._changes,
+            "before": self._before,
+            "after": self._state.root() if kept or reverted == REVERT_FAILED else self._before,
+            "reverted_by": reverted,
+            "artifacts": self._scene.artifacts if not findings else [],
+            "plan_ms": self._ms.get("plan"),
+            "execute_ms": self._ms.get("execute"),
+            "verify_ms": self._ms.get("verify"),
+        }
+
+
+def _unverified(finding: Finding) -> Finding:
+    """What `verify` finds is a failed postcondition, whatever the tool calls it."""
+    return Finding(Fault.VERIFICATION_FAILED, finding.message, finding.pointer, finding.cure)
+
+
+def _raised(error: Exception) -> Finding:
+    line = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    return Finding(
+        Fault.EXECUTION_FAILED,
+        f"Blender raised {line}",
+        "",
+        "Change the arguments; the worker's log has the whole trace.",
+    )
+
+
+def _ms_since(started: float) -> float:
+    return round((perf_counter() - started) * 1000, 3)

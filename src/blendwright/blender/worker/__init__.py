@@ -1,0 +1,1 @@
+"""The process with Blender in it: how it starts, confines itself and answers requests."""

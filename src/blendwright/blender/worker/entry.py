@@ -1,0 +1,77 @@
+"""The life of a worker process, from its first line to its last: tie to the parent, confine, load Blender, serve, end.
+
+The order is the point of this module: nothing of Blender may be imported before the process is confined.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from blendwright.blender.worker import lifeline
+from blendwright.blender.worker.loop import Loop
+
+START_FAILED = 1
+
+logger = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str]) -> NoReturn:
+    """Run one worker; never returns."""
+    code = START_FAILED
+    try:
+        code = _serve(_parse(argv))
+    except Exception:
+        # The outermost place of a worker: the core reads the reason from the log.
+        logger.exception("the worker failed")
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Blender's own teardown is slow and may crash in the wheel; nothing in a worker's memory is worth it.
+        os._exit(code)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    _ignore_interrupts()
+    lifeline.die_with_parent(options.parent)
+    for fd in (options.read_fd, options.write_fd):
+        os.set_inheritable(fd, False)
+
+    # Landlock and seccomp hold the thread that asks and those it starts later, and bpy starts threads when it is imported.
+    from blendwright.blender.confinement import confine
+
+    confinement = confine(options.scratch, readable=[*options.import_root, *options.readable])
+    if options.lifeline_fd is not None:
+        lifeline.watch(options.lifeline_fd)
+
+    importlib.import_module("bpy")
+    # Blender in the background installs a handler of its own for Ctrl-C.
+    _ignore_interrupts()
+
+    from blendwright.blender.worker import handlers
+
+    return Loop(options.read_fd, options.write_fd, handlers.build(options.scratch, confinement)).run()
+
+
+def _ignore_interrupts() -> None:
+    """A terminal sends Ctrl-C to everyone; what it means is for the core to decide."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="blendwright-worker", allow_abbrev=False)
+    parser.add_argument("--read-fd", type=int, required=True)
+    parser.add_argument("--write-fd", type=int, required=True)
+    parser.add_argument("--scratch", type=Path, required=True)
+    parser.add_argument("--parent", type=int, required=True, help="the process to end with")
+    parser.add_argument("--lifeline-fd", type=int, help="a pipe to wait on, where the kernel has no death signal")
+    parser.add_argument("--readable", type=Path, action="append", default=[], help="what may be read besides the usual")
+    parser.add_argument("--import-root", type=Path, action="append", default=[], help="added to sys.path by start.py")
+    return parser.parse_args(argv)

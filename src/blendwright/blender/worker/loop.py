@@ -1,0 +1,140 @@
+"""The worker's side of the wire: takes requests one by one, in order, and answers each.
+
+Knows nothing of Blender or of what the methods do. A request that is wrong in itself gets an error answer and the loop goes on;
+a stream whose frames cannot be told apart any more gets one last answer, and the loop ends.
+This is one of the outermost places: whatever a handler raises becomes an answer here, with the stack trace in the log only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, cast
+
+from blendwright.values import frames
+
+Handler = Callable[[dict[str, Any]], object]
+
+ENDED = 0
+STREAM_BROKEN = 3
+
+_MESSAGE_LIMIT = 2000
+
+logger = logging.getLogger(__name__)
+
+# Not ASCII-escaped: a lone surrogate then fails here, as this answer's error, and not at the other end, as a breach of the protocol.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+class Refused(Exception):
+    """An answer of `error`; handlers may raise it to choose the code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Loop:
+    """One conversation over two descriptors."""
+
+    def __init__(self, read_fd: int, write_fd: int, handlers: Mapping[str, Handler]) -> None:
+        self._reader = frames.open_reader(read_fd)
+        self._write_fd = write_fd
+        self._handlers = handlers
+        self._last_id = 0
+        self._greeted = False
+
+    def run(self) -> int:
+        """Serve until the other side closes the pipe; returns the exit code for the process."""
+        # A pipe that breaks while an answer is written means that the core is gone; nobody is left to be told.
+        with self._reader, contextlib.suppress(BrokenPipeError):
+            try:
+                while (body := frames.read_frame(self._reader)) is not None:
+                    frames.write_frame(self._write_fd, self._answer(body))
+            except frames.FrameError as error:
+                code = "oversized_frame" if isinstance(error, frames.OversizedFrame) else "truncated_frame"
+                frames.write_frame(self._write_fd, _error(None, code, str(error)))
+                return STREAM_BROKEN
+        return ENDED
+
+    def _answer(self, body: bytes) -> bytes:
+        request_id: int | None = None
+        try:
+            request = _parse(body)
+            request_id = _id_of(request)
+            if request_id <= self._last_id:
+                raise Refused("out_of_order", f"request id {request_id} is not greater than the last, {self._last_id}")
+            self._last_id = request_id
+            result = self._dispatch(*_method_of(request))
+            answer = _encode({"id": request_id, "result": result}).encode()
+        except Refused as refusal:
+            return _error(request_id, refusal.code, str(refusal))
+        except (Exception, SystemExit) as error:
+            # The outermost place: a handler that fails, or code in it that calls sys.exit, must not end the worker.
+            logger.exception("request %s failed", request_id)
+            return _error(request_id, "internal_error", f"{type(error).__name__}: {error}")
+        if len(answer) > frames.MAX_FRAME:
+            message = f"the answer has {len(answer)} bytes, at most {frames.MAX_FRAME} fit a frame"
+            return _error(request_id, "oversized_answer", message)
+        return answer
+
+    def _dispatch(self, method: str, params: dict[str, Any]) -> object:
+        if method == "hello":
+            return self._hello(params)
+        if not self._greeted:
+            raise Refused("handshake_required", f"the first request must be hello, not {method}")
+        handler = self._handlers.get(method)
+        if handler is None:
+            raise Refused("unknown_method", f"there is no method {method!r}")
+        return handler(params)
+
+    def _hello(self, params: dict[str, Any]) -> dict[str, object]:
+        if self._greeted:
+            raise Refused("handshake_done", "hello was said already")
+        theirs = params.get("protocol")
+        if type(theirs) is not int or theirs != frames.PROTOCOL:
+            message = f"the core speaks protocol {theirs!r}, this worker speaks protocol {frames.PROTOCOL}"
+            raise Refused("protocol_mismatch", message)
+        about = cast("dict[str, object]", self._handlers["hello"](params))
+        self._greeted = True
+        return {"protocol": frames.PROTOCOL, **about}
+
+
+def _parse(body: bytes) -> dict[str, Any]:
+    try:
+        request: object = json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Refused("malformed_request", f"the request is not JSON: {error}") from error
+    if not isinstance(request, dict):
+        raise Refused("malformed_request", "the request is not a JSON object")
+    return cast("dict[str, Any]", request)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _id_of(request: dict[str, Any]) -> int:
+    request_id = request.get("id")
+    # A bool is an int to isinstance, and is no id.
+    if type(request_id) is not int or request_id < 1:
+        raise Refused("malformed_request", "the request needs an id, an integer from 1")
+    return request_id
+
+
+def _method_of(request: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    method, params = request.get("method"), request.get("params", {})
+    if not isinstance(method, str):
+        raise Refused("malformed_request", "the request needs a method, a string")
+    if not isinstance(params, dict):
+        raise Refused("malformed_request", "params must be an object")
+    return method, cast("dict[str, Any]", params)
+
+
+def _error(request_id: int | None, code: str, message: str) -> bytes:
+    line = " ".join(message.split())[:_MESSAGE_LIMIT]
+    # A message may quote anything, also names that are no UTF-8; an error answer itself must never fail.
+    text = line.encode("utf-8", "replace").decode()
+    return _encode({"id": request_id, "error": {"code": code, "message": text}}).encode()

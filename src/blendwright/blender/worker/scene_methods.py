@@ -1,0 +1,77 @@
+"""The worker's methods on its scene: open, save, reset, hash, and one step. Paths are inside the worker's scratch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from blendwright.blender.scene import SceneState
+from blendwright.blender.step import Stepper
+from blendwright.blender.worker.loop import Handler, Refused
+from blendwright.contracts.step import StepRequest
+from blendwright.contracts.tool import AnyTool
+
+
+class SceneMethods:
+    """One scene and the requests it answers."""
+
+    def __init__(self, scratch: Path, tools: Mapping[str, AnyTool]) -> None:
+        self._scratch = scratch
+        self._tools = tools
+        self._state = SceneState()
+        self._state.reset()
+        outbox = scratch / "artifacts"
+        outbox.mkdir(exist_ok=True)
+        self._stepper = Stepper(self._state, tools, outbox)
+
+    def methods(self) -> dict[str, Handler]:
+        return {
+            "scene.reset": self.reset,
+            "scene.open": self.open,
+            "scene.save": self.save,
+            "scene.hash": self.hash,
+            "scene.step": self.step,
+        }
+
+    def reset(self, params: dict[str, Any]) -> object:
+        """An empty scene."""
+        self._state.reset()
+        return self._hash()
+
+    def open(self, params: dict[str, Any]) -> object:
+        """The scene of a .blend file; its scripts never run."""
+        path = self._inside(params["path"])
+        try:
+            self._state.open(path)
+        except RuntimeError as error:
+            self._state.reset()
+            raise Refused("cannot_open", f"Blender cannot open the file: {error}") from error
+        return self._hash()
+
+    def save(self, params: dict[str, Any]) -> object:
+        """Write the scene to a .blend file; the hash is that of a full recomputation."""
+        self._state.save(self._inside(params["path"]))
+        self._state.refresh()
+        return self._hash()
+
+    def hash(self, params: dict[str, Any]) -> object:
+        """The scene's hash: as kept from step to step, or with `full` recomputed."""
+        return {"hash": self._state.full_root() if params.get("full") else self._state.root()}
+
+    def step(self, params: dict[str, Any]) -> object:
+        """Run one step."""
+        request = cast("StepRequest", params)
+        tool = self._tools.get(request["tool"])
+        if tool is None or tool.version != request["version"]:
+            raise Refused("unknown_tool", f"this worker has no {request['tool']} version {request['version']}")
+        return self._stepper.run(request)
+
+    def _hash(self) -> dict[str, str]:
+        return {"hash": self._state.root()}
+
+    def _inside(self, path: str) -> Path:
+        found = (self._scratch / path).resolve()
+        if not found.is_relative_to(self._scratch.resolve()):
+            raise Refused("outside_scratch", "a worker opens and saves inside its scratch only")
+        return found

@@ -1,0 +1,1 @@
+"""Blender processes seen from the core: spawning, feeding, timing out, noticing their death, replacing them."""

@@ -1,0 +1,92 @@
+"""Where workers come from: ready spares first, new ones otherwise. Remembers all of them, so that none is left behind."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
+
+from blendwright.bridge.spawn import SpawnOptions, spawn
+from blendwright.bridge.worker import WorkerProcess
+from blendwright.values.errors import BlendwrightError, WorkerLost
+
+
+class Pool:
+    """Gives out workers and keeps warm spares; implements `PoolPort`. Thread-safe."""
+
+    def __init__(self, options: SpawnOptions, *, spares: int = 1) -> None:
+        self._options = options
+        self._limit = spares
+        self._lock = threading.Lock()
+        self._closed = False
+        self._workers: set[WorkerProcess] = set()
+        self._spares: deque[Future[WorkerProcess]] = deque()
+        self._starters = ThreadPoolExecutor(max_workers=max(1, spares), thread_name_prefix="blendwright-spare")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def take(self) -> WorkerProcess:
+        """A ready worker, the caller's from now on: a spare when there is one, even one that is still starting.
+
+        Workers that have died since are cleared away. Raises EnvironmentUnfit when Blender cannot be started.
+        """
+        self._clear_dead()
+        while (spare := self._next_spare()) is not None:
+            # A spare that failed or died is no reason to fail: the worker started below succeeds, or says why not.
+            if spare.exception() is None and (worker := spare.result()).alive:
+                return worker
+        return self._start()
+
+    def warm(self) -> None:
+        """Start a spare in the background, unless there are enough; how it went shows in `take`."""
+        with self._lock:
+            if not self._closed and len(self._spares) < self._limit:
+                self._spares.append(self._starters.submit(self._start))
+
+    def close(self) -> None:
+        """End every worker that came from here, given out or not, and remove their scratch; a second time does nothing."""
+        with self._lock:
+            self._closed = True
+            workers = list(self._workers)
+            self._workers.clear()
+            self._spares.clear()
+        # All at once first, so that they end side by side.
+        for worker in workers:
+            worker.kill()
+        for worker in workers:
+            worker.close()
+        self._starters.shutdown(wait=True)
+
+    def _start(self) -> WorkerProcess:
+        with self._lock:
+            if self._closed:
+                raise WorkerLost("the pool of workers is closed")
+            # Known from its first moment on: a pool that closes meanwhile must find it.
+            worker = WorkerProcess(spawn(self._options))
+            self._workers.add(worker)
+        try:
+            worker.greet(self._options.start_timeout)
+        except BlendwrightError:
+            with self._lock:
+                self._workers.discard(worker)
+            raise
+        return worker
+
+    def _next_spare(self) -> Future[WorkerProcess] | None:
+        with self._lock:
+            return self._spares.popleft() if self._spares else None
+
+    def _clear_dead(self) -> None:
+        with self._lock:
+            dead = [worker for worker in self._workers if not worker.alive]
+            self._workers.difference_update(dead)
+        for worker in dead:
+            worker.close()

@@ -1,0 +1,123 @@
+"""Starts worker processes: command line, pipes, environment, scratch. Does not speak with them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pydantic
+
+import blendwright
+from blendwright.contracts.worker_environment import private_environment
+from blendwright.values.errors import EnvironmentUnfit
+
+LOG_NAME = "worker.log"
+
+_PACKAGE = Path(blendwright.__file__).resolve().parent
+
+# Linux sends a process its death signal when the THREAD that forked it ends, not when the whole parent process does.
+# Workers are asked for by threads that come and go, so one thread that lives as long as the process forks them all.
+_SPAWNING_THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="blendwright-spawn")
+
+
+@dataclass(frozen=True)
+class SpawnOptions:
+    """How workers are started."""
+
+    scratch_root: Path
+    """Every worker gets a directory of its own in here."""
+    python: Path = field(default_factory=lambda: Path(sys.executable))
+    """The Python with the bpy wheel, or the one that launches `blender`."""
+    blender: Path | None = None
+    """A Blender executable to use instead of the wheel."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables on top of the private environment; nothing else of the core's own environment is passed on."""
+    start_timeout: float = 60.0
+
+
+@dataclass(frozen=True)
+class Child:
+    """A started process and the core's ends of its pipes."""
+
+    process: subprocess.Popen[bytes]
+    read_fd: int
+    write_fd: int
+    scratch: Path
+    lifeline_fd: int | None
+
+    @property
+    def log(self) -> Path:
+        return self.scratch / LOG_NAME
+
+
+def spawn(options: SpawnOptions) -> Child:
+    """Start a worker process; raises EnvironmentUnfit when the executable cannot be run."""
+    return _SPAWNING_THREAD.submit(_spawn, options).result()
+
+
+def _spawn(options: SpawnOptions) -> Child:
+    options.scratch_root.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix="worker-", dir=options.scratch_root.resolve()))
+    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as theirs:
+        on_failure.callback(shutil.rmtree, scratch, ignore_errors=True)
+        worker_reads, we_write = _pipe(theirs, on_failure)
+        we_read, worker_writes = _pipe(on_failure, theirs)
+        arguments = ["--read-fd", str(worker_reads), "--write-fd", str(worker_writes)]
+        passed = [worker_reads, worker_writes]
+        lifeline: int | None = None
+        if sys.platform != "linux":
+            worker_waits, lifeline = _pipe(theirs, on_failure)
+            arguments += ["--lifeline-fd", str(worker_waits)]
+            passed.append(worker_waits)
+        arguments += ["--scratch", str(scratch), "--parent", str(os.getpid())]
+        command = _command(options, arguments)
+        log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=passed,
+                env={**private_environment(scratch), **options.environment},
+                cwd=scratch,
+                # A session of its own, so that Ctrl-C on the core's terminal does not reach the worker.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EnvironmentUnfit(f"{command[0]} cannot be started: {error.strerror}") from error
+        on_failure.pop_all()
+        return Child(process, we_read, we_write, scratch, lifeline)
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """The reading and the writing end, each closed with the stack it is entered in."""
+    read_fd, write_fd = os.pipe()
+    reader.callback(os.close, read_fd)
+    writer.callback(os.close, write_fd)
+    return read_fd, write_fd
+
+
+def _command(options: SpawnOptions, arguments: list[str]) -> list[str]:
+    # -P keeps the working directory, where anything may lie, out of sys.path.
+    python = [str(options.python), "-P", "-m"]
+    if options.blender is None:
+        return [*python, "blendwright.blender.worker", *arguments]
+    if not os.access(options.blender, os.X_OK):
+        raise EnvironmentUnfit(
+            f"{options.blender} is not an executable file", cure="give the path of a Blender executable"
+        )
+    for root in dict.fromkeys((_PACKAGE.parent, Path(pydantic.__file__).resolve().parent.parent)):
+        arguments += ["--import-root", str(root)]
+    arguments += ["--readable", str(options.blender.resolve().parent)]
+    launcher = [*python, "blendwright.blender.worker.launch", "--parent", str(os.getpid())]
+    start_file = _PACKAGE / "blender" / "worker" / "start.py"
+    return [*launcher, str(options.blender), str(start_file), "--", *arguments]

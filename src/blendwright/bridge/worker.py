@@ -1,0 +1,200 @@
+"""One worker process, as the core holds it: requests in, answers out, deadlines, cancellation, death.
+
+A worker's memory is only a cache, so every doubt about one ends the same way: SIGKILL, and the calls that waited fail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future, InvalidStateError
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from blendwright.bridge import autopsy
+from blendwright.bridge.answers import Answer, parse_answer
+from blendwright.bridge.outbox import Outbox
+from blendwright.bridge.spawn import Child, SpawnOptions, spawn
+from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.values import frames
+from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
+
+
+class WorkerProcess:
+    """A worker; implements `WorkerPort`. Thread-safe."""
+
+    profile: BlenderProfile
+    catalogue: str
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._outbox = Outbox(child.write_fd)
+        self._lock = threading.Lock()
+        self._last_id = 0
+        # Answers come in the order of the requests: the oldest waits at the left.
+        self._waiting: deque[tuple[int, Future[Any]]] = deque()
+        self._killed_because: str | None = None
+        self._condemned: dict[Future[Any], WorkerError] = {}
+        self._end: WorkerError | None = None
+        self._reader = threading.Thread(target=self._read_answers, name=f"blendwright-worker-{self.pid}", daemon=True)
+        self._reader.start()
+
+    @classmethod
+    def start(cls, options: SpawnOptions) -> WorkerProcess:
+        """A worker that has said hello; raises EnvironmentUnfit, with the cause, when it cannot."""
+        worker = cls(spawn(options))
+        worker.greet(options.start_timeout)
+        return worker
+
+    def greet(self, timeout: float) -> None:
+        """The handshake, to be done once before anything else; a worker that fails it is closed."""
+        try:
+            answer = self.call("hello", {"protocol": frames.PROTOCOL}, deadline=timeout)
+            self.profile = BlenderProfile.model_validate_json(orjson.dumps(answer["profile"]))
+            self.catalogue = str(answer["catalogue"])
+        except WorkerError as error:
+            tail = autopsy.log_tail(self._child.log)
+            self.close(0.0)
+            raise autopsy.unfit(error, tail) from error
+        except (ValueError, KeyError, TypeError) as error:
+            self.close(0.0)
+            raise autopsy.unfit(ProtocolBreach(f"its hello is not understood: {error}"), []) from error
+
+    @property
+    def pid(self) -> int:
+        return self._child.process.pid
+
+    @property
+    def scratch(self) -> Path:
+        return self._child.scratch
+
+    @property
+    def alive(self) -> bool:
+        return self._end is None and self._killed_because is None
+
+    def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
+        """Send a request without waiting; the future has the result or the error. Never blocks, whatever the worker does."""
+        future: Future[Any] = Future()
+        # What the worker has been sent cannot be taken back, so the future must not be cancellable either.
+        future.set_running_or_notify_cancel()
+        with self._lock:
+            request_id = self._last_id + 1
+            body = orjson.dumps({"id": request_id, "method": method, "params": params})
+            if len(body) > frames.MAX_FRAME:
+                message = f"the request has {len(body)} bytes, at most {frames.MAX_FRAME} fit a frame"
+                raise WorkerFault("oversized_request", message)
+            if self._end is not None:
+                future.set_exception(self._end)
+                return future
+            self._last_id = request_id
+            self._waiting.append((request_id, future))
+            self._outbox.send(body)
+        return future
+
+    def call(
+        self, method: str, params: Mapping[str, Any], *, deadline: float | None, cancel: CancelToken | None = None
+    ) -> Any:
+        """Send and wait, at most `deadline` seconds; past it, or on cancel, the worker is killed at once."""
+        if cancel is None:
+            return self._result(self.submit(method, params), method, deadline)
+        if cancel.cancelled:
+            raise Cancelled(f"{method} was cancelled before it was sent")
+        future = self.submit(method, params)
+        unsubscribe = cancel.subscribe(lambda: self._condemn(future, Cancelled(f"{method} was cancelled")))
+        try:
+            return self._result(future, method, deadline)
+        finally:
+            unsubscribe()
+
+    def _result(self, future: Future[Any], method: str, deadline: float | None) -> Any:
+        try:
+            return future.result(deadline)
+        except TimeoutError:
+            self._condemn(future, DeadlinePassed(f"{method} did not end within {deadline:g} s"))
+            return future.result()
+
+    def kill(self) -> None:
+        """End it by SIGKILL; calls that wait fail with WorkerLost."""
+        self._kill("killed by the core")
+
+    def close(self, timeout: float = 1.0) -> None:
+        """Let it end by itself, kill it after `timeout` seconds, and remove its scratch; a second time does nothing."""
+        self._outbox.close()
+        self._reader.join(timeout)
+        if self._reader.is_alive():
+            self.kill()
+            self._reader.join()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def _kill(self, reason: str) -> None:
+        if self._killed_because is None:
+            self._killed_because = reason
+        self._child.process.kill()
+
+    def _condemn(self, future: Future[Any], error: WorkerError) -> None:
+        """Kill the worker because of one call, which fails with `error`; the others learn that the worker is lost."""
+        with self._lock:
+            if future.done():
+                return
+            # Noted before the kill: the reader, which sees the death first, must not take this call for one of the others.
+            self._condemned[future] = error
+        self._kill(error.message)
+        _fail(future, error)
+
+    def _read_answers(self) -> None:
+        """The reader thread: hands out answers until the pipe ends, and with it the worker."""
+        breach: ProtocolBreach | None = None
+        with frames.open_reader(self._child.read_fd) as reader:
+            try:
+                while (body := frames.read_frame(reader)) is not None:
+                    self._deliver(parse_answer(body))
+            except frames.TruncatedFrame:
+                # It died while it wrote.
+                pass
+            except frames.OversizedFrame as error:
+                breach = ProtocolBreach(str(error))
+            except ProtocolBreach as error:
+                breach = error
+            # Without a breach the process is exiting already, and its status is decided: the signal cannot change that.
+            # It only ends a worker that closed its pipe and lives on.
+            if breach is not None:
+                self._kill(breach.message)
+            self._child.process.kill()
+        self._bury(self._child.process.wait(), breach)
+
+    def _deliver(self, answer: Answer) -> None:
+        if answer.id is None:
+            raise ProtocolBreach(f"the worker could not read what it was sent: {answer.error}")
+        if not self._waiting or self._waiting[0][0] != answer.id:
+            raise ProtocolBreach(f"the worker answered request {answer.id}, which is not the one that is due")
+        _, future = self._waiting.popleft()
+        if answer.error is not None:
+            _fail(future, answer.error)
+        else:
+            with contextlib.suppress(InvalidStateError):
+                future.set_result(answer.result)
+
+    def _bury(self, status: int, breach: ProtocolBreach | None) -> None:
+        end = breach or autopsy.lost(self.pid, status, autopsy.log_tail(self._child.log), self._killed_because)
+        with self._lock:
+            self._end = end
+            waiting = [future for _, future in self._waiting]
+            self._waiting.clear()
+        self._outbox.close()
+        if self._child.lifeline_fd is not None:
+            os.close(self._child.lifeline_fd)
+        for future in waiting:
+            _fail(future, self._condemned.get(future, end))
+
+
+def _fail(future: Future[Any], error: WorkerError) -> None:
+    # Two threads may end the same call, a deadline and the reader say; the first one tells why.
+    with contextlib.suppress(InvalidStateError):
+        future.set_exception(error)

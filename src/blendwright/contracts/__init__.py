@@ -1,0 +1,1 @@
+"""What is promised: the Tool base, effects, profiles and the ports between layers."""

@@ -1,0 +1,80 @@
+"""The building blocks of argument models: strict, closed, finite, with units and limits in the schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+# Blender 5.0 keeps names of up to 255 bytes, older ones 63: the Scene port checks the limit of the Blender at hand.
+NAME_BYTES = 255
+
+
+class Args(BaseModel):
+    """Base of every tool's arguments."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Result(BaseModel):
+    """Base of every tool's result."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class NoArgs(Args):
+    """For tools that take none."""
+
+
+def _name_fits(value: str) -> str:
+    if len(value.encode()) > NAME_BYTES:
+        raise PydanticCustomError("name_too_long", "a name has at most {limit} bytes", {"limit": NAME_BYTES})
+    if any(ord(char) < 32 or ord(char) == 127 for char in value):
+        raise PydanticCustomError("name_control", "a name has no control characters")
+    return value
+
+
+# Names are taken literally, blanks and all: trimming one would address another datablock.
+Name = Annotated[str, Field(min_length=1, max_length=NAME_BYTES), AfterValidator(_name_fits)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True)]
+
+# JSON has arrays, not tuples: these three accept a list and check each element strictly.
+Vector2 = Annotated[tuple[float, float], Field(strict=False)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
+Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
+
+UnitFloat = Annotated[float, Field(ge=0.0, le=1.0)]
+PositiveFloat = Annotated[float, Field(gt=0.0)]
+Color3 = Annotated[tuple[UnitFloat, UnitFloat, UnitFloat], Field(strict=False)]
+Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class FileRole:
+    """Marks a path argument, so that the core stages the file: what is read is copied in, what is written is copied out."""
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+
+    def __repr__(self) -> str:
+        return f"FileRole({self.role!r})"
+
+
+ReadPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("read")]
+WritePath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("write")]
+
+
+def file_arguments(model: type[BaseModel]) -> dict[str, str]:
+    """The top-level arguments that are paths, with their role ("read" or "write")."""
+    found: dict[str, str] = {}
+    for name, info in model.model_fields.items():
+        for mark in _marks(info.annotation, info.metadata):
+            found[name] = mark.role
+    return found
+
+
+def _marks(annotation: Any, metadata: list[Any]) -> list[FileRole]:
+    marks = [mark for mark in metadata if isinstance(mark, FileRole)]
+    for part in getattr(annotation, "__args__", ()):
+        marks += [mark for mark in getattr(part, "__metadata__", ()) if isinstance(mark, FileRole)]
+    return marks

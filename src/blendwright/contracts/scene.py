@@ -1,0 +1,175 @@
+"""The `Scene` port: the only way a tool reads and writes a Blender scene.
+
+A tool author never records an undo, never guards a name and never thinks about who else refers to a datablock: this port does.
+Blender's own datablocks pass through it as they are (`Block`); reading their attributes is free. Writing is allowed in three ways:
+
+* `create` a datablock, then write into it freely: on revert it is gone;
+* `edit` an existing one, then write into it freely: on revert its pre-image is back;
+* `set`, `set_item`, `link`, `rename`, `remove` …: single recorded writes, cheaper than a pre-image.
+
+Anything else would escape the revert and the fingerprint, and the conformance suite finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias
+
+from blendwright.contracts.effects import Kind
+from blendwright.values.findings import Finding
+
+# A Blender datablock or a structure inside one. Only the worker knows its type, so nothing here can be more precise.
+Block: TypeAlias = Any
+
+
+class Scene(Protocol):
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """The version of the Blender at hand."""
+        ...
+
+    @property
+    def active(self) -> Block:
+        """The scene datablock that tools work in."""
+        ...
+
+    def find(self, kind: Kind, name: str) -> Block | None:
+        """The local datablock of that name, or None."""
+        ...
+
+    def require(self, kind: Kind, name: str, at: str = "") -> Block:
+        """The datablock of that name; a StepError with did-you-mean when it is not there."""
+        ...
+
+    def missing(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
+        """For `check`: a finding when no datablock has that name. `at` is the JSON pointer of the argument."""
+        ...
+
+    def taken(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
+        """For `check`: a finding when the name cannot be given to a new datablock (in use, or too long for this Blender)."""
+        ...
+
+    def names(self, kind: Kind) -> Sequence[str]:
+        """All names of a kind, sorted."""
+        ...
+
+    def blocks(self, kind: Kind) -> Iterable[Block]:
+        """All datablocks of a kind, in the order of their names."""
+        ...
+
+    def kind_of(self, block: Block) -> Kind:
+        """The kind of a datablock."""
+        ...
+
+    def users(self, block: Block) -> Sequence[Block]:
+        """The datablocks that refer to one. Costly in large scenes: ask for as few as possible."""
+        ...
+
+    def collections_of(self, obj: Block) -> Sequence[Block]:
+        """The collections that hold an object, the scene's own among them."""
+        ...
+
+    def is_in(self, collection: Block, obj: Block) -> bool:
+        """Whether a collection holds an object, in constant time."""
+        ...
+
+    def depsgraph(self) -> Block:
+        """The evaluated dependency graph, brought up to date when something was written since."""
+        ...
+
+    def evaluated(self, obj: Block) -> Block:
+        """An object as the dependency graph sees it (modifiers applied, world matrix current)."""
+        ...
+
+    def evaluated_mesh(self, obj: Block) -> AbstractContextManager[Block | None]:
+        """The mesh that an object evaluates to, freed at the end; None when it evaluates to no mesh."""
+        ...
+
+    def content_hash(self, block: Block) -> str:
+        """The content hash of one datablock, in hex."""
+        ...
+
+    def scene_hash(self) -> str:
+        """The hash of the scene as it was before this step."""
+        ...
+
+    # ------------------------------------------------------------------ making values
+
+    def vector(self, values: Sequence[float]) -> Block: ...
+
+    def matrix(self, rows: Sequence[Sequence[float]]) -> Block: ...
+
+    def euler(self, radians: Sequence[float], order: str = "XYZ") -> Block: ...
+
+    def quaternion(self, wxyz: Sequence[float]) -> Block: ...
+
+    # ------------------------------------------------------------------ writing
+
+    def create(self, kind: Kind, name: str, *args: Any) -> Block:
+        """A new datablock with exactly that name (never `.001`); `args` as Blender's `new` takes them after the name.
+
+        May be written into freely from here on."""
+        ...
+
+    def adopt(self, kind: Kind, block: Block, name: str) -> Block:
+        """Take over a datablock that Blender itself just made (a copy, an applied mesh), under exactly that name."""
+        ...
+
+    def edit(self, block: Block) -> Block:
+        """Hold a pre-image of a datablock, after which it may be written into freely in this step.
+
+        Not for scenes and collections: use `set`, `link` and `unlink` on those."""
+        ...
+
+    def set(self, target: Block, attribute: str, value: Any, *, owner: Block | None = None) -> None:
+        """Set one RNA property. `owner` names the datablock where `target` is inside an embedded node tree."""
+        ...
+
+    def set_world_matrix(self, obj: Block, matrix: Block) -> None:
+        """Move an object so that its world matrix is this one; its own channels are what is recorded and written."""
+        ...
+
+    def set_item(self, target: Block, key: str, value: Any) -> None:
+        """Set a custom property."""
+        ...
+
+    def drop_item(self, target: Block, key: str) -> None:
+        """Remove a custom property."""
+        ...
+
+    def link(self, collection: Block, child: Block) -> None:
+        """Put an object or a collection into a collection; nothing when it is there already."""
+        ...
+
+    def unlink(self, collection: Block, child: Block) -> None:
+        """Take an object or a collection out of a collection."""
+        ...
+
+    def rename(self, block: Block, name: str) -> None:
+        """Give a datablock another name, exactly."""
+        ...
+
+    def remove(self, *blocks: Block) -> None:
+        """Delete datablocks; whoever referred to them has their pointers cleared, reversibly."""
+        ...
+
+    def temporarily(self, target: Block, **values: Any) -> AbstractContextManager[None]:
+        """Set properties for the length of a `with` block and put them back (rendering, exporting)."""
+        ...
+
+    # ------------------------------------------------------------------ files
+
+    def input_file(self, path: str) -> str:
+        """Where the worker finds the copy of a file named by a `ReadPath` argument."""
+        ...
+
+    def output_file(self, path: str) -> str:
+        """Where the worker writes the file that the core will bring to a `WritePath` argument."""
+        ...
+
+    def artifact(self, name: str) -> str:
+        """Where the worker writes a file that the core will keep among the workspace's artifacts under that name."""
+        ...

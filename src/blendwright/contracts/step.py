@@ -1,0 +1,44 @@
+"""One step as the core asks for it and as the worker answers: the words of the wire between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+
+class StepRequest(TypedDict):
+    """One operation to be run inside Blender. Arguments are canonical already: the core has checked them."""
+
+    tool: str
+    version: int
+    args: Mapping[str, Any]
+    # Where the worker finds or leaves the files that path arguments name.
+    files: NotRequired[Mapping[str, str]]
+    # Ask `verify` of a read-only tool too; writing tools always verify.
+    verify: NotRequired[bool]
+    # Apply, then take back by this way and prove it: a rehearsal that leaves the scene as it was.
+    rehearse: NotRequired[str]
+    # Compare the incremental hash with a full recomputation before answering.
+    cross_check: NotRequired[bool]
+
+
+class StepAnswer(TypedDict):
+    """What became of a step."""
+
+    ok: bool
+    fault: str | None
+    message: str
+    findings: list[dict[str, Any]]
+    result: dict[str, Any] | None
+    changes: list[list[str]]
+    before: str
+    after: str
+    # How the step was taken back: None when it was kept, "failed" when the scene is not as before and must be rebuilt.
+    reverted_by: str | None
+    artifacts: list[str]
+    plan_ms: float | None
+    execute_ms: float | None
+    verify_ms: float | None
+
+
+REVERT_FAILED = "failed"

@@ -1,0 +1,54 @@
+"""The environment a worker starts with: what Blender needs, private places for what it writes, nothing of the user's.
+
+The core builds it when it starts a worker, and the worker makes the directories when it confines itself. It is built
+from nothing, never by removing from the user's environment, so that a secret with an unknown name cannot slip through.
+"""
+
+import os
+import site
+import sys
+from pathlib import Path
+
+_HOME = "home"
+_TEMPORARY = "tmp"
+_RUNTIME = "run"
+_PROFILE = "blender"
+
+
+def private_directories(scratch: Path) -> tuple[Path, ...]:
+    """The directories inside the scratch that the environment names."""
+    return tuple(scratch / name for name in (_HOME, _TEMPORARY, _RUNTIME, _PROFILE))
+
+
+def private_environment(scratch: Path) -> dict[str, str]:
+    """All the variables of a worker; the parent passes them instead of its own."""
+    scratch = scratch.absolute()
+    home, temporary = scratch / _HOME, scratch / _TEMPORARY
+    environment = {
+        "PATH": os.defpath,
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        # Times in files must not depend on where the machine stands, and /etc/localtime is out of reach.
+        "TZ": "UTC",
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_DATA_HOME": str(home / ".local" / "share"),
+        "XDG_STATE_HOME": str(home / ".local" / "state"),
+        "XDG_RUNTIME_DIR": str(scratch / _RUNTIME),
+        "TMPDIR": str(temporary),
+        # Where HOME does not decide it, Blender would install add-ons into the user's own profile.
+        "BLENDER_USER_RESOURCES": str(scratch / _PROFILE),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        # The directory the command was called in must not provide modules.
+        "PYTHONSAFEPATH": "1",
+        "PYTHONUTF8": "1",
+    }
+    if site.ENABLE_USER_SITE:
+        # A private HOME would hide packages that the user installed for themselves, us among them.
+        environment["PYTHONUSERBASE"] = site.getuserbase()
+    if sys.platform == "win32":
+        environment |= {"TEMP": str(temporary), "TMP": str(temporary), "USERPROFILE": str(home)}
+        environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "WINDIR") if name in os.environ}
+    return environment

@@ -1,0 +1,110 @@
+"""The ports to Blender processes, as those who run plans see them.
+
+Says what a worker and a pool of workers promise, and how a call is cancelled; processes and pipes are the bridge's affair.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol
+
+from blendwright.contracts.profiles import BlenderProfile
+
+
+class CancelToken:
+    """One wish to stop, shared by whoever may utter it and whoever must obey: listeners are called at once, nobody polls."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._listeners: dict[object, Callable[[], None]] = {}
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """Call every listener, in this thread; a second time does nothing."""
+        with self._lock:
+            listeners = [] if self._cancelled else list(self._listeners.values())
+            self._cancelled = True
+            self._listeners.clear()
+        for listener in listeners:
+            listener()
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have `listener` called on cancel, right now when that has happened already; returns how to unsubscribe."""
+        key = object()
+        with self._lock:
+            if not self._cancelled:
+                self._listeners[key] = listener
+                return lambda: self._forget(key)
+        listener()
+        return lambda: None
+
+    def _forget(self, key: object) -> None:
+        with self._lock:
+            self._listeners.pop(key, None)
+
+
+class WorkerPort(Protocol):
+    """One Blender process that has said hello."""
+
+    @property
+    def profile(self) -> BlenderProfile: ...
+
+    @property
+    def catalogue(self) -> str:
+        """The fingerprint of the tool catalogue that the worker knows."""
+        ...
+
+    @property
+    def scratch(self) -> Path:
+        """The only directory the worker may write to; gone after `close`."""
+        ...
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def alive(self) -> bool: ...
+
+    def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
+        """Send a request without waiting, never blocking; answers come in the order of the requests."""
+        ...
+
+    def call(
+        self, method: str, params: Mapping[str, Any], *, deadline: float | None, cancel: CancelToken | None = None
+    ) -> Any:
+        """Send and wait, at most `deadline` seconds; past it, or on cancel, the worker is killed at once.
+
+        Raises WorkerLost, DeadlinePassed, Cancelled, ProtocolBreach or WorkerFault.
+        """
+        ...
+
+    def kill(self) -> None:
+        """End it by SIGKILL; calls that wait fail with WorkerLost."""
+        ...
+
+    def close(self, timeout: float = 1.0) -> None:
+        """Let it end by itself, kill it after `timeout` seconds, and remove its scratch."""
+        ...
+
+
+class PoolPort(Protocol):
+    """Where workers come from."""
+
+    def take(self) -> WorkerPort:
+        """A ready worker, the caller's from now on; raises EnvironmentUnfit when Blender cannot be started."""
+        ...
+
+    def warm(self) -> None:
+        """Start a spare in the background."""
+        ...
+
+    def close(self) -> None:
+        """End every worker that came from here and remove what they left."""
+        ...

@@ -1,0 +1,1 @@
+"""Running calls: phases, gates, files, rebuilding. Sees the bridge and the history as ports."""

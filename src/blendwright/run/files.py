@@ -1,0 +1,121 @@
+"""Files that calls read and write: inside the allowed roots only, copied into the worker's scratch and out of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blendwright.contracts.arguments import file_arguments
+from blendwright.contracts.tool import AnyTool
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+# Formats whose file names others beside it: they are staged together.
+COMPANIONS: dict[str, tuple[str, ...]] = {".obj": (".mtl",), ".gltf": (".bin",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """The files of one call: where the worker finds or leaves each, by the path in the arguments."""
+
+    places: Mapping[str, str]
+    outputs: Mapping[Path, Path]
+
+
+class FileAccess:
+    """Which files calls may touch, and the copying."""
+
+    def __init__(self, roots: Sequence[Path], artifacts: Path) -> None:
+        self._roots = [root.resolve() for root in roots]
+        self._artifacts = artifacts
+
+    def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+        """Path arguments made absolute, or what speaks against them."""
+        findings: list[Finding] = []
+        for name, role in file_arguments(tool.args_model).items():
+            if args[name] is not None:
+                path = Path(args[name]).expanduser().resolve()
+                findings += self._findings(path, role, "/" + name, bool(args.get("overwrite")))
+                args = args | {name: str(path)}
+        return args, tuple(findings)
+
+    def stage(self, tool: AnyTool, args: Mapping[str, Any], scratch: Path) -> Staged:
+        """Copy in what is read, and make room for what is written."""
+        places: dict[str, str] = {}
+        outputs: dict[Path, Path] = {}
+        for name, role in file_arguments(tool.args_model).items():
+            if args[name] is None:
+                continue
+            path = Path(args[name])
+            room = scratch / "files" / name
+            shutil.rmtree(room, ignore_errors=True)
+            room.mkdir(parents=True)
+            places[args[name]] = str(room / path.name)
+            if role == "read":
+                self._copy_in(path, room)
+            else:
+                outputs[room] = path.parent
+        return Staged(places, outputs)
+
+    def deliver(self, staged: Staged) -> list[str]:
+        """Bring what the worker wrote to where the arguments said; returns the paths."""
+        delivered: list[str] = []
+        for room, target in staged.outputs.items():
+            for made in sorted(room.rglob("*")):
+                if made.is_file():
+                    place = target / made.relative_to(room)
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.move(made, place)
+                    delivered.append(str(place))
+        return delivered
+
+    def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
+        """Bring artifacts to the workspace; an existing name gets a number, since nothing there may be lost."""
+        kept: list[str] = []
+        for name in names:
+            self._artifacts.mkdir(parents=True, exist_ok=True)
+            place = self._free(self._artifacts / name)
+            shutil.move(scratch / "artifacts" / name, place)
+            kept.append(str(place))
+        return kept
+
+    def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
+        if not any(path.is_relative_to(root) for root in self._roots):
+            roots = ", ".join(str(root) for root in self._roots)
+            yield Finding(Fault.POLICY_BLOCKED, f"{path} is outside the allowed roots", at, f"Allowed roots: {roots}.")
+        elif role == "read" and not path.is_file():
+            yield Finding(Fault.TARGET_NOT_FOUND, f"there is no file {path}", at, "Check the path.")
+        elif role == "write" and path.is_dir():
+            yield Finding(Fault.ARGS_INVALID, f"{path} is a directory", at, "Name a file in it.")
+        elif role == "write" and path.exists() and not overwrite:
+            yield Finding(Fault.SCENE_CONFLICT, f"{path} exists", at, "Choose another path, or set overwrite to true.")
+        elif role == "write" and not os.access(_first_existing(path.parent), os.W_OK):
+            yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
+
+    def _copy_in(self, path: Path, room: Path) -> None:
+        try:
+            shutil.copyfile(path, room / path.name)
+            for suffix in COMPANIONS.get(path.suffix.lower(), ()):
+                beside = path.with_suffix(suffix)
+                if beside.is_file():
+                    shutil.copyfile(beside, room / beside.name)
+        except OSError as error:
+            message = f"{path} cannot be read: {error.strerror}"
+            raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", "Check the file's permissions.")]) from error
+
+    @staticmethod
+    def _free(path: Path) -> Path:
+        number, candidate = 1, path
+        while candidate.exists():
+            number += 1
+            candidate = path.with_stem(f"{path.stem}-{number}")
+        return candidate
+
+
+def _first_existing(path: Path) -> Path:
+    return path if path.exists() else _first_existing(path.parent)

@@ -1,0 +1,1 @@
+"""Tools of the noun `animation`, one file each."""

@@ -1,0 +1,1 @@
+"""Tools of the noun `camera`, one file each."""

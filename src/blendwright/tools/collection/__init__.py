@@ -1,0 +1,1 @@
+"""Tools of the noun `collection`, one file each."""

@@ -1,0 +1,1 @@
+"""Tools of the noun `curve`, one file each."""

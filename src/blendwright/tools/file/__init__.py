@@ -1,0 +1,1 @@
+"""Tools of the noun `file`, one file each."""

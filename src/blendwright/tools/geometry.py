@@ -1,0 +1,93 @@
+"""Explicit mesh geometry: vertices, edges and faces as flat arrays in an order of our own.
+
+Blender can find the edges itself, but in an order that depends on the number of processor cores; ours come in the order in
+which the faces name them, so that a mesh is the same everywhere.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from blendwright.contracts.scene import Block
+from blendwright.tools.readback import differs
+from blendwright.values.findings import Finding
+
+Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """A mesh as Blender stores it: flat single-precision positions, vertex pairs, and the corners of the faces in a row."""
+
+    positions: array[float]
+    edges: array[int]
+    corner_vertices: array[int]
+    corner_edges: array[int]
+    face_starts: array[int]
+
+    @property
+    def vertex_count(self) -> int:
+        return len(self.positions) // 3
+
+    @property
+    def edge_count(self) -> int:
+        return len(self.edges) // 2
+
+    @property
+    def face_count(self) -> int:
+        return len(self.face_starts)
+
+
+def geometry(vertices: Sequence[Point], faces: Sequence[Sequence[int]], loose: Sequence[Sequence[int]] = ()) -> Geometry:
+    """Geometry from faces, and from edges that belong to none."""
+    numbers: dict[tuple[int, int], int] = {}
+    starts, corner_vertices, corner_edges = array("i"), array("i"), array("i")
+    for face in faces:
+        starts.append(len(corner_vertices))
+        for here, there in zip(face, [*face[1:], face[0]], strict=True):
+            edge = (here, there) if here < there else (there, here)
+            corner_vertices.append(here)
+            corner_edges.append(numbers.setdefault(edge, len(numbers)))
+    for here, there in loose:
+        numbers.setdefault((here, there) if here < there else (there, here), len(numbers))
+    return Geometry(
+        positions=array("f", (value for vertex in vertices for value in vertex)),
+        edges=array("i", (end for edge in numbers for end in edge)),
+        corner_vertices=corner_vertices,
+        corner_edges=corner_edges,
+        face_starts=starts,
+    )
+
+
+def fill_mesh(mesh: Block, shape: Geometry) -> None:
+    """Write geometry into an empty mesh."""
+    mesh.vertices.add(shape.vertex_count)
+    mesh.attributes["position"].data.foreach_set("vector", shape.positions)
+    if shape.edges:
+        mesh.edges.add(shape.edge_count)
+        mesh.edges.foreach_set("vertices", shape.edges)
+    if shape.face_starts:
+        mesh.loops.add(len(shape.corner_vertices))
+        mesh.loops.foreach_set("vertex_index", shape.corner_vertices)
+        mesh.loops.foreach_set("edge_index", shape.corner_edges)
+        mesh.polygons.add(shape.face_count)
+        mesh.polygons.foreach_set("loop_start", shape.face_starts)
+
+
+def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
+    """How a mesh differs from geometry, bit by bit."""
+    counts = (len(mesh.vertices), len(mesh.edges), len(mesh.polygons))
+    asked = (shape.vertex_count, shape.edge_count, shape.face_count)
+    if counts != asked:
+        yield from differs("its number of vertices, edges and faces", asked, counts, at)
+        return
+    held = array("f", bytes(len(shape.positions) * 4))
+    mesh.attributes["position"].data.foreach_get("vector", held)
+    if held != shape.positions:
+        yield from differs("that its vertices are where they should be", True, False, at)
+    corners = array("i", bytes(len(shape.corner_vertices) * 4))
+    mesh.loops.foreach_get("vertex_index", corners)
+    if corners != shape.corner_vertices:
+        yield from differs("that its faces join the vertices they should", True, False, at)

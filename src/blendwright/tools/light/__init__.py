@@ -1,0 +1,1 @@
+"""Tools of the noun `light`, one file each."""

@@ -1,0 +1,1 @@
+"""Tools of the noun `mesh`, one file each."""

@@ -1,0 +1,101 @@
+"""mesh.create_primitive"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import PositiveFloat
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import fill_mesh, mesh_differs
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectMade
+from blendwright.tools.shapes import Shape, build
+from blendwright.values.findings import Finding
+
+Segments = Annotated[int, Field(ge=3, le=1024)]
+
+
+class CreatePrimitiveArgs(Placed):
+    kind: Literal["cube", "plane", "grid", "circle", "uv_sphere", "ico_sphere", "cylinder", "cone", "torus"] = Field(
+        description="The shape. Round ones stand along Z; all are centred on their origin."
+    )
+    size: PositiveFloat = Field(default=2.0, description="Edge length of a cube, plane or grid, in metres.")
+    radius: PositiveFloat = Field(default=1.0, description="Radius of round shapes (of a torus: to the middle of its tube), in metres.")
+    radius_top: Annotated[float, Field(ge=0.0)] = Field(default=0.0, description="Upper radius of a cone; 0 makes a point.")
+    tube_radius: PositiveFloat = Field(default=0.25, description="Radius of the tube of a torus, in metres.")
+    depth: PositiveFloat = Field(default=2.0, description="Height of a cylinder or cone, in metres.")
+    segments: Segments = Field(default=32, description="Corners around a round shape.")
+    rings: Segments = Field(default=16, description="Rings of a uv sphere; corners around the tube of a torus.")
+    subdivisions: Annotated[int, Field(ge=1, le=7)] = Field(default=2, description="Subdivisions of an ico sphere.")
+    cells: Annotated[int, Field(ge=1, le=1000)] = Field(default=10, description="Cells along each side of a grid.")
+    fill: bool = Field(default=True, description="Close a circle, and the ends of a cylinder or cone, with faces.")
+
+    def shape(self) -> Shape:
+        return Shape(
+            self.kind,
+            self.size,
+            self.radius,
+            self.radius_top,
+            self.tube_radius,
+            self.depth,
+            self.segments,
+            self.rings,
+            self.subdivisions,
+            self.cells,
+            self.fill,
+        )
+
+
+class CreatePrimitive(Tool[CreatePrimitiveArgs, ObjectMade]):
+    """Add a mesh object of a basic shape, from explicit geometry: the same arguments give the same mesh everywhere."""
+
+    name = "mesh.create_primitive"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    examples = (
+        Example({"kind": "cube", "name": "Box"}),
+        Example({"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [0, 0, 0.5]}),
+        Example({"kind": "cylinder", "name": "Leg", "radius": 0.05, "depth": 0.7, "segments": 24}),
+        Example({"kind": "torus", "name": "Ring", "radius": 1, "tube_radius": 0.1}),
+    )
+
+    def check(self, scene: Scene, args: CreatePrimitiveArgs) -> Iterator[Finding]:
+        yield from missing_collection(scene, args)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is None:
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from scene.taken(Kind.MESH, args.name, "/name")
+        elif any(self._differences(scene, args, there)):
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from self._differences(scene, args, there)
+
+    def apply(self, scene: Scene, args: CreatePrimitiveArgs) -> ObjectMade:
+        if scene.find(Kind.OBJECT, args.name) is not None:
+            return ObjectMade(object=args.name, data=args.name, created=False)
+        mesh = scene.create(Kind.MESH, args.name)
+        fill_mesh(mesh, build(args.shape()))
+        create_object(scene, args, mesh)
+        return ObjectMade(object=args.name, data=args.name, created=True)
+
+    def verify(self, scene: Scene, args: CreatePrimitiveArgs, result: ObjectMade) -> Iterator[Finding]:
+        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
+
+    def _differences(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> Iterator[Finding]:
+        if obj.type != "MESH":
+            yield from differs("its type", "MESH", obj.type, "/name")
+            return
+        yield from mesh_differs(obj.data, build(args.shape()), "/kind")
+        yield from misplaced(scene, args, obj)

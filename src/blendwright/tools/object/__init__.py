@@ -1,0 +1,1 @@
+"""Tools of the noun `object`, one file each."""

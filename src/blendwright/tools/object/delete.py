@@ -1,0 +1,77 @@
+"""object.delete"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.readback import differs
+from blendwright.tools.results import Removed
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+
+
+class DeleteArgs(Args):
+    name: Name = Field(description="Name of the object to delete.")
+    children: Literal["keep_place", "delete"] = Field(
+        default="keep_place", description="Whether children stay where they are, without a parent, or are deleted too."
+    )
+    keep_data: bool = Field(default=False, description="Keep mesh, curve, light or camera data that nobody else uses.")
+
+
+class DeleteObject(Tool[DeleteArgs, Removed]):
+    """Delete an object, with its data when nobody else uses it.
+
+    Whoever referred to it (modifiers, constraints, the scene's camera) has the reference cleared."""
+
+    name = "object.delete"
+    version = 1
+    safety_level = SafetyLevel.DESTRUCTIVE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.COLLECTION, Kind.MESH, Kind.CURVE, Kind.CAMERA, Kind.LIGHT, Kind.ARMATURE, Kind.SCENE,
+              Kind.MATERIAL, Kind.ACTION, Kind.NODE_GROUP, Kind.SHAPE_KEY)  # fmt: skip
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Box"}, given=(CUBE,)),
+        Example(
+            {"name": "Box", "children": "delete", "keep_data": True},
+            given=(CUBE, ("object.create_empty", {"name": "Tip"}), ("object.set_parent", {"child": "Tip", "parent": "Box"})),
+        ),
+    )
+
+    def check(self, scene: Scene, args: DeleteArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+
+    def apply(self, scene: Scene, args: DeleteArgs) -> Removed:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        victims = [obj]
+        if args.children == "delete":
+            victims += obj.children_recursive
+        else:
+            scene.depsgraph()
+            for child in obj.children:
+                place = child.matrix_world.copy()
+                scene.set(child, "parent", None)
+                scene.set_world_matrix(child, place)
+        data = [victim.data for victim in victims if victim.data is not None]
+        if not args.keep_data:
+            victims += [block for block in dict.fromkeys(data) if set(scene.users(block)) <= set(victims)]
+        names = [f"{scene.kind_of(victim).value}/{victim.name}" for victim in victims]
+        scene.remove(*victims)
+        return Removed(removed=names)
+
+    def verify(self, scene: Scene, args: DeleteArgs, result: Removed) -> Iterator[Finding]:
+        for entry in result.removed:
+            kind, name = entry.split("/", 1)
+            yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, "/name")

@@ -1,0 +1,1 @@
+"""Tools of the noun `place`, one file each."""

@@ -1,0 +1,58 @@
+"""Where an object stands: the arguments that creating tools share, and how they are written and read back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Vector3
+from blendwright.contracts.effects import Kind
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.readback import differs, same
+from blendwright.values.findings import Finding
+
+
+class Placed(Args):
+    """Arguments of tools that create an object."""
+
+    name: Name = Field(description="Name of the new object, taken literally; must be free.")
+    location: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Position in metres.")
+    rotation_euler_deg: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees, in XYZ order.")
+    scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
+    collection: Name | None = Field(default=None, description="Collection to link it to; the scene's own when left out.")
+
+
+def radians(degrees: Sequence[float]) -> tuple[float, ...]:
+    return tuple(math.radians(angle) for angle in degrees)
+
+
+def missing_collection(scene: Scene, args: Placed) -> Sequence[Finding]:
+    return scene.missing(Kind.COLLECTION, args.collection, "/collection") if args.collection else ()
+
+
+def home(scene: Scene, name: str | None) -> Block:
+    """The collection of that name, or the scene's own."""
+    return scene.require(Kind.COLLECTION, name, "/collection") if name else scene.active.collection
+
+
+def create_object(scene: Scene, args: Placed, data: Block | None) -> Block:
+    """A new object with its placement, in its collection."""
+    obj = scene.create(Kind.OBJECT, args.name, data)
+    obj.location = args.location
+    obj.rotation_euler = radians(args.rotation_euler_deg)
+    obj.scale = args.scale
+    scene.link(home(scene, args.collection), obj)
+    return obj
+
+
+def misplaced(scene: Scene, args: Placed, obj: Block) -> Iterator[Finding]:
+    """How an object's placement differs from what was asked."""
+    yield from differs("its location", args.location, obj.location, "/location")
+    if not same(radians(args.rotation_euler_deg), obj.rotation_euler):
+        held = tuple(math.degrees(angle) for angle in obj.rotation_euler)
+        yield from differs("its rotation in degrees", args.rotation_euler_deg, held, "/rotation_euler_deg")
+    yield from differs("its scale", args.scale, obj.scale, "/scale")
+    if not scene.is_in(home(scene, args.collection), obj):
+        yield from differs("its membership in the collection", True, False, "/collection")

@@ -1,0 +1,1 @@
+"""Tools of the noun `render`, one file each."""

@@ -1,0 +1,1 @@
+"""Tools of the noun `scene`, one file each."""

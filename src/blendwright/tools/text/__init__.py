@@ -1,0 +1,1 @@
+"""Tools of the noun `text`, one file each."""

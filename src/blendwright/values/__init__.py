@@ -1,0 +1,1 @@
+"""Plain frozen values that every layer speaks: faults, findings, outcomes, frames. Imports nothing of ours."""

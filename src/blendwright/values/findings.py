@@ -1,0 +1,50 @@
+"""A finding: one thing that is wrong, where, and how to cure it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from blendwright.values.faults import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`pointer` is a JSON pointer into the document that was checked (for a call: its arguments)."""
+
+    fault: Fault
+    message: str
+    pointer: str = ""
+    cure: str | None = None
+
+    def under(self, base: str) -> Finding:
+        """The same finding, seen from a document that holds this one at `base`."""
+        return Finding(self.fault, self.message, base + self.pointer, self.cure)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "code": self.fault.value,
+            "pointer": self.pointer,
+            "message": self.message,
+            "cure": self.cure,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Finding:
+        return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"])
+
+
+def pointer_of(parts: Iterable[str | int]) -> str:
+    """The RFC 6901 pointer of a path."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def did_you_mean(wanted: str, known: Iterable[str], *, otherwise: str) -> str:
+    """A cure that names the nearest known words, or `otherwise` when none is near."""
+    by_fold = {name.casefold(): name for name in known}
+    near = difflib.get_close_matches(wanted.casefold(), by_fold, n=3, cutoff=0.6)
+    if not near:
+        return otherwise
+    return "Did you mean " + " or ".join(f"'{by_fold[name]}'" for name in near) + "?"

@@ -1,0 +1,80 @@
+"""The wire between core and worker: frames of a four-byte big-endian length and that many bytes of UTF-8 JSON.
+
+Used by both sides, so it knows the standard library only. It moves bytes and bounds them; what the JSON says,
+and what to do about a broken stream, is for the two ends to decide.
+
+Requests   `{"id": n, "method": "…", "params": {…}}`, ids strictly increasing from 1, the first one `hello`.
+Answers    `{"id": n, "result": …}` or `{"id": n, "error": {"code": "…", "message": "…"}}`, in the order of the requests.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import BinaryIO
+
+PROTOCOL = 1
+MAX_FRAME = 32 * 1024 * 1024
+
+_LENGTH = struct.Struct(">I")
+
+
+class FrameError(Exception):
+    """The stream cannot be trusted any more: where the next frame begins is unknown."""
+
+
+class OversizedFrame(FrameError):
+    """A length beyond the limit was announced."""
+
+
+class TruncatedFrame(FrameError):
+    """The stream ended inside a frame."""
+
+
+def open_reader(fd: int) -> BinaryIO:
+    """A blocking reader that owns the descriptor; buffered, so that many small frames cost few system calls."""
+    return os.fdopen(fd, "rb", buffering=64 * 1024)
+
+
+def read_frame(reader: BinaryIO) -> bytes | None:
+    """The body of the next frame; None when the stream ended between two frames."""
+    head = reader.read(_LENGTH.size)
+    if not head:
+        return None
+    if len(head) < _LENGTH.size:
+        raise TruncatedFrame("the stream ended inside the length of a frame")
+    (length,) = _LENGTH.unpack(head)
+    # Checked before a byte of the body is read, so that a wrong length never makes us allocate it.
+    if length > MAX_FRAME:
+        raise OversizedFrame(f"a frame of {length} bytes was announced; at most {MAX_FRAME} are allowed")
+    body = reader.read(length)
+    if len(body) < length:
+        raise TruncatedFrame(f"the stream ended after {len(body)} of {length} bytes of a frame")
+    return body
+
+
+def header(body: bytes) -> bytes:
+    """The four bytes that go before the body."""
+    if len(body) > MAX_FRAME:
+        raise OversizedFrame(f"a frame of {len(body)} bytes is too large; at most {MAX_FRAME} are allowed")
+    return _LENGTH.pack(len(body))
+
+
+def write_frame(fd: int, body: bytes) -> None:
+    """Write one frame to a blocking descriptor: head and body in one system call, without joining them first."""
+    left = write_some(fd, [memoryview(header(body)), memoryview(body)])
+    while left:
+        left = write_some(fd, left)
+
+
+def write_some(fd: int, parts: list[memoryview]) -> list[memoryview]:
+    """Write as much as the descriptor takes at once; what is left over is returned. Raises BlockingIOError like os.writev."""
+    written = os.writev(fd, parts)
+    left: list[memoryview] = []
+    for part in parts:
+        if written >= len(part):
+            written -= len(part)
+            continue
+        left.append(part[written:])
+        written = 0
+    return left

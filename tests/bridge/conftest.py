@@ -1,0 +1,45 @@
+"""Real workers for the tests of the bridge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.worker import WorkerProcess
+
+
+@pytest.fixture(scope="session")
+def options(tmp_path_factory: pytest.TempPathFactory) -> SpawnOptions:
+    """Workers with the methods that misbehave on purpose."""
+    return SpawnOptions(tmp_path_factory.mktemp("scratch"), environment={"BLENDWRIGHT_TEST_METHODS": "1"})
+
+
+@pytest.fixture
+def own_options(tmp_path: Path) -> SpawnOptions:
+    """The same, with a scratch root that no other test uses."""
+    return SpawnOptions(tmp_path / "scratch", environment={"BLENDWRIGHT_TEST_METHODS": "1"})
+
+
+@pytest.fixture(scope="session")
+def pool(options: SpawnOptions) -> Iterator[Pool]:
+    """Shared by the tests that end a worker: the next one starts while the last one is in use."""
+    with Pool(options) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="session")
+def worker(pool: Pool) -> WorkerProcess:
+    """Shared by the tests that leave a worker as it was."""
+    return pool.take()
+
+
+@pytest.fixture
+def mortal(pool: Pool) -> WorkerProcess:
+    """A worker that the test may kill."""
+    worker = pool.take()
+    pool.warm()
+    return worker
