@@ -1,1 +1,23 @@
-"""Blendwright: strict plans for Blender, executed, verified and undone."""
+"""Blendwright: strict plans for Blender, checked, executed, verified and undone.
+
+`blendwright.open` is the way in. It is loaded when it is first asked for: what runs inside Blender imports this package too, and
+must not need what the core needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from blendwright.app import OpenScene, open
+
+__version__ = "0.1.0"
+__all__ = ["OpenScene", "open"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from blendwright import app
+
+        return getattr(app, name)
+    raise AttributeError(f"module 'blendwright' has no attribute {name!r}")

@@ -17,7 +17,7 @@ _TAIL_LINES = 20
 _MISSING_LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
 
 # Debian's names for what the bpy wheel links against.
-_PACKAGES = {
+LIBRARIES = {
     "libX11.so.6": "libx11-6",
     "libXrender.so.1": "libxrender1",
     "libXfixes.so.3": "libxfixes3",
@@ -63,7 +63,7 @@ def unfit(error: WorkerError, tail: Sequence[str]) -> EnvironmentUnfit:
     details = {**error.details, "log": list(tail)}
     if found := _MISSING_LIBRARY.search(text):
         library = found[1]
-        package = _PACKAGES.get(library)
+        package = LIBRARIES.get(library)
         cure = f"install the system library {library}" + (
             f" (Debian, Ubuntu: apt install {package})" if package else ""
         )

@@ -12,8 +12,9 @@ Anything else would escape the revert and the fingerprint, and the conformance s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from blendwright.contracts.effects import Kind
@@ -21,6 +22,15 @@ from blendwright.values.findings import Finding
 
 # A Blender datablock or a structure inside one. Only the worker knows its type, so nothing here can be more precise.
 Block: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A datablock that an import brought: its name now, and the name it had in its file."""
+
+    kind: Kind
+    name: str
+    origin: str
 
 
 class Scene(Protocol):
@@ -172,4 +182,20 @@ class Scene(Protocol):
 
     def artifact(self, name: str) -> str:
         """Where the worker writes a file that the core will keep among the workspace's artifacts under that name."""
+        ...
+
+    def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:
+        """The names of what a .blend file at `input_file(...)` holds, by kind."""
+        ...
+
+    def import_file(
+        self, path: str, form: str, home: Block, contents: Mapping[Kind, Sequence[str]] | None = None
+    ) -> Sequence[Arrival]:
+        """Bring a file at `input_file(...)` in, its objects into the collection `home`; from a .blend those `contents`.
+
+        `form` is gltf, obj, stl, ply, usd, fbx or blend. Calls operators, so only for tools that revert by memfile."""
+        ...
+
+    def export_file(self, path: str, form: str, objects: Sequence[Block] | None) -> None:
+        """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is."""
         ...

@@ -59,7 +59,8 @@ class Executor:
             cure = did_you_mean(name, self._tools, otherwise="See: blendwright tools")
             finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)
             return self._refused(Outcome(name, 0), (finding,), clock)
-        blank = Outcome(name, tool.version)
+        known = self._scene.known_hash
+        blank = Outcome(name, tool.version, fingerprint_before=known, fingerprint_after=known)
 
         args, findings = canonical_arguments(tool, raw)
         if not findings:
@@ -69,7 +70,9 @@ class Executor:
             return self._refused(blank, findings, clock)
 
         model = tool.args_model.model_validate(args)
-        findings = tuple(gate(self._session, self._scene.profile, tool, model))
+        blender = self._scene.profile
+        clock.leave_out()  # starting Blender belongs to no phase of a call
+        findings = tuple(gate(self._session, blender, tool, model))
         clock.lap("gate")
         blank = blank.with_(fingerprint_before=self._scene.hash, fingerprint_after=self._scene.hash)
         if findings:
@@ -166,7 +169,11 @@ class Executor:
     def _broken_off(self, blank: Outcome, error: WorkerError | RebuildFailed, seconds: float, clock: _Clock) -> Outcome:
         """The worker is gone. Nothing of the step stands: the scene is what the history says, rebuilt for the next call."""
         fault, cure = _reason(error)
-        partial = {"kept": [], "scene": "as before the call; rebuilt from the history", "deadline_seconds": seconds}
+        partial: dict[str, Any] = {
+            "kept": [],
+            "scene": "as before the call; rebuilt from the history",
+            "deadline_seconds": seconds,
+        }
         finding = Finding(fault, error.message, "", error.cure or cure)
         return self._refused(blank.with_(reverted_by="rebuild", partial=partial), (finding,), clock)
 
@@ -181,6 +188,11 @@ class _Clock:
     def lap(self, phase: str) -> None:
         now = perf_counter()
         self._ms[phase] = round((now - self._last) * 1000, 3)
+        self._last = now
+
+    def leave_out(self) -> None:
+        now = perf_counter()
+        self._started += now - self._last
         self._last = now
 
     def note(self, phase: str, ms: float | None) -> None:

@@ -42,6 +42,11 @@ class LiveScene:
         assert self._hash is not None
         return self._hash
 
+    @property
+    def known_hash(self) -> str | None:
+        """The hash when it is known without starting Blender."""
+        return self._hash
+
     def worker(self) -> WorkerPort:
         """A living worker with the scene in it, rebuilt when need be."""
         if self._worker is None or not self._worker.alive:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,6 +33,6 @@ class ScratchHistory:
     def rebase(self, saved: Path, hash: str) -> None:
         self._rebases += 1
         kept = self._directory / f"baseline-{self._rebases}.blend"
-        os.replace(saved, kept)
+        saved.replace(kept)
         self._baseline = Baseline(kept, hash)
         self._steps.clear()

@@ -16,6 +16,9 @@ from blendwright.values.findings import Finding
 
 Point = tuple[float, float, float]
 
+# Blender keeps single-precision floats; anything beyond would become infinite.
+LARGEST = 3.4028234e38
+
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
@@ -74,6 +77,8 @@ def fill_mesh(mesh: Block, shape: Geometry) -> None:
         mesh.loops.foreach_set("edge_index", shape.corner_edges)
         mesh.polygons.add(shape.face_count)
         mesh.polygons.foreach_set("loop_start", shape.face_starts)
+        # A face that says nothing about shading is smooth since Blender 4.1, which makes a cube look like a pillow.
+        mesh.polygons.foreach_set("use_smooth", array("b", bytes(shape.face_count)))
 
 
 def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
@@ -91,3 +96,12 @@ def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
     mesh.loops.foreach_get("vertex_index", corners)
     if corners != shape.corner_vertices:
         yield from differs("that its faces join the vertices they should", True, False, at)
+
+
+def edges_differ(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
+    """Whether edges that belong to no face join what they should; those of faces follow from the faces."""
+    if len(mesh.edges) == shape.edge_count:
+        held = array("i", bytes(len(shape.edges) * 4))
+        mesh.edges.foreach_get("vertices", held)
+        if held != shape.edges:
+            yield from differs("that its edges join the vertices they should", True, False, at)

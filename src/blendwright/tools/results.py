@@ -26,3 +26,11 @@ class Removed(Result):
     """What a tool deleted."""
 
     removed: list[str] = Field(description="Names of the deleted datablocks, as kind/name.")
+
+
+class ObjectRenamed(Result):
+    """An object that a tool gave another name."""
+
+    object: str = Field(description="Name of the object now.")
+    data: str | None = Field(description="Name of its data now, when it has any of its own.")
+    changed: bool = Field(description="False when everything was named as asked already.")

@@ -7,6 +7,7 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from blendwright.blender.fingerprint.skips import ATTRIBUTE_PREFIXES_OUT
 _SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
 _HUGE = 1 << 20
+_FIRST = itemgetter(0)
 _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
 
@@ -50,33 +52,40 @@ class Blobs:
 
 
 @cache
-def _element(attribute_class: type) -> tuple[str, int, str | None]:
-    """(property, width, dtype) of an attribute's elements; the first property is the value."""
+def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
+    """(property, width, dtype) of an attribute's elements, and its type; the first property is the value."""
     owner: Any = attribute_class
     properties = owner.bl_rna.properties["data"].fixed_type.properties
     value = next(p for p in properties if p.identifier != "rna_type")
     width = value.array_length if getattr(value, "is_array", False) else 1
-    return value.identifier, width, _DTYPES.get(value.type)
+    return value.identifier, width, _DTYPES.get(value.type), owner.bl_rna.identifier
 
 
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
     blobs = Blobs(out)
-    named = [(attribute.name, attribute) for attribute in attributes]
-    named.sort(key=lambda pair: pair[0])
-    for name, attribute in named:
+    add_attributes(attributes, out, blobs)
+    blobs.finish()
+
+
+def add_attributes(attributes: Any, out: list[Any], blobs: Blobs) -> None:
+    for name, attribute in sorted([(attribute.name, attribute) for attribute in attributes], key=_FIRST):
         if name.startswith(ATTRIBUTE_PREFIXES_OUT):
             continue
+        value, width, dtype, type_name = _element(type(attribute))
         data = attribute.data
         count = len(data)
-        out.append((name, attribute.domain, attribute.data_type, count))
+        out.append((name, attribute.domain, type_name, count))
         if not count:
             continue
-        value, width, dtype = _element(type(attribute))
         if dtype is None:
             out.append([getattr(element, value) for element in data])
             continue
         array = np.empty(count * width, dtype)
         data.foreach_get(value, array)
-        blobs.add(fold_array(array) if dtype == "<f4" else array)
-    blobs.finish()
+        if dtype == "<f4":
+            fold_array(array)
+        if array.nbytes <= _SMALL:
+            out.append(array.tobytes())
+        else:
+            blobs.add(array)

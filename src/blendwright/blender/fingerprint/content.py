@@ -1,4 +1,4 @@
-"""Content that RNA values alone do not give: poses, view layers, texts, images, curves, slots, shape keys.
+"""Content that RNA values alone do not give: view layers, texts, images, curves, slots, shape keys.
 
 Responsible for: one reader per type, each with the reason why the plain walk will not do.
 """
@@ -11,13 +11,18 @@ import numpy as np
 from blendwright.blender.fingerprint.attributes import blob
 from blendwright.blender.fingerprint.floats import fold, fold_array
 from blendwright.blender.fingerprint.identity import key_of
-from blendwright.blender.fingerprint.plans import bulk_columns, taking_part
+from blendwright.blender.fingerprint.poses import encode_pose
 
 if TYPE_CHECKING:
     from blendwright.blender.fingerprint.walk import Out, Walk
 
 
-def encode_slots(_walk: "Walk", owner: Any, out: "Out") -> None:
+def encode_object(walk: "Walk", owner: Any, out: "Out") -> None:
+    encode_slots(owner, out)
+    encode_pose(walk, owner, out)
+
+
+def encode_slots(owner: Any, out: "Out") -> None:
     """Materials that belong to the object; those of its data are in the data's leaf."""
     slots = owner.material_slots
     if slots:
@@ -51,22 +56,6 @@ def encode_light_linking(_walk: "Walk", collection: Any, out: "Out") -> None:
         if excluded:
             blocks = collection.objects if members is collection.collection_objects else collection.children
             out.append(sorted(blocks[i].name for i in excluded))
-
-
-def encode_pose(walk: "Walk", pose: Any, out: "Out") -> None:
-    """Pose bones, only those that differ from new ones: Blender makes them when it first evaluates the armature."""
-    found: list[tuple[str, Out]] = []
-    for bone in pose.bones:
-        inner: Out = []
-        walk.inner(bone, inner)
-        if not _is_new_pose_bone(walk, bone):
-            found.append((bone.name, inner))
-    found.sort(key=lambda pair: pair[0])
-    out.append([inner for _, inner in found])
-
-
-def _is_new_pose_bone(walk: "Walk", bone: Any) -> bool:
-    return False
 
 
 def encode_drivers(walk: "Walk", data: Any, out: "Out") -> None:

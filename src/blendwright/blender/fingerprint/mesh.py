@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from blendwright.blender.fingerprint.attributes import Blobs, encode_attributes
+from blendwright.blender.fingerprint.attributes import Blobs, add_attributes
 from blendwright.blender.fingerprint.floats import fold_array
 
 if TYPE_CHECKING:
@@ -25,18 +25,19 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 
 def encode_mesh(walk: "Walk", mesh: Any, out: "Out") -> None:
-    encode_attributes(mesh.attributes, out)
+    attributes = mesh.attributes
     blobs = Blobs(out)
-    faces = len(mesh.polygons)
+    add_attributes(attributes, out, blobs)
+    polygons = mesh.polygons
+    faces = len(polygons)
     if faces:
         starts = np.empty(faces, "<i4")
-        mesh.polygons.foreach_get("loop_start", starts)
+        polygons.foreach_get("loop_start", starts)
         blobs.add(starts)
     blobs.finish()
-    if not mesh.use_auto_texspace:
-        encode_texture_space(walk, mesh, out)
+    encode_texture_space(walk, mesh, out)
     # Which layers a render uses by default; the ones active in the interface stay out.
-    out.append(mesh.attributes.default_color_name)
+    out.append(attributes.default_color_name)
     out.append([layer.name for layer in mesh.uv_layers if layer.active_render])
     skin = mesh.skin_vertices
     if skin:

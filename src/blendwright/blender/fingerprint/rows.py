@@ -108,8 +108,7 @@ class _Group:
     def values(self, block: Any) -> list[Any]:
         found: list[Any] = [*self._scalars(block)] if self._scalars else []
         if self._vectors:
-            for vector in self._vectors(block):
-                found += vector[:]
+            found += _flat([vector[:] for vector in self._vectors(block)])
         for matrix in self._matrices:
             # foreach_get gives matrices column by column.
             found += _flat(matrix(block).transposed())

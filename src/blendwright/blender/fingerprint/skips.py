@@ -71,6 +71,7 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
         "use_mesh_mirror_z": _VIEW,
         "show_only_shape_key": _UI,
         "material_slots": _SPECIAL,
+        "pose": _SPECIAL,
     },
     "Mesh": {
         **dict.fromkeys(
@@ -251,6 +252,7 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
     },
     "CompositorNodeImage": dict.fromkeys(("layer", "view"), _SPECIAL),
     "CompositorNodeCryptomatteV2": dict.fromkeys(("layer", "view"), _SPECIAL),
+    "GeometryNodeClosureInput": {"paired_output": "experimental in Blender 4.5, where reading it without a pair crashes"},
     "GeometryNodeMenuSwitch": {"enum_definition": "the node itself"},
     "NodeSocket": {
         "node": _VIEW,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,8 +10,8 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
-from blendwright.blender.scene.reader import SceneReader
-from blendwright.blender.scene.record import home_of, member_key
+from blendwright.blender.scene.interchange import Interchange
+from blendwright.blender.scene.record import MASTER, MEMBER, home_of
 from blendwright.blender.scene.state import is_buried
 from blendwright.blender.scene.values import freeze
 from blendwright.contracts.effects import Kind
@@ -23,7 +23,7 @@ from blendwright.values.findings import Finding
 NO_PREIMAGE = (bpy.types.Scene, bpy.types.Collection)
 
 
-class BpyScene(SceneReader):
+class BpyScene(Interchange):
     """Implements `blendwright.contracts.scene.Scene`."""
 
     # ------------------------------------------------------------------ writing
@@ -141,7 +141,7 @@ class BpyScene(SceneReader):
                 self.record.inverse(lambda: self._unlink_child(place, name))
                 collection.children.link(child)
             return
-        edge = member_key(collection, child)
+        edge = fp.member_key(collection, child)
         if not self.record.is_member(edge):
             self.record.member(edge, True)
             self.record.inverse(lambda: self._member_back(edge, False))
@@ -156,7 +156,7 @@ class BpyScene(SceneReader):
             self.record.inverse(lambda: self._relink_children(place, order))
             collection.children.unlink(child)
             return
-        edge = member_key(collection, child)
+        edge = fp.member_key(collection, child)
         if self.record.is_member(edge):
             self.record.member(edge, False)
             self.record.inverse(lambda: self._member_back(edge, True))
@@ -170,12 +170,12 @@ class BpyScene(SceneReader):
         self._stale = True
         self.record.touch(key)
         self.record.touch((kind.value, name))
-        edges = [(member_key(home, block)[1]) for home in self.collections_of(block)] if kind is Kind.OBJECT else []
+        edges = [(fp.member_key(home, block)[1]) for home in self.collections_of(block)] if kind is Kind.OBJECT else []
         if kind is Kind.COLLECTION:
             self._move_members(block, old, name)
         for home in edges:
-            self.record.member((fp.MEMBER, home, old), False)
-            self.record.member((fp.MEMBER, home, name), True)
+            self.record.member((MEMBER, home, old), False)
+            self.record.member((MEMBER, home, name), True)
         if key in self.record.created:
             self.record.created.add((kind.value, name))
         if key in self.record.edited:
@@ -190,8 +190,8 @@ class BpyScene(SceneReader):
             if kind is Kind.COLLECTION:
                 self._move_members(renamed, name, old)
             for home in edges:
-                self.record.member((fp.MEMBER, home, name), False)
-                self.record.member((fp.MEMBER, home, old), True)
+                self.record.member((MEMBER, home, name), False)
+                self.record.member((MEMBER, home, old), True)
 
         self.record.inverse(back)
         self._state.drop_name(kind.value, old)
@@ -251,7 +251,7 @@ class BpyScene(SceneReader):
         self.record.inverse(back)
 
     @contextmanager
-    def temporarily(self, target: Any, **values: Any) -> Iterator[None]:
+    def temporarily(self, target: Any, **values: Any) -> Generator[None]:
         kept = {name: freeze(getattr(target, name), self._block) for name in values}
         try:
             for name, value in values.items():
@@ -295,10 +295,7 @@ class BpyScene(SceneReader):
     # ------------------------------------------------------------------ addressing
 
     def _block(self, key: fp.Key) -> Any:
-        if len(key) > 2:
-            blocks: Any = getattr(bpy.data, key[0])
-            return blocks.get((key[1], key[2]))
-        return self._state.find(key[0], key[1])
+        return self._state.block(key)
 
     def _address(self, holder: Any, target: Any) -> Callable[[], Any]:
         """A way to find a structure again after references have become stale."""
@@ -317,14 +314,14 @@ class BpyScene(SceneReader):
 
     def _touch_collection(self, collection: Any) -> None:
         home = home_of(collection)
-        if home.startswith(fp.MASTER):
-            self.record.touch(("scenes", home.removeprefix(fp.MASTER)))
+        if home.startswith(MASTER):
+            self.record.touch(("scenes", home.removeprefix(MASTER)))
         else:
             self.record.touch(("collections", home))
 
     def _collection(self, home: str) -> Any:
-        if home.startswith(fp.MASTER):
-            return self._block(("scenes", home.removeprefix(fp.MASTER))).collection
+        if home.startswith(MASTER):
+            return self._block(("scenes", home.removeprefix(MASTER))).collection
         return self._block(("collections", home))
 
     def _member_back(self, edge: fp.Key, present: bool) -> None:
@@ -347,8 +344,8 @@ class BpyScene(SceneReader):
     def _move_members(self, collection: Any, old: str, new: str) -> None:
         """The members of a collection are hashed with its name."""
         for obj in collection.objects:
-            self.record.member((fp.MEMBER, old, obj.name), False)
-            self.record.member((fp.MEMBER, new, obj.name), True)
+            self.record.member((MEMBER, old, obj.name), False)
+            self.record.member((MEMBER, new, obj.name), True)
 
     def _refuse_taken(self, kind: Kind, name: str) -> None:
         problems = self.taken(kind, name, "")

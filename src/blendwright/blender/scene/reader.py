@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import mathutils
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
-from blendwright.blender.scene.record import Record, member_key
+from blendwright.blender.scene.record import Record
 from blendwright.blender.scene.state import BURIED, SceneState
 from blendwright.contracts.effects import Kind
 from blendwright.values.errors import StepError
@@ -79,10 +79,10 @@ class SceneReader:
     def collections_of(self, obj: Any) -> Sequence[Any]:
         homes = [scene.collection for scene in self.blocks(Kind.SCENE)]
         homes += self.blocks(Kind.COLLECTION)
-        return [home for home in homes if self.record.is_member(member_key(home, obj))]
+        return [home for home in homes if self.record.is_member(fp.member_key(home, obj))]
 
     def is_in(self, collection: Any, obj: Any) -> bool:
-        return self.record.is_member(member_key(collection, obj))
+        return self.record.is_member(fp.member_key(collection, obj))
 
     def kind_of(self, block: Any) -> Kind:
         return Kind(fp.key_of(block)[0])
@@ -97,7 +97,7 @@ class SceneReader:
         return obj.evaluated_get(self.depsgraph())
 
     @contextmanager
-    def evaluated_mesh(self, obj: Any) -> Iterator[Any | None]:
+    def evaluated_mesh(self, obj: Any) -> Generator[Any | None]:
         evaluated = self.evaluated(obj)
         try:
             mesh = evaluated.to_mesh()

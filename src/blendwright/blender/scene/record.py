@@ -13,6 +13,11 @@ from blendwright.blender.scene.state import SceneState
 Inverse = Callable[[], None]
 Change = tuple[fp.Key, str]
 
+# Membership of an object in a collection is a leaf of its own, under (MEMBER, collection, object); a scene's own collection
+# is named by the scene there.
+MEMBER = "member"
+MASTER = "scene:"
+
 
 class Record:
     """Inverses run last first; they address datablocks by name, since a reference may dangle by then."""
@@ -72,23 +77,15 @@ class Record:
         self.seal()
 
     def _digest(self, key: fp.Key) -> bytes | None:
-        if key[0] == fp.MEMBER:
-            return fp.MEMBER_DIGEST if self.is_member(key) else None
-        if len(key) > 2:
-            blocks: Any = getattr(bpy.data, key[0])
-            block = blocks.get((key[1], key[2]))
-        else:
-            block = self._state.find(key[0], key[1])
+        if key[0] == MEMBER:
+            return fp.MEMBER if self.is_member(key) else None
+        block = self._state.block(key)
         return None if block is None else fp.leaf(block)
 
 
 def home_of(collection: Any) -> str:
-    """The name of a collection in membership keys, where a scene's own collection is `scene:NAME`."""
+    """The name of a collection in membership keys."""
     if not collection.is_embedded_data:
         return collection.name
     scenes: Any = bpy.data.scenes
-    return fp.MASTER + next(scene.name for scene in scenes if scene.collection == collection)
-
-
-def member_key(collection: Any, obj: Any) -> fp.Key:
-    return (fp.MEMBER, home_of(collection), obj.name)
+    return MASTER + next(scene.name for scene in scenes if scene.collection == collection)

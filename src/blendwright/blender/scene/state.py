@@ -36,9 +36,17 @@ class SceneState:
 
     # ------------------------------------------------------------------ names
 
-    def find(self, collection: str, name: str) -> Any | None:
+    def find(self, collection: str, name: str) -> Any:
         """A local datablock by name, through a map: Blender's own lookup is linear in the number of datablocks."""
         return self.named(collection).get(name)
+
+    def block(self, key: fp.Key) -> Any:
+        """A datablock by its key in the fingerprint, linked ones included."""
+        kind, name, *library = key
+        if library:
+            blocks: Any = getattr(bpy.data, kind)
+            return blocks.get((name, library[0]))
+        return self.find(kind, name)
 
     def named(self, collection: str) -> dict[str, Any]:
         known = self._names.get(collection)
@@ -54,6 +62,10 @@ class SceneState:
     def drop_name(self, collection: str, name: str) -> None:
         self.named(collection).pop(name, None)
 
+    def forget_names(self) -> None:
+        """Read the names anew when they are next asked for: something else than the port has made datablocks."""
+        self._names.clear()
+
     def blocks(self, kind: Kind) -> Iterator[Any]:
         known = self.named(kind.value)
         return (known[name] for name in sorted(known))
@@ -68,7 +80,7 @@ class SceneState:
         self._buried.append((collection, block.name))
         return block.name
 
-    def buried(self, collection: str, name: str) -> Any | None:
+    def buried(self, collection: str, name: str) -> Any:
         blocks: Any = getattr(bpy.data, collection)
         return blocks.get(name)
 

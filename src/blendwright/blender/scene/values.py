@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import bpy
 
@@ -19,18 +19,16 @@ def freeze(value: Any, resolve: Callable[[fp.Key], Any]) -> Thaw:
     if isinstance(value, bpy.types.ID):
         key = fp.key_of(value)
         return lambda: resolve(key)
-    if isinstance(value, (str, bytes, int, float, bool, set, frozenset)) or value is None:
-        return lambda: value
-    numbers = plain(value)
-    return lambda: numbers
+    kept = plain(value)
+    return lambda: kept
 
 
 def plain(value: Any) -> Any:
-    """Vectors, matrices, arrays and groups of custom properties as tuples, lists and dictionaries."""
+    """Vectors, matrices, arrays and groups of custom properties as tuples, lists and dictionaries; enum flags stay sets."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if hasattr(value, "to_list"):
         return value.to_list()
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        return value
+    if isinstance(value, (str, bytes, set, frozenset)) or not hasattr(value, "__len__"):
+        return cast("Any", value)
     return tuple(plain(part) for part in value)

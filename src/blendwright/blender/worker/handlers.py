@@ -23,9 +23,9 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     known = dict(tools())
     extra: dict[str, Handler] = {}
     if os.environ.get(TEST_METHODS) == "1":
-        from blendwright.blender.worker import trials
+        from blendwright.blender.worker import trial_tools, trials
 
-        known |= {tool.name: tool for tool in trials.tools()}
+        known |= {tool.name: tool for tool in trial_tools.TOOLS}
         extra = trials.METHODS
     catalogue = registry_fingerprint(type(tool) for tool in known.values())
 

@@ -11,6 +11,7 @@ from blendwright.contracts.arguments import Args, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
 from blendwright.tools.readback import differs
 from blendwright.tools.results import Removed
 from blendwright.values.findings import Finding
@@ -37,8 +38,7 @@ class DeleteObject(Tool[DeleteArgs, Removed]):
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.DETERMINISTIC
     idempotence = Idempotence.NON_IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.COLLECTION, Kind.MESH, Kind.CURVE, Kind.CAMERA, Kind.LIGHT, Kind.ARMATURE, Kind.SCENE,
-              Kind.MATERIAL, Kind.ACTION, Kind.NODE_GROUP, Kind.SHAPE_KEY)  # fmt: skip
+    writes = DELETION_WRITES
     revert = Revert.INVERSE
     replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
@@ -55,21 +55,8 @@ class DeleteObject(Tool[DeleteArgs, Removed]):
 
     def apply(self, scene: Scene, args: DeleteArgs) -> Removed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        victims = [obj]
-        if args.children == "delete":
-            victims += obj.children_recursive
-        else:
-            scene.depsgraph()
-            for child in obj.children:
-                place = child.matrix_world.copy()
-                scene.set(child, "parent", None)
-                scene.set_world_matrix(child, place)
-        data = [victim.data for victim in victims if victim.data is not None]
-        if not args.keep_data:
-            victims += [block for block in dict.fromkeys(data) if set(scene.users(block)) <= set(victims)]
-        names = [f"{scene.kind_of(victim).value}/{victim.name}" for victim in victims]
-        scene.remove(*victims)
-        return Removed(removed=names)
+        victims = [obj, *obj.children_recursive] if args.children == "delete" else [obj]
+        return Removed(removed=delete_objects(scene, victims, keep_data=args.keep_data))
 
     def verify(self, scene: Scene, args: DeleteArgs, result: Removed) -> Iterator[Finding]:
         for entry in result.removed:

@@ -1,0 +1,12 @@
+"""The embeddable API: opens a workspace and joins the parts.
+
+import blendwright
+
+with blendwright.open("my-workspace") as scene:
+    made = scene.call("mesh.create_primitive", kind="cube", name="Box")
+    assert made.ok, made.message
+"""
+
+from blendwright.app.opening import OpenScene, open
+
+__all__ = ["OpenScene", "open"]

@@ -1,0 +1,172 @@
+"""Files of other formats, in and out: the operators that Blender offers nothing else for.
+
+Responsible for: calling them so that they depend on nothing but their arguments and touch one file. Which names may arrive is
+the tool's to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from blendwright.blender.scene.arrivals import Arrivals, settle
+from blendwright.blender.scene.reader import SceneReader
+from blendwright.blender.scene.state import BURIED
+from blendwright.contracts.effects import Kind
+from blendwright.contracts.scene import Arrival
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+
+_ops: Any = bpy.ops
+
+# Options that not every Blender version knows are dropped where they are unknown.
+IMPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "gltf": ("import_scene.gltf", {"import_scene_as_collection": False, "import_scene_extras": False}),
+    "obj": ("wm.obj_import", {"mtl_name_collision_mode": "MAKE_UNIQUE"}),
+    "stl": ("wm.stl_import", {}),
+    "ply": ("wm.ply_import", {}),
+    "usd": (
+        "wm.usd_import",
+        {"set_frame_range": False, "create_world_material": False, "mtl_name_collision_mode": "MAKE_UNIQUE",
+         "import_textures_mode": "IMPORT_PACK", "tex_name_collision_mode": "USE_EXISTING"},
+    ),
+    "fbx": ("import_scene.fbx", {"use_image_search": False, "mtl_name_collision_mode": "MAKE_UNIQUE"}),
+}  # fmt: skip
+EXPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "gltf": (
+        "export_scene.gltf",
+        {"export_format": "GLB", "export_cameras": True, "export_lights": True, "export_extras": True, "export_apply": True,
+         "will_save_settings": False},
+    ),
+    "obj": ("wm.obj_export", {"export_materials": False}),
+    "stl": ("wm.stl_export", {}),
+    "ply": ("wm.ply_export", {}),
+    "usd": (
+        "wm.usd_export",
+        {"export_textures": False, "export_textures_mode": "KEEP", "relative_paths": False, "convert_world_material": False},
+    ),
+}  # fmt: skip
+EXPORT_COLLECTION = f"{BURIED}export"
+
+
+class Interchange(SceneReader):
+    """The part of the Scene port that reads and writes files of other formats."""
+
+    def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:
+        with _refusing_broken(path), bpy.data.libraries.load(path, link=False) as (source, _):
+            return {kind: sorted(getattr(source, kind.value, ())) for kind in Kind}
+
+    def import_file(
+        self, path: str, form: str, home: Any, contents: Mapping[Kind, Sequence[str]] | None = None
+    ) -> Sequence[Arrival]:
+        asked: list[Any] = []
+
+        def bring() -> None:
+            asked.clear()
+            with _refusing_broken(path):
+                if form == "blend":
+                    asked.extend(_append(path, contents or {}))
+                else:
+                    _import(path, form)
+
+        self._stale = True
+        arrivals = Arrivals()
+        renamed = _with_names_of_the_file(arrivals, bring)
+        new = arrivals.new()
+        _refuse_unknown_kinds(new)
+        settle(self.active, home, new, asked)
+        self._state.forget_names()
+        names = [(kind, str(block.name), renamed.get(block.session_uid)) for kind, block in new]
+        return [Arrival(Kind(kind), name, origin or name) for kind, name, origin in names]
+
+    def export_file(self, path: str, form: str, objects: Sequence[Any] | None) -> None:
+        if form != "blend":
+            _export(path, form, objects or ())
+        elif objects is None:
+            self._state.save(Path(path))
+        else:
+            # A file must not carry what is buried.
+            self._state.purge()
+            bpy.data.libraries.write(path, set(objects), fake_user=True, path_remap="ABSOLUTE")
+
+
+def _with_names_of_the_file(arrivals: Arrivals, bring: Callable[[], None]) -> dict[int, str]:
+    """Import; when a name may have been taken, once more with the way cleared. Returns original names by session id."""
+    bring()
+    suspects = arrivals.suspects()
+    if not suspects:
+        return {}
+    arrivals.discard()
+    with arrivals.clear_the_way(suspects) as renamed:
+        bring()
+    return renamed
+
+
+def _import(path: str, form: str) -> None:
+    layer = bpy.context.view_layer
+    # Importers link to the active collection, which may be one that an excluded layer hides.
+    layer.active_layer_collection = layer.layer_collection
+    name, options = IMPORTERS[form]
+    _call(name, filepath=path, **options)
+
+
+def _append(path: str, contents: Mapping[Kind, Sequence[str]]) -> list[Any]:
+    """Append datablocks with all that they need; returns the collections among those asked for."""
+    with bpy.data.libraries.load(path, link=False) as (_, target):
+        for kind, names in contents.items():
+            setattr(target, kind.value, list(names))
+    return [block for block in getattr(target, "collections", ()) if block is not None]
+
+
+def _export(path: str, form: str, objects: Sequence[Any]) -> None:
+    """Exporters know selection, visibility or a collection; only the last can be had without touching the scene."""
+    group: Any = bpy.data.collections.new(EXPORT_COLLECTION)
+    try:
+        for obj in objects:
+            group.objects.link(obj)
+        name, options = EXPORTERS[form]
+        _call(name, filepath=path, check_existing=False, collection=group.name, **options)
+    finally:
+        bpy.data.collections.remove(group)
+
+
+def _call(name: str, **options: Any) -> None:
+    group, verb = name.split(".")
+    operator = getattr(getattr(_ops, group), verb)
+    known = operator.get_rna_type().properties.keys()
+    done = operator(**{option: value for option, value in options.items() if option in known})
+    if "FINISHED" not in done:
+        raise RuntimeError(f"{name} was cancelled")
+
+
+def _refuse_unknown_kinds(new: Sequence[tuple[str, Any]]) -> None:
+    strange = sorted({kind for kind, _ in new} - {kind.value for kind in Kind})
+    if strange:
+        raise StepError.of(
+            Fault.EXECUTION_FAILED,
+            f"the file brings {', '.join(strange)}, which are not supported",
+            at="/path",
+            cure="Leave them out of the file, or name what to append without them.",
+        )
+
+
+@contextmanager
+def _refusing_broken(path: str) -> Generator[None]:
+    """Operators answer a broken file with a RuntimeError that holds a whole trace; its last line says what is wrong."""
+    try:
+        yield
+    except (RuntimeError, OSError) as error:
+        lines = [line.strip() for line in str(error).replace(path, Path(path).name).splitlines() if line.strip()]
+        said = next(
+            (line for line in reversed(lines) if not line.startswith(("Location:", "File "))), type(error).__name__
+        )
+        raise StepError.of(
+            Fault.EXECUTION_FAILED,
+            f"Blender cannot read the file: {said[:300]}",
+            at="/path",
+            cure="Make sure that it is whole, of the format that its name says, and needs no other file beside it.",
+        ) from error

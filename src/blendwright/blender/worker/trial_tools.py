@@ -1,0 +1,100 @@
+"""Tools that break their promises on purpose, so that tests can see each of them caught. Loaded only when the environment asks."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from typing import Literal
+
+from blendwright.contracts.arguments import Args, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import AnyTool, Example, Requires, Tool
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+_FOREVER = 1_000_000
+
+
+class MisbehaveArgs(Args):
+    how: Literal["run_away", "crash", "raise", "fail", "unverified", "undeclared", "unrecorded", "nothing"]
+    name: str = "Trial"
+
+
+class Nothing(Result):
+    pass
+
+
+class Misbehave(Tool[MisbehaveArgs, Nothing]):
+    """Create an empty, then break a promise."""
+
+    name = "trial.misbehave"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (Example({"how": "nothing"}),)
+
+    def check(self, scene: Scene, args: MisbehaveArgs) -> Iterator[Finding]:
+        yield from scene.taken(Kind.OBJECT, args.name, "/name")
+
+    def apply(self, scene: Scene, args: MisbehaveArgs) -> Nothing:
+        scene.link(scene.active.collection, scene.create(Kind.OBJECT, args.name, None))
+        if args.how == "run_away":
+            # Like native work of Blender: holds the interpreter lock and never comes back.
+            ctypes.PyDLL(None).sleep(_FOREVER)
+        if args.how == "crash":
+            os.abort()
+        if args.how == "raise":
+            raise ValueError("raised on purpose")
+        if args.how == "fail":
+            raise StepError.of(Fault.SCENE_CONFLICT, "failed on purpose", at="/how", cure="Ask for something else.")
+        if args.how == "undeclared":
+            scene.create(Kind.MESH, args.name)
+        if args.how == "unrecorded":
+            for obj in scene.blocks(Kind.OBJECT):
+                if obj.name != args.name:
+                    obj.location.x += 1.0
+        return Nothing()
+
+    def verify(self, scene: Scene, args: MisbehaveArgs, result: Nothing) -> Iterator[Finding]:
+        if args.how == "unverified":
+            yield Finding(Fault.SCENE_CONFLICT, "not as promised, on purpose", "/how", "Ask for something else.")
+
+
+class Peek(Tool[MisbehaveArgs, Nothing]):
+    """Claims to be read-only and creates an empty."""
+
+    name = "trial.peek"
+    version = 1
+    safety_level = SafetyLevel.READ_ONLY
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.NOTHING
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    examples = (Example({"how": "nothing"}),)
+
+    def check(self, scene: Scene, args: MisbehaveArgs) -> Iterator[Finding]:
+        yield from ()
+
+    def apply(self, scene: Scene, args: MisbehaveArgs) -> Nothing:
+        if args.how == "undeclared":
+            scene.link(scene.active.collection, scene.create(Kind.OBJECT, args.name, None))
+        return Nothing()
+
+    def verify(self, scene: Scene, args: MisbehaveArgs, result: Nothing) -> Iterator[Finding]:
+        if args.how == "unverified":
+            yield Finding(Fault.SCENE_CONFLICT, "not as promised, on purpose", "/how")
+
+
+TOOLS: tuple[AnyTool, ...] = (Misbehave(), Peek())

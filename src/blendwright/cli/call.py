@@ -1,0 +1,120 @@
+"""blendwright call: one tool through its whole lifecycle."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Literal
+
+import orjson
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import blendwright
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json
+from blendwright.contracts.envelopes import core_envelope, tool_result
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import REFUSALS, Fault
+from blendwright.values.findings import Finding
+from blendwright.values.outcome import Outcome
+
+Envelope = Literal["tool_result", "core"]
+
+
+def call(
+    tool: Annotated[str, typer.Argument(help="Name of the tool, as `blendwright tools` lists it.")],
+    args: Annotated[
+        str, typer.Option("--args", metavar="JSON", help="Its arguments; - reads them from standard input.")
+    ] = "{}",
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the call.")
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read the result back, also after a read-only tool.")
+    ] = False,
+    snapshot: Annotated[bool, typer.Option("--snapshot", help="Add the scene as it is afterwards.")] = False,
+    rehearse: Annotated[
+        bool, typer.Option("--rehearse", help="Take the call back and prove that the scene is as before.")
+    ] = False,
+    export: Annotated[
+        Path | None, typer.Option("--export", metavar="FILE.blend", help="Write the scene there afterwards.")
+    ] = None,
+    envelope: Annotated[
+        Envelope, typer.Option("--envelope", help="Which contract's shape --json prints.")
+    ] = "tool_result",
+    json: AsJson = False,
+) -> int:
+    """Call one tool on a new scene, or on a copy of a .blend file."""
+    started = perf_counter()
+    document = _parsed(sys.stdin.read() if args == "-" else args)
+    parse_ms = (perf_counter() - started) * 1000
+    with blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened:
+        outcome = opened.outcome(
+            tool,
+            document,
+            deadline=timeout,
+            verify=verify,
+            snapshot=snapshot,
+            rehearse="inverse" if rehearse else None,
+            parse_ms=parse_ms,
+        )
+        if export is not None and outcome.ok:
+            written = opened.outcome("file.export", {"path": str(export), "format": "blend", "overwrite": True})
+            outcome = outcome.with_(artifacts=(*outcome.artifacts, *written.artifacts)) if written.ok else written
+    if json:
+        render = tool_result if envelope == "tool_result" else core_envelope
+        print_json(render(outcome).model_dump(mode="json"))
+    else:
+        _show(outcome)
+    return exit_code(outcome)
+
+
+def exit_code(outcome: Outcome) -> Exit:
+    """2 when nothing ran, 1 when it ran and failed."""
+    if outcome.ok:
+        return Exit.DONE
+    ran = any(phase.name == "execute" and phase.ms is not None for phase in outcome.trace)
+    return Exit.REFUSED if outcome.fault in REFUSALS and not ran else Exit.FAILED
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        message = f"--args is not JSON: {error}"
+        cure = """Quote it for the shell: --args '{"name": "Box"}'"""
+        refusal = Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])
+        refusal.cure = cure
+        raise refusal from error
+
+
+def _show(outcome: Outcome) -> None:
+    out = console()
+    if outcome.ok:
+        out.print(Text("ok ", style="bold green").append(outcome.tool, style="default"))
+        if outcome.result:
+            grid = Table.grid(padding=(0, 2))
+            for key, value in outcome.result.items():
+                grid.add_row(Text(f"  {key}"), Text(orjson.dumps(value).decode()))
+            out.print(grid)
+    else:
+        assert outcome.fault is not None
+        out.print(Text(f"{outcome.fault.value} ", style="bold red").append(outcome.tool, style="default"))
+        for finding in outcome.findings:
+            out.print(Text(f"  {finding.pointer or '(call)'}: {finding.message}"))
+            if finding.cure:
+                out.print(Text(f"    {finding.cure}", style="dim"))
+    for change in outcome.changes:
+        out.print(Text(f"  {change['change']:8}{change['kind']} {change['name']}"))
+    for artifact in outcome.artifacts:
+        out.print(Text(f"  wrote   {artifact}"))
+    if outcome.fingerprint_after:
+        moved = outcome.fingerprint_before != outcome.fingerprint_after
+        out.print(Text(f"  scene   {outcome.fingerprint_after}" + ("" if moved else "  (unchanged)"), style="dim"))
+    spent = ", ".join(f"{phase.name} {phase.ms:g} ms" for phase in outcome.trace if phase.ms)
+    out.print(Text(f"  phases  {spent}", style="dim"))

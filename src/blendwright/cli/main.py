@@ -1,0 +1,48 @@
+"""The program `blendwright`: its commands, and what becomes of errors that end one."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+
+from blendwright.cli import call, doctor, snapshot, tools
+from blendwright.cli.output import Exit, fail
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
+
+app = typer.Typer(
+    name="blendwright",
+    help="Change Blender scenes through checked, verified and reversible tool calls.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("call")(call.call)
+app.command("tools")(tools.tools)
+app.command("snapshot")(snapshot.snapshot)
+app.command("doctor")(doctor.doctor)
+
+
+def main() -> None:
+    """Run a command; whatever ends it becomes a message and an exit code."""
+    try:
+        result: Any = app(standalone_mode=False)
+        sys.exit(result if isinstance(result, int) else Exit.DONE)
+    except Refusal as error:
+        fail("refused", error.message, error.cure, Exit.REFUSED)
+    except EnvironmentUnfit as error:
+        fail("environment_unfit", error.message, error.cure, Exit.UNFIT)
+    except BlendwrightError as error:
+        fail("failed", error.message, error.cure, Exit.FAILED)
+    except (KeyboardInterrupt, typer.Abort):
+        fail("interrupted", "interrupted", None, Exit.INTERRUPTED)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)
+    except Exception as error:
+        # Typer's own complaints about the command line (unknown options and the like) know how to show themselves.
+        if hasattr(error, "format_message"):
+            usage: Any = error
+            fail("usage", usage.format_message(), "See: blendwright --help", Exit.REFUSED)
+        raise

@@ -1,0 +1,61 @@
+"""What commands print. With `--json`, standard output is exactly one document; everything else goes to standard error."""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+from typing import Annotated, Any, NoReturn
+
+import orjson
+import typer
+from rich.console import Console
+from rich.text import Text
+
+Workspace = Annotated[str, typer.Option("--workspace", metavar="DIR", help="The workspace to use.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else.")]
+Scene = Annotated[
+    str | None, typer.Option("--scene", metavar="FILE.blend", help="Start from this file; it is not written.")
+]
+Blender = Annotated[
+    str | None, typer.Option("--blender", metavar="PATH", help="A Blender executable to use instead of bpy.")
+]
+
+
+class Exit(IntEnum):
+    DONE = 0
+    FAILED = 1
+    REFUSED = 2
+    UNFIT = 3
+    INTERRUPTED = 130
+
+
+def console() -> Console:
+    """Standard output for people."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def notes() -> Console:
+    """Standard error for people."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(document: Any) -> None:
+    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
+
+
+def wants_json() -> bool:
+    """Whether the command line asked for JSON, also when it could not be parsed."""
+    return "--json" in sys.argv[1:]
+
+
+def fail(code: str, message: str, cure: str | None, exit_code: Exit) -> NoReturn:
+    """End the program with an error that is data for machines and two lines for people."""
+    if wants_json():
+        print_json({"ok": False, "error": {"code": code, "message": message, "cure": cure}})
+    else:
+        line = Text("error: ", style="bold red").append(message, style="default")
+        notes().print(line)
+        if cure:
+            notes().print(Text("  " + cure))
+    sys.exit(exit_code)

@@ -1,0 +1,52 @@
+"""blendwright snapshot: the scene as canonical JSON with fingerprints."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import blendwright
+from blendwright.cli.call import exit_code
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, fail, print_json
+
+
+def snapshot(
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    find: Annotated[
+        str | None, typer.Option("--find", metavar="PATTERN", help="Only objects with such names (* and ?).")
+    ] = None,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="Skip that many objects.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many objects.")] = 200,
+    json: AsJson = False,
+) -> int:
+    """Show a scene: its objects page by page, its collections, materials, settings and fingerprint."""
+    args: dict[str, Any] = {"offset": offset, "limit": limit}
+    if find is not None:
+        args["pattern"] = find
+    with blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened:
+        outcome = opened.outcome("scene.snapshot", args)
+    if not outcome.ok or outcome.result is None:
+        cure = outcome.findings[0].cure if outcome.findings else None
+        fail("failed", outcome.message, cure, exit_code(outcome))
+    if json:
+        print_json(outcome.result)
+    else:
+        _show(dict(outcome.result))
+    return Exit.DONE
+
+
+def _show(page: dict[str, Any]) -> None:
+    out = console()
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for entry in page["objects"]:
+        place = ", ".join(f"{value:g}" for value in entry["transform"]["location"])
+        table.add_row(Text(entry["name"], style="bold"), Text(entry["type"]), Text(f"({place})"),
+                      Text(", ".join(entry["collections"]), style="dim"))  # fmt: skip
+    out.print(table)
+    out.print(Text(f"{len(page['objects'])} of {page['totals']['objects']} objects", style="dim"))
+    out.print(Text(f"scene {page['fingerprint']}", style="dim"))

@@ -1,0 +1,85 @@
+"""A document against a JSON Schema: every problem as a finding with its exact pointer and a cure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import jsonschema_rs
+import orjson
+
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean, pointer_of
+
+# A refusal lists everything, but a hostile document must not become an endless one.
+MOST_FINDINGS = 100
+# How much of a wrong value is worth repeating.
+SHOWN = 60
+
+Advice = Callable[[str], str]
+
+
+class Checker:
+    """A compiled schema. `advice` gives the cure for a pointer where the problem itself does not suggest one."""
+
+    def __init__(self, schema: dict[str, Any], fault: Fault, advice: Advice) -> None:
+        # The value is named "it" in messages: a document of megabytes must not be repeated in them.
+        self._validator: Any = jsonschema_rs.validator_for(schema, mask="it")
+        self._schema = schema
+        self._fault = fault
+        self._advice = advice
+
+    def findings(self, document: Any) -> Iterator[Finding]:
+        return islice(self._all(document), MOST_FINDINGS)
+
+    def _all(self, document: Any) -> Iterator[Finding]:
+        for error in self._validator.iter_errors(document):
+            yield from self._explained(error)
+
+    def _explained(self, error: Any) -> Iterator[Finding]:
+        kind, pointer = error.kind, pointer_of(error.instance_path)
+        if kind.name == "additionalProperties":
+            known = self._properties(error.schema_path)
+            for name in kind.unexpected:
+                cure = did_you_mean(name, known, otherwise=f"Leave it out. Known: {', '.join(known)}.")
+                yield Finding(self._fault, f"unknown field '{name[:SHOWN]}'", pointer + pointer_of([name]), cure)
+        elif kind.name == "required":
+            yield Finding(self._fault, f"'{kind.property}' is missing", pointer, f"Add '{kind.property}'.")
+        elif kind.name == "enum":
+            choices = [str(option) for option in kind.options]
+            cure = did_you_mean(str(error.instance), choices, otherwise=f"One of: {', '.join(choices)}.")
+            yield Finding(self._fault, f"{_shown(error.instance)} is not a choice here", pointer, cure)
+        elif kind.name in {"anyOf", "oneOf"} and kind.context:
+            for inner in _likeliest(kind.context, len(error.instance_path)):
+                yield from self._explained(inner)
+        else:
+            message = error.message.removeprefix("it ")
+            yield Finding(self._fault, f"{_shown(error.instance)} {message}", pointer, self._advice(pointer))
+
+    def _properties(self, path: Sequence[Any]) -> list[str]:
+        """The fields that the schema at fault knows, following references on the way there."""
+        found: Any = self._schema
+        for part in path[:-1]:
+            if part == "$ref":
+                found = self._schema["$defs"][found["$ref"].rsplit("/", 1)[-1]]
+            else:
+                found = found[part]
+        return sorted(found.get("properties", {}))
+
+
+def _likeliest(branches: Sequence[Sequence[Any]], depth: int) -> Sequence[Any]:
+    """The branch that was probably meant: not one that already fails on the value's type or on its discriminator."""
+
+    def strangeness(branch: Sequence[Any]) -> tuple[int, int]:
+        foreign = sum(
+            error.kind.name == "const" or (error.kind.name == "type" and len(error.instance_path) == depth) for error in branch
+        )
+        return foreign, len(branch)
+
+    return min(branches, key=strangeness)
+
+
+def _shown(value: Any) -> str:
+    text = orjson.dumps(value, default=str).decode()
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -1,0 +1,67 @@
+"""What animates an object: its action, the curves in it that are the object's own, and its drivers. Reads only.
+
+Blender 4.4 gave actions layers and slots: an object owns the curves of its slot. Before that it owns the whole action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blendwright.contracts.scene import Block, Scene
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+LAYERED = (4, 4, 0)
+
+
+def action_of(obj: Block) -> Block | None:
+    data = obj.animation_data
+    return None if data is None else data.action
+
+
+def curve_list(scene: Scene, obj: Block) -> Block | None:
+    """Blender's own list of an object's F-curves, for adding and removing; None when there is none yet."""
+    action = action_of(obj)
+    if action is None:
+        return None
+    if scene.version < LAYERED:
+        return action.fcurves
+    slot = obj.animation_data.action_slot
+    if slot is None:
+        return None
+    # Blender 5.0 has at most one layer with one strip in an action.
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot)
+            if bag is not None:
+                return bag.fcurves
+    return None
+
+
+def curves(scene: Scene, obj: Block, path: str | None = None) -> list[Block]:
+    """An object's F-curves, of one channel or of all, in the order of path and index."""
+    found = curve_list(scene, obj) or ()
+    chosen = [curve for curve in found if path is None or curve.data_path == path]
+    return sorted(chosen, key=lambda curve: (curve.data_path, curve.array_index))
+
+
+def driven(obj: Block, path: str) -> bool:
+    data = obj.animation_data
+    return data is not None and any(driver.data_path == path for driver in data.drivers)
+
+
+def held_by_animation(scene: Scene, obj: Block, path: str, at: str) -> Iterator[Finding]:
+    """A finding when a value that is written into a channel would not last: the next evaluation overwrites it."""
+    if driven(obj, path):
+        message = f"{path} of '{obj.name}' is driven, so a value would not last"
+        yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave the channel to its driver.")
+    elif any(not curve.mute for curve in curves(scene, obj, path)):
+        message = f"{path} of '{obj.name}' has keyframes, so a value would not last"
+        cure = "Set keyframes with animation.set_keyframe, or remove them first with animation.clear."
+        yield Finding(Fault.SCENE_CONFLICT, message, at, cure)
+
+
+def custom_path(key: str) -> str:
+    """The data path of a custom property."""
+    escaped = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'["{escaped}"]'

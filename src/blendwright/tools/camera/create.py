@@ -1,0 +1,76 @@
+"""camera.create"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.optics import CameraSettings, camera_problems, camera_settings
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectMade
+from blendwright.tools.settings import unlike
+from blendwright.values.findings import Finding
+
+
+class CreateCameraArgs(CameraSettings, Placed):
+    pass
+
+
+class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
+    """Add a camera. It looks along its own -Z with Y up; aim it with camera.look_at or camera.frame_objects.
+
+    It does not become the scene's camera: that is camera.set_active."""
+
+    name = "camera.create"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.CAMERA, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Camera", "location": [7, -7, 5], "rotation_euler_deg": [63, 0, 45], "lens_mm": 35}),
+        Example({"name": "Wide", "fov_deg": 90, "sensor_width_mm": 24, "clip_start": 0.01, "clip_end": 500}),
+        Example({"name": "Plan", "projection": "ORTHO", "ortho_scale": 12, "location": [0, 0, 10]}),
+        Example(
+            {"name": "Portrait", "lens_mm": 85, "focus_object": "Box", "fstop": 1.8, "location": [0, -4, 0], "rotation_euler_deg": [90, 0, 0]},
+            given=(("mesh.create_primitive", {"kind": "cube", "name": "Box"}),),
+        ),
+    )
+
+    def check(self, scene: Scene, args: CreateCameraArgs) -> Iterator[Finding]:
+        yield from missing_collection(scene, args)
+        problems = camera_problems(scene, args, None)
+        yield from problems
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is None:
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from scene.taken(Kind.CAMERA, args.name, "/name")
+        elif not problems and any(self._differences(scene, args, there)):
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from self._differences(scene, args, there)
+
+    def apply(self, scene: Scene, args: CreateCameraArgs) -> ObjectMade:
+        if scene.find(Kind.OBJECT, args.name) is not None:
+            return ObjectMade(object=args.name, data=args.name, created=False)
+        camera = scene.create(Kind.CAMERA, args.name)
+        for setting in camera_settings(scene, args, camera):
+            setattr(setting.target, setting.attribute, setting.value)
+        create_object(scene, args, camera)
+        return ObjectMade(object=args.name, data=args.name, created=True)
+
+    def verify(self, scene: Scene, args: CreateCameraArgs, result: ObjectMade) -> Iterator[Finding]:
+        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
+
+    def _differences(self, scene: Scene, args: CreateCameraArgs, obj: Block) -> Iterator[Finding]:
+        if obj.type != "CAMERA":
+            yield from differs("its type", "CAMERA", obj.type, "/name")
+            return
+        yield from unlike(camera_settings(scene, args, obj.data))
+        yield from misplaced(scene, args, obj)

@@ -1,0 +1,73 @@
+"""Structures inside Blender as plain data, for answers: settings by name, datablocks by their names. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from blendwright.contracts.scene import Block
+
+# Said elsewhere, about the user interface, or about how long the last evaluation took.
+LEFT_OUT = frozenset(
+    {
+        "rna_type",
+        "name",
+        "type",
+        "show_expanded",
+        "is_active",
+        "is_override_data",
+        "persistent_uid",
+        "execution_time",
+        "use_pin_to_last",
+    }
+)
+PLAIN = ("BOOLEAN", "INT", "FLOAT", "STRING", "ENUM")
+
+
+def settings(struct: Block) -> dict[str, Any]:
+    """The plain settings of a structure by name; a datablock that it points at is given by its name."""
+    found: dict[str, Any] = {}
+    for prop in sorted(struct.bl_rna.properties, key=lambda prop: prop.identifier):
+        name: str = prop.identifier
+        if name in LEFT_OUT or name.startswith("show_"):
+            continue
+        if prop.type in PLAIN:
+            if not prop.is_readonly:
+                found[name] = plain(getattr(struct, name))
+        elif prop.type == "POINTER":
+            value = getattr(struct, name)
+            if value is None or hasattr(value, "users"):
+                found[name] = None if value is None else value.name
+    return found
+
+
+def properties(struct: Block) -> dict[str, Any]:
+    """The custom properties of a structure by name."""
+    runtime = {prop.identifier for prop in struct.bl_rna.properties if prop.is_runtime}
+    return {key: plain(struct[key]) for key in sorted(struct.keys()) if key not in runtime}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can say it."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        # JSON has no infinity; Blender uses huge numbers for "no limit", which are finite.
+        return value + 0.0 if value - value == 0.0 else None
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, (set, frozenset)):
+        return sorted(str(item) for item in value)  # pyright: ignore
+    if hasattr(value, "to_dict"):
+        return _mapping(value.to_dict())
+    if isinstance(value, Mapping):
+        return _mapping(value)
+    if hasattr(value, "users"):
+        return value.name
+    if hasattr(value, "to_list"):
+        value = value.to_list()
+    return [plain(item) for item in value]
+
+
+def _mapping(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: plain(values[key]) for key in sorted(values)}

@@ -1,0 +1,138 @@
+"""file.export"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from blendwright.contracts.arguments import Args, Name, Result, WritePath
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
+from blendwright.tools.readback import differs
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+MOST_NAMES = 1000
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+EMPTY = ("object.create_empty", {"name": "Pivot"})
+
+
+class ExportArgs(Args):
+    path: WritePath = Field(description="File to write: .glb, .obj, .stl, .ply, .usd, .usda, .usdc or .blend.")
+    objects: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)] | None = Field(
+        default=None, description="Objects to export, without their children; the whole scene when left out."
+    )
+
+    @field_validator("path")
+    @classmethod
+    def _known_format(cls, path: str) -> str:
+        return known_extension(path, EXPORTS)
+
+
+class Exported(Result):
+    """What an export wrote."""
+
+    path: str = Field(description="The file, as it was named in the arguments.")
+    objects: int = Field(ge=0, description="How many objects it holds.")
+    left_out: list[str] = Field(
+        max_length=MOST_NAMES, description="Objects of the scene that are not in it: hidden, or of a type that the format lacks."
+    )
+    left_out_total: int = Field(ge=0, description="How many these are, also where the list was cut.")
+    bytes: int = Field(ge=1, description="Size of the file.")
+
+
+class ExportFile(Tool[ExportArgs, Exported]):
+    """Write the scene, or some of its objects, to a file: GLB, OBJ, STL, PLY, USD or .blend.
+
+    One file is written: OBJ goes without materials, and textures are inside a GLB or not at all. Modifiers are applied,
+    except in a .blend, which holds everything as it is; with objects named it holds those and what they need, and no scene."""
+
+    name = "file.export"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.NONDETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.INVERSE
+    replayable = False
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "file_write"))
+    examples = (
+        Example({"path": "box.glb"}, given=(CUBE, EMPTY)),
+        Example({"path": "box.stl", "objects": ["Box"]}, given=(CUBE, EMPTY)),
+        Example({"path": "scene.blend"}, given=(CUBE,)),
+    )
+
+    def check(self, scene: Scene, args: ExportArgs) -> Iterator[Finding]:
+        if args.objects is None:
+            if form_of(args.path) != "blend" and not _exported(scene, args)[0]:
+                cure = "Create something visible first."
+                yield Finding(Fault.SCENE_CONFLICT, "there is nothing to export in this format", "/path", cure)
+            return
+        for place, name in enumerate(args.objects):
+            at = f"/objects/{place}"
+            obj = scene.find(Kind.OBJECT, name)
+            if obj is None:
+                yield from scene.missing(Kind.OBJECT, name, at)
+            else:
+                yield from _unfit(scene, args, obj, at)
+
+    def apply(self, scene: Scene, args: ExportArgs) -> Exported:
+        form, path = form_of(args.path), scene.output_file(args.path)
+        chosen, left_out = _exported(scene, args)
+        whole = form == "blend" and args.objects is None
+        scene.export_file(path, form, None if whole else chosen)
+        size = _size(path)
+        if not size:
+            raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no file", at="/path", cure="Try another format.")
+        return Exported(
+            path=args.path,
+            objects=len(chosen),
+            left_out=left_out[:MOST_NAMES],
+            left_out_total=len(left_out),
+            bytes=size,
+        )
+
+    def verify(self, scene: Scene, args: ExportArgs, result: Exported) -> Iterator[Finding]:
+        yield from differs("the size of the file", result.bytes, _size(scene.output_file(args.path)), "/path")
+
+
+def _exported(scene: Scene, args: ExportArgs) -> tuple[list[Block], list[str]]:
+    """The objects that go into the file, and the names of those that do not although the whole scene was asked for."""
+    if args.objects is not None:
+        return [scene.require(Kind.OBJECT, name) for name in dict.fromkeys(args.objects)], []
+    everything = list(scene.blocks(Kind.OBJECT))
+    if form_of(args.path) == "blend":
+        return everything, []
+    chosen: list[Block] = []
+    left_out: list[str] = []
+    for obj in everything:
+        if any(_unfit(scene, args, obj, "")):
+            left_out.append(obj.name)
+        else:
+            chosen.append(obj)
+    return chosen, left_out
+
+
+def _unfit(scene: Scene, args: ExportArgs, obj: Block, at: str) -> Iterator[Finding]:
+    """Why an object cannot be in the file."""
+    form = form_of(args.path)
+    if form == "blend":
+        return
+    if form in SURFACES_ONLY and obj.type not in WITH_SURFACE:
+        message = f"'{obj.name}' is of type {obj.type}, which {form.upper()} cannot hold"
+        yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out, or export to .glb, .usd or .blend.")
+    if not scene.evaluated(obj).is_evaluated:
+        message = f"'{obj.name}' is hidden or not in the scene, so there is nothing evaluated to export"
+        yield Finding(Fault.SCENE_CONFLICT, message, at, "Show it in the viewport and link it to a collection, or leave it out.")
+
+
+def _size(path: str) -> int:
+    file = Path(path)
+    return file.stat().st_size if file.is_file() else 0

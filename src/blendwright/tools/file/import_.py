@@ -1,0 +1,184 @@
+"""file.import"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, ReadPath, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Arrival, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
+from blendwright.tools.placement import home
+from blendwright.tools.readback import differs
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
+
+MOST_NAMES = 1000
+# Only so many collisions are spelled out in a message; the cure is the same for all.
+MOST_IN_MESSAGE = 10
+
+Appendable = Literal[
+    "actions", "armatures", "cameras", "collections", "curves", "images", "lights", "materials", "meshes", "node_groups",
+    "objects", "textures", "worlds",
+]  # fmt: skip
+
+CRATE = (
+    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
+    ("file.export", {"path": "crate.glb"}),
+    ("object.delete", {"name": "Crate"}),
+)
+CRATE_LIBRARY = (
+    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
+    ("file.export", {"path": "crate.blend"}),
+    ("object.delete", {"name": "Crate"}),
+)
+CRATE_TWICE = (
+    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
+    ("file.export", {"path": "crate.obj"}),
+)
+
+
+class Append(Args):
+    """One datablock of a .blend file; what it needs comes with it."""
+
+    kind: Appendable = Field(description="Kind of datablock.")
+    name: Name = Field(description="Its name in the file.")
+
+
+class ImportArgs(Args):
+    path: ReadPath = Field(description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx or .blend.")
+    collection: Name | None = Field(default=None, description="Collection to put it into; the scene's own when left out.")
+    append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = Field(
+        default=None, description="For .blend only: what to append; all objects of the file when left out."
+    )
+    on_collision: Literal["refuse", "rename"] = Field(
+        default="refuse", description="When a name is taken: refuse, or rename what is imported (the result lists it)."
+    )
+
+    @field_validator("path")
+    @classmethod
+    def _known_format(cls, path: str) -> str:
+        return known_extension(path, IMPORTS)
+
+    @model_validator(mode="after")
+    def _append_from_blend_only(self) -> ImportArgs:
+        if self.append is not None and form_of(self.path) != "blend":
+            raise PydanticCustomError("append_other", "append is for .blend files only; leave it out")
+        return self
+
+
+class Renamed(Result):
+    kind: Kind = Field(description="Kind of datablock.")
+    old: str = Field(description="Its name in the file.")
+    new: str = Field(description="Its name in the scene.")
+
+
+class Imported(Result):
+    """What an import brought."""
+
+    objects: list[str] = Field(max_length=MOST_NAMES, description=f"Names of the new objects, sorted, at most {MOST_NAMES}.")
+    counts: dict[str, int] = Field(description="How many new datablocks there are, by kind.")
+    renamed: list[Renamed] = Field(max_length=MOST_NAMES, description="What has another name than in its file.")
+    truncated: bool = Field(description="Whether a list was cut; the counts are complete.")
+
+
+class ImportFile(Tool[ImportArgs, Imported]):
+    """Bring the contents of a file into the scene: glTF, OBJ, STL, PLY, USD, FBX, or datablocks of a .blend file.
+
+    One file is read: textures or buffers beside it are not found, those inside it are. A name that is taken is a conflict
+    unless renaming is allowed; nothing ever becomes `.001` silently."""
+
+    name = "file.import"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    writes = tuple(Kind)
+    revert = Revert.MEMFILE
+    replayable = False
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("file_read", "object_write", "mesh_write", "material_write"))
+    examples = (
+        Example({"path": "crate.glb"}, given=CRATE),
+        Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, given=CRATE_LIBRARY),
+        Example({"path": "crate.obj", "on_collision": "rename"}, given=CRATE_TWICE),
+    )
+
+    def idempotence_for(self, args: ImportArgs) -> Idempotence:
+        return Idempotence.ACCUMULATING if args.on_collision == "rename" else Idempotence.NON_IDEMPOTENT
+
+    def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
+        if args.collection:
+            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        if form_of(args.path) == "blend":
+            yield from _not_in_file(args, scene.blend_contents(scene.input_file(args.path)))
+
+    def apply(self, scene: Scene, args: ImportArgs) -> Imported:
+        path, form = scene.input_file(args.path), form_of(args.path)
+        contents = _contents(args, scene.blend_contents(path)) if form == "blend" else None
+        arrivals = scene.import_file(path, form, home(scene, args.collection), contents)
+        if not arrivals:
+            cure = "Look into the file: it is empty, or not what its name says."
+            raise StepError.of(Fault.EXECUTION_FAILED, "the file brought nothing", at="/path", cure=cure)
+        renamed = [arrival for arrival in arrivals if arrival.name != arrival.origin]
+        if renamed and args.on_collision == "refuse":
+            raise StepError(_collision(renamed))
+        return _imported(arrivals, renamed)
+
+    def verify(self, scene: Scene, args: ImportArgs, result: Imported) -> Iterator[Finding]:
+        for name in result.objects:
+            yield from differs(f"the presence of '{name}'", True, scene.find(Kind.OBJECT, name) is not None, "/path")
+        for entry in result.renamed:
+            yield from differs(f"the presence of '{entry.new}'", True, scene.find(entry.kind, entry.new) is not None, "/path")
+
+
+def _not_in_file(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> Iterator[Finding]:
+    if args.append is None:
+        if not held[Kind.OBJECT]:
+            cure = "Name what to append with 'append'."
+            yield Finding(Fault.ARGS_INVALID, "the file holds no objects", "/append", cure)
+        return
+    for place, entry in enumerate(args.append):
+        names = held[Kind(entry.kind)]
+        if entry.name not in names:
+            otherwise = f"The file holds {len(names)} {entry.kind}" + (f", among them '{names[0]}'." if names else ".")
+            cure = did_you_mean(entry.name, names, otherwise=otherwise)
+            message = f"the file holds no {Kind(entry.kind).label} named '{entry.name}'"
+            yield Finding(Fault.TARGET_NOT_FOUND, message, f"/append/{place}/name", cure)
+
+
+def _contents(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:
+    if args.append is None:
+        return {Kind.OBJECT: list(held[Kind.OBJECT])}
+    wanted: dict[Kind, list[str]] = {}
+    for entry in args.append:
+        names = wanted.setdefault(Kind(entry.kind), [])
+        if entry.name not in names:
+            names.append(entry.name)
+    return wanted
+
+
+def _collision(renamed: Sequence[Arrival]) -> Finding:
+    names = [f"{arrival.kind.label} '{arrival.origin}'" for arrival in renamed[:MOST_IN_MESSAGE]]
+    more = len(renamed) - len(names)
+    message = "names in the file are taken: " + ", ".join(names) + (f" and {more} more" if more else "")
+    cure = "Set on_collision to 'rename', or rename or delete what has these names in the scene."
+    return Finding(Fault.SCENE_CONFLICT, message, "/path", cure)
+
+
+def _imported(arrivals: Sequence[Arrival], renamed: Sequence[Arrival]) -> Imported:
+    objects = sorted(arrival.name for arrival in arrivals if arrival.kind is Kind.OBJECT)
+    counts = Counter(arrival.kind.value for arrival in arrivals)
+    return Imported(
+        objects=objects[:MOST_NAMES],
+        counts=dict(sorted(counts.items())),
+        renamed=[Renamed(kind=entry.kind, old=entry.origin, new=entry.name) for entry in renamed[:MOST_NAMES]],
+        truncated=max(len(objects), len(renamed)) > MOST_NAMES,
+    )

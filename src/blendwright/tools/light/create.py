@@ -1,0 +1,92 @@
+"""light.create"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.lamps import PROPERTIES, TYPED, LightSettings, LightType, light_settings
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectMade
+from blendwright.tools.settings import unlike
+from blendwright.values.findings import Finding
+
+
+class LightHead(Placed):
+    """The type comes before the settings, so that each setting can be held against it."""
+
+    type: LightType = Field(description="POINT shines everywhere, SUN in parallel along its -Z, SPOT in a cone along -Z, AREA from a face along -Z.")
+
+
+class CreateLightArgs(LightSettings, LightHead):
+    energy: float = Field(
+        default=100.0, ge=0.0, le=1e9, description="Power in watts; of a SUN the strength in watts per square metre, where 1 to 5 is daylight."
+    )
+
+    @field_validator(*TYPED)
+    @classmethod
+    def _of_this_type(cls, value: Any, info: ValidationInfo) -> Any:
+        types = PROPERTIES[info.field_name or ""][1]
+        light_type = info.data.get("type")
+        if value is not None and light_type is not None and light_type not in types:
+            context = {"type": light_type, "types": " and ".join(types)}
+            raise PydanticCustomError("light_setting", "a {type} light has no such setting; only {types} have", context)
+        return value
+
+
+class CreateLight(Tool[CreateLightArgs, ObjectMade]):
+    """Add a light with its settings. Aim it with rotation_euler_deg, or with camera.look_at."""
+
+    name = "light.create"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.LIGHT, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Lamp", "type": "POINT", "location": [1, -2, 3], "energy": 200, "radius": 0.2}),
+        Example({"name": "Sun", "type": "SUN", "energy": 3, "angle_deg": 0.5, "rotation_euler_deg": [45, 0, 30]}),
+        Example({"name": "Spot", "type": "SPOT", "location": [0, 0, 4], "spot_angle_deg": 40, "spot_blend": 0.2}),
+        Example({"name": "Panel", "type": "AREA", "shape": "RECTANGLE", "size": 2, "size_y": 0.5, "location": [0, 0, 3]}),
+    )
+
+    def check(self, scene: Scene, args: CreateLightArgs) -> Iterator[Finding]:
+        yield from missing_collection(scene, args)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is None:
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from scene.taken(Kind.LIGHT, args.name, "/name")
+        elif any(self._differences(scene, args, there)):
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from self._differences(scene, args, there)
+
+    def apply(self, scene: Scene, args: CreateLightArgs) -> ObjectMade:
+        if scene.find(Kind.OBJECT, args.name) is not None:
+            return ObjectMade(object=args.name, data=args.name, created=False)
+        light = scene.create(Kind.LIGHT, args.name, args.type)
+        for setting in light_settings(args, light):
+            setattr(setting.target, setting.attribute, setting.value)
+        create_object(scene, args, light)
+        return ObjectMade(object=args.name, data=args.name, created=True)
+
+    def verify(self, scene: Scene, args: CreateLightArgs, result: ObjectMade) -> Iterator[Finding]:
+        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
+
+    def _differences(self, scene: Scene, args: CreateLightArgs, obj: Block) -> Iterator[Finding]:
+        if obj.type != "LIGHT":
+            yield from differs("its type", "LIGHT", obj.type, "/name")
+            return
+        yield from differs("its light type", args.type, obj.data.type, "/type")
+        yield from unlike(light_settings(args, obj.data))
+        yield from misplaced(scene, args, obj)

@@ -1,0 +1,62 @@
+"""light.set"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.lamps import LightSettings, light_settings, unsuited
+from blendwright.tools.results import ObjectChanged
+from blendwright.tools.settings import unlike, write
+from blendwright.tools.typed import wrong_type
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+LAMP = ("light.create", {"name": "Lamp", "type": "POINT"})
+SPOT = ("light.create", {"name": "Spot", "type": "SPOT"})
+
+
+class SetLightArgs(LightSettings):
+    name: Name = Field(description="Name of the light object.")
+
+
+class SetLight(Tool[SetLightArgs, ObjectChanged]):
+    """Change settings of a light; what is left out stays as it is. Objects that share the light data change together."""
+
+    name = "light.set"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.LIGHT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, given=(LAMP,)),
+        Example({"name": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, given=(SPOT,)),
+    )
+
+    def check(self, scene: Scene, args: SetLightArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is None:
+            return
+        problems = wrong_type(obj, ("LIGHT",), "/name")
+        yield from problems
+        if not problems:
+            for argument, message in unsuited(args, obj.data.type):
+                yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", "Leave it out.")
+
+    def apply(self, scene: Scene, args: SetLightArgs) -> ObjectChanged:
+        light = scene.require(Kind.OBJECT, args.name, "/name").data
+        return ObjectChanged(object=args.name, changed=write(scene, light_settings(args, light)))
+
+    def verify(self, scene: Scene, args: SetLightArgs, result: ObjectChanged) -> Iterator[Finding]:
+        yield from unlike(light_settings(args, scene.require(Kind.OBJECT, args.name, "/name").data))

@@ -1,0 +1,157 @@
+"""material.assign"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.readback import differs
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+BEARERS = ("MESH", "CURVE", "SURFACE", "FONT")
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.05, 0.05]})
+BLUE = ("material.ensure_principled", {"name": "Blue", "base_color": [0.05, 0.05, 0.8]})
+
+FaceIndex = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class AssignArgs(Args):
+    object: Name = Field(description="Name of the object: a mesh, curve, surface or text.")
+    material: Name = Field(description="Name of the material.")
+    slot: int | None = Field(
+        default=None,
+        ge=0,
+        le=32766,
+        description="Material slot; one more than there are makes a new one. Left out: slot 0, or with faces the slot that has the "
+        "material, or a new one.",
+    )
+    faces: list[FaceIndex] | None = Field(
+        default=None, min_length=1, max_length=100_000, description="Indices of the faces of a mesh that get it; left out: no face changes its slot."
+    )
+
+
+class MaterialAssigned(Result):
+    object: str = Field(description="Name of the object.")
+    material: str = Field(description="Name of the material.")
+    slot: int = Field(description="The slot that holds the material.")
+    changed: bool = Field(description="False when it was so already.")
+
+
+class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
+    """Put a material into a slot of an object, or give it to some faces of a mesh.
+
+    Slots belong to the object's data: objects that share a mesh share the material too, unless the slot is linked to the object."""
+
+    name = "material.assign"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.MESH, Kind.CURVE, Kind.MATERIAL)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
+    examples = (
+        Example({"object": "Box", "material": "Red"}, given=(CUBE, RED)),
+        Example(
+            {"object": "Box", "material": "Blue", "faces": [0, 1]},
+            given=(CUBE, RED, BLUE, ("material.assign", {"object": "Box", "material": "Red"})),
+        ),
+    )
+
+    def check(self, scene: Scene, args: AssignArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.MATERIAL, args.material, "/material")
+        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        obj = scene.find(Kind.OBJECT, args.object)
+        if obj is None:
+            return
+        if obj.type not in BEARERS:
+            message = f"'{args.object}' is of type {obj.type}, which takes no material here"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/object", f"Name an object of type {', '.join(BEARERS)}.")
+            return
+        count = len(obj.material_slots)
+        if args.slot is not None and args.slot > count:
+            message = f"'{args.object}' has {count} material slots"
+            yield Finding(Fault.ARGS_INVALID, message, "/slot", f"Use a slot from 0 to {count}.")
+        yield from self._wrong_faces(args, obj)
+
+    def _wrong_faces(self, args: AssignArgs, obj: Block) -> Iterator[Finding]:
+        if args.faces is None:
+            return
+        if obj.type != "MESH":
+            yield Finding(Fault.SCENE_CONFLICT, f"'{args.object}' has no faces to choose from", "/faces", "Leave faces out.")
+            return
+        count = len(obj.data.polygons)
+        for place, index in enumerate(args.faces):
+            if index >= count:
+                cure = f"Use indices from 0 to {count - 1}." if count else "Give it faces first."
+                yield Finding(Fault.ARGS_INVALID, f"'{args.object}' has {count} faces", f"/faces/{place}", cure)
+                return
+
+    def apply(self, scene: Scene, args: AssignArgs) -> MaterialAssigned:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        material = scene.require(Kind.MATERIAL, args.material, "/material")
+        slot = _slot(obj, material, args)
+        changed = _fill(scene, obj, slot, material)
+        if args.faces is not None:
+            changed = _give_faces(scene, obj.data, args.faces, slot) or changed
+        return MaterialAssigned(object=args.object, material=args.material, slot=slot, changed=changed)
+
+    def verify(self, scene: Scene, args: AssignArgs, result: MaterialAssigned) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        held = obj.material_slots[result.slot].material
+        yield from differs("the material in its slot", args.material, held.name if held else None, "/material")
+        if args.faces is not None:
+            indices = _face_slots(obj.data)
+            wrong = [face for face in args.faces if indices[face] != result.slot]
+            yield from differs("the list of faces in another slot", [], wrong, "/faces")
+
+
+def _slot(obj: Block, material: Block, args: AssignArgs) -> int:
+    if args.slot is not None:
+        return args.slot
+    if args.faces is None:
+        return 0
+    held = [slot.material for slot in obj.material_slots]
+    return held.index(material) if material in held else len(held)
+
+
+def _fill(scene: Scene, obj: Block, slot: int, material: Block) -> bool:
+    if slot == len(obj.material_slots):
+        scene.edit(obj.data).materials.append(material)
+        return True
+    place = obj.material_slots[slot]
+    if place.material == material:
+        return False
+    if place.link == "OBJECT":
+        scene.set(place, "material", material)
+    else:
+        scene.edit(obj.data).materials[slot] = material
+    return True
+
+
+def _face_slots(mesh: Block) -> array[int]:
+    indices = array("i", bytes(4 * len(mesh.polygons)))
+    mesh.polygons.foreach_get("material_index", indices)
+    return indices
+
+
+def _give_faces(scene: Scene, mesh: Block, faces: list[int], slot: int) -> bool:
+    indices = _face_slots(mesh)
+    if all(indices[face] == slot for face in faces):
+        return False
+    for face in faces:
+        indices[face] = slot
+    scene.edit(mesh).polygons.foreach_set("material_index", indices)
+    mesh.update_tag()
+    return True

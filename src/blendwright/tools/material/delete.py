@@ -1,0 +1,70 @@
+"""material.delete"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.readback import differs
+from blendwright.tools.results import Removed
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.05, 0.05]})
+# A refusal names some users; a material on a thousand meshes needs no list of a thousand.
+MOST_NAMED = 5
+
+
+class DeleteMaterialArgs(Args):
+    name: Name = Field(description="Name of the material to delete.")
+    clear_users: bool = Field(
+        default=False, description="Delete it although something uses it: its slots stay, empty, so that face indices keep their meaning."
+    )
+
+
+class DeleteMaterial(Tool[DeleteMaterialArgs, Removed]):
+    """Delete a material. While anything uses it, it is refused unless the users are to be cleared."""
+
+    name = "material.delete"
+    version = 1
+    safety_level = SafetyLevel.DESTRUCTIVE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    writes = (Kind.MATERIAL, Kind.OBJECT, Kind.MESH, Kind.CURVE, Kind.SCENE, Kind.NODE_GROUP, Kind.IMAGE, Kind.TEXT,
+              Kind.ACTION)  # fmt: skip
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
+    examples = (
+        Example({"name": "Red"}, given=(RED,)),
+        Example(
+            {"name": "Red", "clear_users": True},
+            given=(CUBE, RED, ("material.assign", {"object": "Box", "material": "Red"})),
+        ),
+    )
+
+    def check(self, scene: Scene, args: DeleteMaterialArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.MATERIAL, args.name, "/name")
+        material = scene.find(Kind.MATERIAL, args.name)
+        if material is None or args.clear_users:
+            return
+        users = scene.users(material)
+        if users:
+            named = ", ".join(f"'{user.name}'" for user in users[:MOST_NAMED]) + (" …" if len(users) > MOST_NAMED else "")
+            message = f"material '{args.name}' is used by {named}"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Set clear_users to true, or assign another material first.")
+
+    def apply(self, scene: Scene, args: DeleteMaterialArgs) -> Removed:
+        scene.remove(scene.require(Kind.MATERIAL, args.name, "/name"))
+        return Removed(removed=[f"{Kind.MATERIAL.value}/{args.name}"])
+
+    def verify(self, scene: Scene, args: DeleteMaterialArgs, result: Removed) -> Iterator[Finding]:
+        gone = scene.find(Kind.MATERIAL, args.name) is None
+        yield from differs(f"the absence of '{args.name}'", True, gone, "/name")

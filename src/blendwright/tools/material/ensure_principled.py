@@ -1,0 +1,94 @@
+"""material.ensure_principled"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.principled import (
+    PrincipledValues,
+    display_settings,
+    principled_nodes,
+    socket_settings,
+    with_nodes,
+)
+from blendwright.tools.settings import unlike, write
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+
+class EnsurePrincipledArgs(PrincipledValues):
+    name: Name = Field(description="Name of the material; it is created when there is none of that name.")
+
+
+class MaterialEnsured(Result):
+    material: str = Field(description="Name of the material.")
+    node: str = Field(description="Name of the Principled BSDF node that holds the values.")
+    created: bool = Field(description="True when the material is new.")
+    changed: bool = Field(description="False when it was there and everything was as asked already.")
+
+
+class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
+    """Have a material with a Principled BSDF and these values: creates it, or sets the given values on the one there is.
+
+    What is not given stays as it is (Blender's defaults on a new one). The material's viewport colour follows, so that
+    Workbench previews show it. A value that comes from another node through a link is refused, not overridden."""
+
+    name = "material.ensure_principled"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.MATERIAL,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
+    examples = (
+        Example({"name": "Red", "base_color": [0.8, 0.05, 0.05], "roughness": 0.4}),
+        Example({"name": "Glass", "transmission": 1, "roughness": 0, "ior": 1.45}),
+        Example(
+            {"name": "Steel", "metallic": 1, "roughness": 0.25},
+            given=(("material.ensure_principled", {"name": "Steel", "base_color": [0.6, 0.6, 0.62]}),),
+        ),
+        Example({"name": "Lamp", "emission_color": [1, 0.8, 0.6], "emission_strength": 5}),
+    )
+
+    def check(self, scene: Scene, args: EnsurePrincipledArgs) -> Iterator[Finding]:
+        material = scene.find(Kind.MATERIAL, args.name)
+        if material is None:
+            yield from scene.taken(Kind.MATERIAL, args.name, "/name")
+            return
+        if scene.version < (5, 0, 0) and not material.use_nodes and material.node_tree is None:
+            return
+        nodes = principled_nodes(material.node_tree)
+        if len(nodes) != 1:
+            how_many = "no Principled BSDF reaches" if not nodes else f"{len(nodes)} Principled BSDFs reach"
+            cure = "Use another name, or change its nodes."
+            yield Finding(Fault.SCENE_CONFLICT, f"{how_many} the output of material '{args.name}'", "/name", cure)
+            return
+        for setting in socket_settings(args, nodes[0]):
+            if setting.target.is_linked:
+                source = setting.target.links[0].from_node.name
+                message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
+                yield Finding(Fault.SCENE_CONFLICT, message, setting.at, "Leave it out, or change that node.")
+
+    def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:
+        material = scene.find(Kind.MATERIAL, args.name)
+        created = material is None
+        if material is None:
+            material = scene.create(Kind.MATERIAL, args.name)
+        node = principled_nodes(with_nodes(scene, material).node_tree)[0]
+        changed = write(scene, socket_settings(args, node), owner=material)
+        changed = write(scene, display_settings(args, material)) or changed
+        return MaterialEnsured(material=args.name, node=node.name, created=created, changed=created or changed)
+
+    def verify(self, scene: Scene, args: EnsurePrincipledArgs, result: MaterialEnsured) -> Iterator[Finding]:
+        material: Block = scene.require(Kind.MATERIAL, args.name, "/name")
+        yield from unlike(socket_settings(args, principled_nodes(material.node_tree)[0]))
+        yield from unlike(display_settings(args, material))

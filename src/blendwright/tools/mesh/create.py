@@ -1,0 +1,144 @@
+"""mesh.create"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Annotated
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Vector3
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import LARGEST, Geometry, edges_differ, fill_mesh, geometry, mesh_differs
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectMade
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+MOST_VERTICES = 200_000
+MOST_EDGES = 400_000
+MOST_FACES = 200_000
+MOST_CORNERS = 1_000_000
+# All findings help a repair, but a list of a hundred thousand does not.
+MOST_FINDINGS = 50
+
+Index = Annotated[int, Field(ge=0)]
+Edge = Annotated[list[Index], Field(min_length=2, max_length=2)]
+Face = Annotated[list[Index], Field(min_length=3, max_length=10_000)]
+
+
+class CreateMeshArgs(Placed):
+    vertices: list[Vector3] = Field(
+        min_length=1, max_length=MOST_VERTICES, description="Positions [x, y, z] in metres, in the object's own space."
+    )
+    edges: list[Edge] = Field(
+        default=[],
+        max_length=MOST_EDGES,
+        description="Pairs of vertex indices, for edges that belong to no face; those of faces come by themselves.",
+    )
+    faces: list[Face] = Field(
+        default=[],
+        max_length=MOST_FACES,
+        description="Vertex indices of each face, three or more, counter-clockwise as seen from outside.",
+    )
+
+    def geometry(self) -> Geometry:
+        return geometry(self.vertices, self.faces, self.edges)
+
+
+class CreateMesh(Tool[CreateMeshArgs, ObjectMade]):
+    """Add a mesh object from explicit vertices, edges and faces. Indices start at 0; the faces are shaded flat."""
+
+    name = "mesh.create"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    examples = (
+        Example({"name": "Tri", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]}),
+        Example({"name": "Path", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]], "edges": [[0, 1], [1, 2]]}),
+    )
+
+    def check(self, scene: Scene, args: CreateMeshArgs) -> Iterator[Finding]:
+        flaws = list(islice(_flaws(args), MOST_FINDINGS))
+        yield from flaws
+        yield from missing_collection(scene, args)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is None:
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from scene.taken(Kind.MESH, args.name, "/name")
+        elif flaws or any(self._differences(scene, args, there)):
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+
+    def apply(self, scene: Scene, args: CreateMeshArgs) -> ObjectMade:
+        if scene.find(Kind.OBJECT, args.name) is not None:
+            return ObjectMade(object=args.name, data=args.name, created=False)
+        mesh = scene.create(Kind.MESH, args.name)
+        fill_mesh(mesh, args.geometry())
+        create_object(scene, args, mesh)
+        return ObjectMade(object=args.name, data=args.name, created=True)
+
+    def verify(self, scene: Scene, args: CreateMeshArgs, result: ObjectMade) -> Iterator[Finding]:
+        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
+
+    def _differences(self, scene: Scene, args: CreateMeshArgs, obj: Block) -> Iterator[Finding]:
+        if obj.type != "MESH":
+            yield from differs("its type", "MESH", obj.type, "/name")
+            return
+        shape = args.geometry()
+        yield from mesh_differs(obj.data, shape, "/vertices")
+        if args.edges:
+            yield from edges_differ(obj.data, shape, "/edges")
+        yield from misplaced(scene, args, obj)
+
+
+def _flaws(args: CreateMeshArgs) -> Iterator[Finding]:
+    """What is wrong with the indices, each with the pointer of the index or the element."""
+    corners = sum(len(face) for face in args.faces)
+    if corners > MOST_CORNERS:
+        message = f"the faces have {corners} corners together; at most {MOST_CORNERS} are allowed"
+        yield Finding(Fault.LIMIT_EXCEEDED, message, "/faces", "Split the mesh into several objects.")
+    for number, vertex in enumerate(args.vertices):
+        for place, value in enumerate(vertex):
+            if abs(value) > LARGEST:
+                message = f"{value:g} is more than single precision holds"
+                yield Finding(Fault.ARGS_INVALID, message, f"/vertices/{number}/{place}", "Use smaller coordinates.")
+    yield from _wrong_indices("faces", args.faces, len(args.vertices))
+    yield from _wrong_indices("edges", args.edges, len(args.vertices))
+    yield from _doubles("faces", args.faces)
+    yield from _doubles("edges", args.edges)
+
+
+def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) -> Iterator[Finding]:
+    for number, element in enumerate(elements):
+        if max(element) < count and len(set(element)) == len(element):
+            continue
+        seen: set[int] = set()
+        for place, index in enumerate(element):
+            at = f"/{field}/{number}/{place}"
+            if index >= count:
+                cure = f"Use an index from 0 to {count - 1}, or add the vertex."
+                yield Finding(Fault.ARGS_INVALID, f"there is no vertex {index}; there are {count}", at, cure)
+            elif index in seen:
+                cure = "Name each vertex once; the last corner joins the first by itself."
+                yield Finding(Fault.ARGS_INVALID, f"vertex {index} is named twice", at, cure)
+            seen.add(index)
+
+
+def _doubles(field: str, elements: Sequence[Sequence[int]]) -> Iterator[Finding]:
+    """Elements over the same vertices: Blender holds one of them to be a mistake, whatever its direction."""
+    first: dict[tuple[int, ...], int] = {}
+    for number, element in enumerate(elements):
+        earlier = first.setdefault(tuple(sorted(element)), number)
+        if earlier != number:
+            message = f"it joins the same vertices as /{field}/{earlier}"
+            yield Finding(Fault.ARGS_INVALID, message, f"/{field}/{number}", "Leave one of the two out.")

@@ -1,0 +1,141 @@
+"""mesh.measure"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
+from blendwright.tools.mesh.target import no_mesh, not_evaluated
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "scale": [1, 2, 0.5]})
+# Types of objects that Blender can turn into a mesh.
+MESHABLE = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+# Measures come from single-precision positions.
+TOLERANCE = 1e-5
+
+Point = tuple[float, float, float]
+
+
+class MeasureArgs(Args):
+    object: Name = Field(description="Name of the object to measure.")
+    space: Literal["world", "local"] = Field(
+        default="world", description="With the object's position, rotation and scale, or in its own space."
+    )
+    evaluated: bool = Field(default=True, description="Measure what modifiers make of it; false measures the base mesh.")
+
+
+class Measures(Result):
+    """Measures of one mesh, in metres, relative to the space that was asked for."""
+
+    object: str = Field(description="Name of the object.")
+    bounds_min: Point | None = Field(description="Least coordinates; null for a mesh without vertices.")
+    bounds_max: Point | None = Field(description="Greatest coordinates; null for a mesh without vertices.")
+    dimensions: Point = Field(description="Size along X, Y and Z.")
+    area: float = Field(description="Surface area.")
+    volume: float | None = Field(description="Enclosed volume; null unless the surface is closed and turned one way.")
+    outward: bool | None = Field(description="Whether the faces of a closed surface look outward; null where volume is.")
+    vertices: int = Field(description="Number of vertices.")
+    edges: int = Field(description="Number of edges.")
+    faces: int = Field(description="Number of faces.")
+    triangles: int = Field(description="Number of triangles that the faces split into.")
+    manifold: bool = Field(description="Whether it has faces and exactly two of them meet at every edge.")
+    loose_edges: int = Field(description="Edges without a face.")
+    open_edges: int = Field(description="Edges with one face.")
+    crowded_edges: int = Field(description="Edges with more than two faces.")
+    flipped_edges: int = Field(description="Edges whose two faces look to opposite sides.")
+
+
+class Measure(Tool[MeasureArgs, Measures]):
+    """Measure a mesh: bounds, size, area, volume, counts, and whether it is closed. Changes nothing."""
+
+    name = "mesh.measure"
+    version = 1
+    safety_level = SafetyLevel.READ_ONLY
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.NOTHING
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    examples = (
+        Example({"object": "Box"}, given=(CUBE,)),
+        Example({"object": "Box", "space": "local", "evaluated": False}, given=(CUBE,)),
+    )
+
+    def tolerance_for(self, args: MeasureArgs) -> float:
+        return TOLERANCE
+
+    def check(self, scene: Scene, args: MeasureArgs) -> Iterator[Finding]:
+        obj = scene.find(Kind.OBJECT, args.object)
+        if obj is None:
+            yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        elif not args.evaluated:
+            yield from no_mesh(scene, args.object, "/object")
+        elif obj.type not in MESHABLE:
+            message = f"object '{args.object}' is of type {obj.type}, which has no surface"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Name a mesh, curve or text object.")
+        else:
+            yield from not_evaluated(scene, obj, "/object")
+
+    def apply(self, scene: Scene, args: MeasureArgs) -> Measures:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        source = scene.evaluated(obj)
+        place = source.matrix_world.copy()
+        with _own_mesh(source if args.evaluated else obj) as mesh:
+            if args.space == "world":
+                mesh.transform(place)
+            mirrored = args.space == "world" and place.determinant() < 0.0
+            return _measures(args.object, mesh, mirrored)
+
+    def verify(self, scene: Scene, args: MeasureArgs, result: Measures) -> Iterator[Finding]:
+        yield from ()
+
+
+@contextmanager
+def _own_mesh(obj: Block) -> Iterator[Block]:
+    """The object's mesh as a copy of our own, so that it can be moved; freed at the end."""
+    try:
+        yield obj.to_mesh()
+    finally:
+        obj.to_mesh_clear()
+
+
+def _measures(name: str, mesh: Block, mirrored: bool) -> Measures:
+    positions = positions_of(mesh)
+    bounds = bounds_of(positions)
+    low, high = bounds or ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    joins = joins_of(mesh)
+    manifold = joins.closed and len(mesh.polygons) > 0
+    volume = None
+    if manifold and not joins.flipped_edges:
+        volume = volume_of(mesh, positions) * (-1.0 if mirrored else 1.0)
+    mesh.calc_loop_triangles()
+    return Measures(
+        object=name,
+        bounds_min=low if bounds else None,
+        bounds_max=high if bounds else None,
+        dimensions=(high[0] - low[0], high[1] - low[1], high[2] - low[2]),
+        area=area_of(mesh),
+        volume=None if volume is None else abs(volume),
+        outward=None if volume is None else volume > 0.0,
+        vertices=len(mesh.vertices),
+        edges=len(mesh.edges),
+        faces=len(mesh.polygons),
+        triangles=len(mesh.loop_triangles),
+        manifold=manifold,
+        loose_edges=joins.loose_edges,
+        open_edges=joins.open_edges,
+        crowded_edges=joins.crowded_edges,
+        flipped_edges=joins.flipped_edges,
+    )

@@ -1,0 +1,199 @@
+"""mesh.set_attribute"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Annotated, Any, Literal, TypeAlias, cast
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Result, Vector3, Vector4
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import LARGEST
+from blendwright.tools.mesh.target import mesh_of, no_mesh
+from blendwright.tools.readback import differs
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+MOST_VALUES = 1_000_000
+MOST_FINDINGS = 50
+
+DataType = Literal["FLOAT", "INT", "BOOLEAN", "FLOAT_VECTOR", "FLOAT_COLOR"]
+Domain = Literal["POINT", "EDGE", "FACE", "CORNER"]
+Value: TypeAlias = bool | int | float | Vector3 | Vector4
+
+# Type code of the array, numbers per element, and the name of the value in Blender's elements.
+LAYOUT: dict[str, tuple[str, int, str]] = {
+    "FLOAT": ("f", 1, "value"),
+    "INT": ("i", 1, "value"),
+    "BOOLEAN": ("b", 1, "value"),
+    "FLOAT_VECTOR": ("f", 3, "vector"),
+    "FLOAT_COLOR": ("f", 4, "color"),
+}
+SAMPLES = {
+    "FLOAT": "a number",
+    "INT": "a whole number of 32 bits",
+    "BOOLEAN": "true or false",
+    "FLOAT_VECTOR": "three numbers",
+    "FLOAT_COLOR": "four numbers",
+}
+# Names with a meaning of their own: some are geometry and must not be set as values, others have one form only.
+RESERVED = frozenset({"position", "custom_normal", "normal", "velocity"})
+FIXED: dict[str, tuple[DataType, Domain]] = {
+    "material_index": ("INT", "FACE"),
+    "sharp_face": ("BOOLEAN", "FACE"),
+    "sharp_edge": ("BOOLEAN", "EDGE"),
+    "crease_vert": ("FLOAT", "POINT"),
+    "crease_edge": ("FLOAT", "EDGE"),
+    "bevel_weight_vert": ("FLOAT", "POINT"),
+    "bevel_weight_edge": ("FLOAT", "EDGE"),
+}
+AttributeName = Annotated[str, Field(min_length=1, max_length=63)]
+
+
+class SetAttributeArgs(Args):
+    object: Name = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    name: AttributeName = Field(description="Name of the attribute; created when it is not there.")
+    type: DataType = Field(description="Type of its values.")
+    domain: Domain = Field(default="POINT", description="What carries a value: vertices, edges, faces or face corners.")
+    value: Value | None = Field(default=None, description="One value for all elements; colours are linear RGBA.")
+    values: list[Value] | None = Field(
+        default=None, max_length=MOST_VALUES, description="One value for each element, in the order of their indices."
+    )
+
+    @model_validator(mode="after")
+    def one_of_two(self) -> SetAttributeArgs:
+        if (self.value is None) == (self.values is None):
+            raise PydanticCustomError("one_of", "give either 'value' or 'values'")
+        return self
+
+
+class AttributeSet(Result):
+    """An attribute as it is now."""
+
+    object: str = Field(description="Name of the object.")
+    name: str = Field(description="Name of the attribute.")
+    count: int = Field(description="How many elements carry a value.")
+    created: bool = Field(description="Whether the attribute was new.")
+
+
+class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
+    """Write a named attribute of a mesh: one value for all elements or one for each, for geometry nodes and shaders to read."""
+
+    name = "mesh.set_attribute"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.MESH,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("mesh_write",))
+    examples = (
+        Example({"object": "Box", "name": "heat", "type": "FLOAT", "value": 0.5}, given=(CUBE,)),
+        Example(
+            {"object": "Box", "name": "tint", "type": "FLOAT_COLOR", "domain": "FACE", "values": [[1, 0, 0, 1]] * 6},
+            given=(CUBE,),
+        ),
+    )
+
+    def check(self, scene: Scene, args: SetAttributeArgs) -> Iterator[Finding]:
+        yield from _bad_name(args)
+        yield from islice(_bad_values(args), MOST_FINDINGS)
+        trouble = list(no_mesh(scene, args.object, "/object"))
+        yield from trouble
+        if trouble:
+            return
+        obj = scene.require(Kind.OBJECT, args.object)
+        yield from _collision(obj, args)
+        count = len(_elements(obj.data, args.domain))
+        if args.values is not None and len(args.values) != count:
+            message = f"there are {len(args.values)} values for {count} elements of domain {args.domain}"
+            yield Finding(Fault.ARGS_INVALID, message, "/values", f"Give {count} values, or a single 'value'.")
+
+    def apply(self, scene: Scene, args: SetAttributeArgs) -> AttributeSet:
+        mesh = mesh_of(scene, args.object, "/object")
+        asked = _asked(mesh, args)
+        there = mesh.attributes.get(args.name)
+        created = there is None
+        if there is None or _held(there, args) != asked:
+            scene.edit(mesh)
+            attribute = mesh.attributes.get(args.name) or mesh.attributes.new(args.name, args.type, args.domain)
+            attribute.data.foreach_set(LAYOUT[args.type][2], asked)
+            mesh.update()
+        count = len(_elements(mesh, args.domain))
+        return AttributeSet(object=args.object, name=args.name, count=count, created=created)
+
+    def verify(self, scene: Scene, args: SetAttributeArgs, result: AttributeSet) -> Iterator[Finding]:
+        mesh = mesh_of(scene, args.object, "/object")
+        attribute = mesh.attributes.get(args.name)
+        yield from differs("the presence of the attribute", True, attribute is not None, "/name")
+        if attribute is not None:
+            equal = _held(attribute, args) == _asked(mesh, args)
+            yield from differs("that its values are as asked", True, equal, "/values" if args.values else "/value")
+
+
+def _bad_name(args: SetAttributeArgs) -> Iterator[Finding]:
+    if args.name in RESERVED or args.name.startswith("."):
+        message = f"the name '{args.name}' is reserved by Blender"
+        yield Finding(Fault.ARGS_INVALID, message, "/name", "Choose another name, without a leading dot.")
+    fixed = FIXED.get(args.name)
+    if fixed and fixed != (args.type, args.domain):
+        message = f"Blender keeps '{args.name}' as {fixed[0]} on {fixed[1]} only"
+        yield Finding(Fault.ARGS_INVALID, message, "/name", f"Use type {fixed[0]} and domain {fixed[1]}, or another name.")
+
+
+def _bad_values(args: SetAttributeArgs) -> Iterator[Finding]:
+    given = [("/value", args.value)] if args.values is None else [(f"/values/{i}", v) for i, v in enumerate(args.values)]
+    for at, value in given:
+        if not _fits(value, args.type):
+            message = f"{value!r} is not a value of type {args.type}"
+            yield Finding(Fault.ARGS_INVALID, message, at, f"Give {SAMPLES[args.type]}, or change 'type'.")
+
+
+def _fits(value: Any, kind: DataType) -> bool:
+    if isinstance(value, bool) or kind == "BOOLEAN":
+        return isinstance(value, bool) and kind == "BOOLEAN"
+    if kind == "INT":
+        return isinstance(value, int) and -(2**31) <= value < 2**31
+    numbers = cast("tuple[float, ...]", value) if isinstance(value, tuple) else (value,)
+    return len(numbers) == LAYOUT[kind][1] and all(abs(number) <= LARGEST for number in numbers)
+
+
+def _collision(obj: Block, args: SetAttributeArgs) -> Iterator[Finding]:
+    there = obj.data.attributes.get(args.name)
+    if there is not None and (there.data_type, there.domain) != (args.type, args.domain):
+        message = f"attribute '{args.name}' is there already, as {there.data_type} on {there.domain}"
+        cure = f"Use type {there.data_type} and domain {there.domain}, or another name."
+        yield Finding(Fault.SCENE_CONFLICT, message, "/name", cure)
+    elif there is None and obj.vertex_groups.get(args.name) is not None:
+        message = f"'{args.name}' is a vertex group of the object; groups and attributes share their names"
+        yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Use another name.")
+
+
+def _elements(mesh: Block, domain: Domain) -> Sequence[Any]:
+    return {"POINT": mesh.vertices, "EDGE": mesh.edges, "FACE": mesh.polygons, "CORNER": mesh.loops}[domain]
+
+
+def _asked(mesh: Block, args: SetAttributeArgs) -> array[Any]:
+    """The values as Blender stores them: flat and in single precision."""
+    code, width, _ = LAYOUT[args.type]
+    if args.values is None:
+        one: Any = args.value
+        return array(code, one if width > 1 else (one,)) * len(_elements(mesh, args.domain))
+    many: Any = args.values
+    return array(code, (number for value in many for number in value) if width > 1 else many)
+
+
+def _held(attribute: Block, args: SetAttributeArgs) -> array[Any]:
+    code, width, name = LAYOUT[args.type]
+    held = array(code, bytes(array(code).itemsize * width * len(attribute.data)))
+    attribute.data.foreach_get(name, held)
+    return held

@@ -1,0 +1,70 @@
+"""mesh.shade"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.mesh.target import mesh_of, no_mesh
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectChanged
+from blendwright.values.findings import Finding
+
+BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"})
+
+
+class ShadeArgs(Args):
+    object: Name = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    shading: Literal["smooth", "flat"] = Field(description="How all its faces are shaded.")
+
+
+class Shade(Tool[ShadeArgs, ObjectChanged]):
+    """Shade all faces of a mesh smooth or flat. Edges that are marked sharp stay sharp."""
+
+    name = "mesh.shade"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.MESH,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("mesh_write",))
+    examples = (
+        Example({"object": "Ball", "shading": "smooth"}, given=(BALL,)),
+        Example({"object": "Ball", "shading": "flat"}, given=(BALL, ("mesh.shade", {"object": "Ball", "shading": "smooth"}))),
+    )
+
+    def check(self, scene: Scene, args: ShadeArgs) -> Iterator[Finding]:
+        yield from no_mesh(scene, args.object, "/object")
+
+    def apply(self, scene: Scene, args: ShadeArgs) -> ObjectChanged:
+        mesh = mesh_of(scene, args.object, "/object")
+        if _smooth_faces(mesh) == _asked(mesh, args):
+            return ObjectChanged(object=args.object, changed=False)
+        scene.edit(mesh)
+        mesh.polygons.foreach_set("use_smooth", _asked(mesh, args))
+        mesh.update()
+        return ObjectChanged(object=args.object, changed=True)
+
+    def verify(self, scene: Scene, args: ShadeArgs, result: ObjectChanged) -> Iterator[Finding]:
+        mesh = mesh_of(scene, args.object, "/object")
+        yield from differs("that all faces are shaded so", True, _smooth_faces(mesh) == _asked(mesh, args), "/shading")
+
+
+def _asked(mesh: Block, args: ShadeArgs) -> array[int]:
+    return array("b", (b"\1" if args.shading == "smooth" else b"\0") * len(mesh.polygons))
+
+
+def _smooth_faces(mesh: Block) -> array[int]:
+    held = array("b", bytes(len(mesh.polygons)))
+    mesh.polygons.foreach_get("use_smooth", held)
+    return held

@@ -1,0 +1,128 @@
+"""object.duplicate"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import action_of
+from blendwright.tools.objectdata import DATA_KINDS, own_data
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectMade
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+
+
+class DuplicateArgs(Args):
+    name: Name = Field(description="Name of the object to copy.")
+    new_name: Name = Field(description="Name of the copy, taken literally; must be free.")
+    mode: Literal["linked", "deep"] = Field(
+        default="linked",
+        description="linked: the copy shares mesh (or other data) and animation with the original. "
+        "deep: it gets its own, named after it. Materials are shared either way.",
+    )
+
+
+class Duplicate(Tool[DuplicateArgs, ObjectMade]):
+    """Copy an object with its transform, parent, modifiers and custom properties, into the same collections.
+
+    Children are not copied."""
+
+    name = "object.duplicate"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    writes = (
+        Kind.OBJECT,
+        Kind.COLLECTION,
+        Kind.MESH,
+        Kind.CURVE,
+        Kind.LIGHT,
+        Kind.CAMERA,
+        Kind.ARMATURE,
+        Kind.ACTION,
+        Kind.SHAPE_KEY,
+    )
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Box", "new_name": "Second box"}, given=(CUBE,)),
+        Example({"name": "Box", "new_name": "Own box", "mode": "deep"}, given=(CUBE,)),
+    )
+
+    def check(self, scene: Scene, args: DuplicateArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is None or args.mode == "linked":
+            return
+        if obj.data is not None and obj.type not in DATA_KINDS and obj.type != "EMPTY":
+            message = f"'{args.name}' is of type {obj.type}, whose data cannot be copied here"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/mode", "Use mode linked.")
+            return
+        if own_data(obj) is not None:
+            yield from scene.taken(DATA_KINDS[obj.type], args.new_name, "/new_name")
+            if _keys(obj.data) is not None:
+                yield from scene.taken(Kind.SHAPE_KEY, args.new_name, "/new_name")
+        if action_of(obj) is not None:
+            yield from scene.taken(Kind.ACTION, f"{args.new_name}Action", "/new_name")
+
+    def apply(self, scene: Scene, args: DuplicateArgs) -> ObjectMade:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        homes = scene.collections_of(obj)
+        copy = scene.adopt(Kind.OBJECT, obj.copy(), args.new_name)
+        # An object without a collection has a fake user; its copy has its own reasons to have one.
+        copy.use_fake_user = False
+        if args.mode == "deep":
+            _own(scene, obj, copy, args.new_name)
+        for home in homes:
+            scene.link(home, copy)
+        return ObjectMade(object=args.new_name, data=copy.data.name if copy.data is not None else None, created=True)
+
+    def verify(self, scene: Scene, args: DuplicateArgs, result: ObjectMade) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        copy = scene.require(Kind.OBJECT, args.new_name, "/new_name")
+        yield from differs("its type", obj.type, copy.type, "/new_name")
+        shared = args.mode == "linked" or own_data(obj) is None
+        yield from differs("that it shares its data", shared, copy.data == obj.data, "/mode")
+        if action_of(obj) is not None:
+            yield from differs("that it shares its action", args.mode == "linked", action_of(copy) == action_of(obj), "/mode")
+        for channel in ("location", "rotation_euler", "rotation_quaternion", "scale"):
+            yield from differs(f"its {channel}", tuple(getattr(obj, channel)), getattr(copy, channel), "/new_name")
+        homes = [home.name for home in scene.collections_of(obj)]
+        yield from differs("its collections", homes, [home.name for home in scene.collections_of(copy)], "/new_name")
+
+
+def _own(scene: Scene, obj: Block, copy: Block, name: str) -> None:
+    """Give a copy data and an action of its own."""
+    if own_data(obj) is not None:
+        data = scene.adopt(DATA_KINDS[obj.type], obj.data.copy(), name)
+        data.use_fake_user = False
+        if _keys(data) is not None:
+            # Blender copies shape keys along with the data that owns them.
+            scene.adopt(Kind.SHAPE_KEY, _keys(data), name)
+        copy.data = data
+    action = action_of(obj)
+    if action is not None:
+        slot = getattr(copy.animation_data, "action_slot", None)
+        own = scene.adopt(Kind.ACTION, action.copy(), f"{name}Action")
+        own.use_fake_user = False
+        copy.animation_data.action = own
+        if slot is not None:
+            # A copy of an action has the same slots, by identifier.
+            copy.animation_data.action_slot = own.slots[slot.identifier]
+
+
+def _keys(data: Block) -> Block | None:
+    return getattr(data, "shape_keys", None)

@@ -1,0 +1,142 @@
+"""object.inspect"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.described import plain, properties, settings
+from blendwright.tools.objectdata import own_data
+from blendwright.tools.readback import differs
+from blendwright.tools.world import rows, world_matrix
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
+# Types of object without any extent of their own.
+POINTS = frozenset({"EMPTY", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE"})
+
+Numbers = list[float]
+
+
+class InspectArgs(Args):
+    name: Name = Field(description="Name of the object.")
+
+
+class Bounds(Result):
+    minimum: Numbers = Field(description="Smallest X, Y and Z in metres.")
+    maximum: Numbers = Field(description="Largest X, Y and Z in metres.")
+
+
+class ModifierReport(Result):
+    name: str = Field(description="Name of the modifier.")
+    type: str = Field(description="Blender's type of modifier.")
+    settings: dict[str, Any] = Field(description="Its settings by Blender's names; datablocks by their names.")
+    inputs: dict[str, Any] = Field(description="The inputs of a geometry-nodes modifier by socket identifier.")
+
+
+class ObjectReport(Result):
+    object: str = Field(description="Name of the object.")
+    type: str = Field(description="Blender's type of object.")
+    data: str | None = Field(description="Name of its data, when it has any.")
+    location: Numbers = Field(description="Position in metres, in the space of its parent.")
+    rotation_mode: str = Field(description="Which rotation counts: an Euler order, QUATERNION or AXIS_ANGLE.")
+    rotation_euler_deg: Numbers = Field(description="Its rotation about X, Y and Z in degrees, whatever the mode.")
+    rotation_quaternion: Numbers = Field(description="Its rotation as W, X, Y, Z, whatever the mode.")
+    scale: Numbers = Field(description="Scale along X, Y and Z.")
+    matrix_world: list[Numbers] = Field(description="World matrix, row by row.")
+    dimensions: Numbers = Field(description="Size along its own axes in metres, modifiers included.")
+    bounds: Bounds | None = Field(description="Box around it in the world, modifiers included; null for what has no extent.")
+    parent: str | None = Field(description="Name of its parent, when it has one.")
+    children: list[str] = Field(description="Names of the objects that follow it.")
+    collections: list[str] = Field(description="Names of the collections that hold it.")
+    materials: list[str | None] = Field(description="Names of the materials in its slots, in order.")
+    modifiers: list[ModifierReport] = Field(description="Its modifiers, first to last.")
+    properties: dict[str, Any] = Field(description="Its custom properties.")
+    visible_viewport: bool = Field(description="Whether it is shown in viewports.")
+    visible_render: bool = Field(description="Whether it is shown in renders.")
+    content_hash: str = Field(description="Content hash of the object, in hex.")
+    data_hash: str | None = Field(description="Content hash of its own data, in hex.")
+
+
+class Inspect(Tool[InspectArgs, ObjectReport]):
+    """Everything about one object: transform, size, bounds, parent, collections, materials, modifiers, custom properties, hashes."""
+
+    name = "object.inspect"
+    version = 1
+    safety_level = SafetyLevel.READ_ONLY
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.NOTHING
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    examples = (Example({"name": "Box"}, given=(CUBE,)),)
+
+    def check(self, scene: Scene, args: InspectArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+
+    def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        # The basis also holds the delta channels; without them this is what the rotation channels say.
+        turn = _turn(scene, obj)
+        return ObjectReport(
+            object=obj.name,
+            type=obj.type,
+            data=None if obj.data is None else obj.data.name,
+            location=plain(obj.location),
+            rotation_mode=obj.rotation_mode,
+            rotation_euler_deg=[math.degrees(angle) + 0.0 for angle in _angles(obj, turn)],
+            rotation_quaternion=plain(turn),
+            scale=plain(obj.scale),
+            matrix_world=rows(world_matrix(scene, obj)),
+            dimensions=plain(scene.evaluated(obj).dimensions),
+            bounds=_bounds(scene, obj),
+            parent=None if obj.parent is None else obj.parent.name,
+            children=sorted(child.name for child in obj.children),
+            collections=[home.name for home in scene.collections_of(obj)],
+            materials=[None if slot.material is None else slot.material.name for slot in obj.material_slots],
+            modifiers=[_modifier(modifier) for modifier in obj.modifiers],
+            properties=properties(obj),
+            visible_viewport=not obj.hide_viewport,
+            visible_render=not obj.hide_render,
+            content_hash=scene.content_hash(obj),
+            data_hash=None if own_data(obj) is None else scene.content_hash(obj.data),
+        )
+
+    def verify(self, scene: Scene, args: InspectArgs, result: ObjectReport) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        yield from differs("its content hash", result.content_hash, scene.content_hash(obj), "/name")
+
+
+def _turn(scene: Scene, obj: Block) -> Block:
+    if obj.rotation_mode == "QUATERNION":
+        return obj.rotation_quaternion.normalized()
+    if obj.rotation_mode == "AXIS_ANGLE":
+        return orientation_from_axis_angle(scene, obj)
+    return obj.rotation_euler.to_quaternion()
+
+
+def _angles(obj: Block, turn: Block) -> Numbers:
+    return list(turn.to_euler() if obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else obj.rotation_euler)
+
+
+def _bounds(scene: Scene, obj: Block) -> Bounds | None:
+    if obj.type in POINTS:
+        return None
+    place = world_matrix(scene, obj)
+    corners = [place @ scene.vector(corner) for corner in scene.evaluated(obj).bound_box]
+    columns = list(zip(*corners, strict=True))
+    return Bounds(minimum=[min(column) + 0.0 for column in columns], maximum=[max(column) + 0.0 for column in columns])
+
+
+def _modifier(modifier: Block) -> ModifierReport:
+    inputs = properties(modifier) if modifier.type == "NODES" else {}
+    return ModifierReport(name=modifier.name, type=modifier.type, settings=settings(modifier), inputs=inputs)

@@ -1,0 +1,89 @@
+"""object.rename"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.objectdata import DATA_KINDS, DELETION_WRITES, own_data
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectRenamed
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+
+
+class RenameArgs(Args):
+    name: Name = Field(description="Name of the object as it is.")
+    new_name: Name = Field(description="Its new name, taken literally; must be free.")
+    rename_data: bool = Field(
+        default=False, description="Give its mesh, curve, light or other data the same name; the data must be its alone."
+    )
+
+
+class Rename(Tool[RenameArgs, ObjectRenamed]):
+    """Give an object another name, and if asked its data as well. Whatever refers to it goes on doing so."""
+
+    name = "object.rename"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    # Whoever refers to the object or its data is known by the new name as well.
+    writes = DELETION_WRITES
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Box", "new_name": "Crate"}, given=(CUBE,)),
+        Example({"name": "Box", "new_name": "Crate", "rename_data": True}, given=(CUBE,)),
+    )
+
+    def idempotence_for(self, args: RenameArgs) -> Idempotence:
+        return Idempotence.IDEMPOTENT if args.name == args.new_name else Idempotence.NON_IDEMPOTENT
+
+    def check(self, scene: Scene, args: RenameArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        if args.new_name != args.name:
+            yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is None or not args.rename_data:
+            return
+        data = own_data(obj)
+        if data is None:
+            message = f"'{args.name}' is of type {obj.type} and has no data that could be renamed"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/rename_data", "Leave rename_data out.")
+        elif data.name != args.new_name:
+            yield from scene.taken(DATA_KINDS[obj.type], args.new_name, "/new_name")
+            others = sorted(user.name for user in scene.users(data) if user.id_type == "OBJECT" and user != obj)
+            if others:
+                message = f"the data of '{args.name}' is shared with '{others[0]}'" + (" and others" if others[1:] else "")
+                yield Finding(Fault.SCENE_CONFLICT, message, "/rename_data", "Leave rename_data out.")
+
+    def apply(self, scene: Scene, args: RenameArgs) -> ObjectRenamed:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        changed = False
+        if args.new_name != args.name:
+            scene.rename(obj, args.new_name)
+            changed = True
+        if args.rename_data and obj.data.name != args.new_name:
+            scene.rename(obj.data, args.new_name)
+            changed = True
+        data = own_data(obj)
+        return ObjectRenamed(object=args.new_name, data=None if data is None else data.name, changed=changed)
+
+    def verify(self, scene: Scene, args: RenameArgs, result: ObjectRenamed) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.new_name, "/new_name")
+        yield from differs("its name", args.new_name, obj.name, "/new_name")
+        if args.new_name != args.name:
+            gone = scene.find(Kind.OBJECT, args.name) is None
+            yield from differs(f"that nothing is named '{args.name}'", True, gone, "/name")
+        if args.rename_data:
+            yield from differs("the name of its data", args.new_name, obj.data.name, "/rename_data")

@@ -1,0 +1,140 @@
+"""object.set_parent"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import held_by_animation
+from blendwright.tools.readback import differs
+from blendwright.tools.world import near, rows, world_matrix
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+TIP = ("object.create_empty", {"name": "Tip", "location": [0, 0, 2]})
+# The cosine of the angle between two axes, above which they are not at right angles any more.
+SHEARED = 1e-4
+IDENTITY = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+
+
+class SetParentArgs(Args):
+    child: Name = Field(description="Name of the object that is to follow another.")
+    parent: Name | None = Field(description="Name of the object to follow; null to follow none.")
+    keep_transform: bool = Field(
+        default=True, description="Stay in place. If false, its channels are from now on relative to the parent (or the world)."
+    )
+
+
+class Parented(Result):
+    object: str = Field(description="Name of the child.")
+    parent: str | None = Field(description="Name of its parent, when it has one.")
+    changed: bool = Field(description="False when everything was as asked already.")
+    matrix_world: list[list[float]] = Field(description="Where the child stands now, as the rows of its world matrix.")
+
+
+class SetParent(Tool[SetParentArgs, Parented]):
+    """Make an object follow another, or none. Only the child is written."""
+
+    name = "object.set_parent"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"child": "Tip", "parent": "Box"}, given=(CUBE, TIP)),
+        Example({"child": "Tip", "parent": "Box", "keep_transform": False}, given=(CUBE, TIP)),
+        Example({"child": "Tip", "parent": None}, given=(CUBE, TIP, ("object.set_parent", {"child": "Tip", "parent": "Box"}))),
+    )
+
+    def check(self, scene: Scene, args: SetParentArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.child, "/child")
+        child = scene.find(Kind.OBJECT, args.child)
+        if args.parent is None:
+            if child is not None and child.parent is not None and args.keep_transform:
+                yield from _cannot_stand_alone(scene, child)
+            return
+        yield from scene.missing(Kind.OBJECT, args.parent, "/parent")
+        parent = scene.find(Kind.OBJECT, args.parent)
+        if child is None or parent is None:
+            return
+        if parent == child or child in _ancestors(parent):
+            message = f"'{args.parent}' is '{args.child}' itself, or follows it"
+            cure = "Choose a parent that does not depend on the child, or clear that one's parent first."
+            yield Finding(Fault.SCENE_CONFLICT, message, "/parent", cure)
+        elif args.keep_transform and abs(world_matrix(scene, parent).determinant()) < 1e-12:
+            message = f"'{args.parent}' has a scale of zero, so that a child cannot keep its place"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/keep_transform", "Give the parent a scale, or set keep_transform to false.")
+
+    def apply(self, scene: Scene, args: SetParentArgs) -> Parented:
+        child = scene.require(Kind.OBJECT, args.child, "/child")
+        parent = None if args.parent is None else scene.require(Kind.OBJECT, args.parent, "/parent")
+        place = world_matrix(scene, child)
+        changed = _follow(scene, child, parent, args.keep_transform)
+        if not args.keep_transform:
+            place = world_matrix(scene, child)
+        return Parented(object=args.child, parent=args.parent, changed=changed, matrix_world=rows(place))
+
+    def verify(self, scene: Scene, args: SetParentArgs, result: Parented) -> Iterator[Finding]:
+        child = scene.require(Kind.OBJECT, args.child, "/child")
+        held = None if child.parent is None else child.parent.name
+        yield from differs("its parent", args.parent, held, "/parent")
+        if not near(result.matrix_world, rows(world_matrix(scene, child))):
+            yield from differs("that it stayed in place", True, False, "/keep_transform")
+        if not args.keep_transform:
+            yield from differs("its parent inverse", IDENTITY, rows(child.matrix_parent_inverse), "/keep_transform")
+
+
+def _follow(scene: Scene, child: Block, parent: Block | None, keep: bool) -> bool:
+    """Returns whether anything had to be written."""
+    related = child.parent == parent and (parent is None or child.parent_type == "OBJECT")
+    if related and (keep or rows(child.matrix_parent_inverse) == IDENTITY):
+        return False
+    space = _space(scene, child)
+    place = space @ child.matrix_basis
+    scene.set(child, "parent", parent)
+    if parent is not None and child.parent_type != "OBJECT":
+        scene.set(child, "parent_type", "OBJECT")
+    if parent is not None and keep:
+        # The child's own channels stay as they are, so that this also holds for animated and sheared ones.
+        scene.set(child, "matrix_parent_inverse", world_matrix(scene, parent).inverted() @ space)
+        return True
+    scene.set(child, "matrix_parent_inverse", scene.matrix(IDENTITY))
+    if keep:
+        scene.set_world_matrix(child, place)
+    return True
+
+
+def _space(scene: Scene, child: Block) -> Block:
+    """The space that an object's channels are in, before constraints."""
+    if child.parent is None:
+        return scene.matrix(IDENTITY)
+    if child.parent_type == "OBJECT":
+        return world_matrix(scene, child.parent) @ child.matrix_parent_inverse
+    return world_matrix(scene, child) @ child.matrix_basis.inverted_safe()
+
+
+def _cannot_stand_alone(scene: Scene, child: Block) -> Iterator[Finding]:
+    """What keeps a child from staying in place without its parent."""
+    for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
+        yield from held_by_animation(scene, child, channel, "/keep_transform")
+    axes = [axis.normalized() for axis in (_space(scene, child) @ child.matrix_basis).to_3x3().col]
+    if any(abs(one.dot(other)) > SHEARED for one, other in zip(axes, [*axes[1:], axes[0]], strict=True)):
+        message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
+        yield Finding(Fault.SCENE_CONFLICT, message, "/keep_transform", "Set keep_transform to false, or make the parent's scale even.")
+
+
+def _ancestors(obj: Block) -> Iterator[Block]:
+    while obj.parent is not None:
+        obj = obj.parent
+        yield obj

@@ -1,0 +1,142 @@
+"""object.set_property"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import custom_path, held_by_animation
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectChanged
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+EMPTY = ("object.create_empty", {"name": "Marker"})
+KEY_BYTES = 63
+LARGEST = 2**31 - 1
+
+Number = int | float
+Numbers = Annotated[list[Number], Field(min_length=1, max_length=10_000)]
+Value = bool | Number | Annotated[str, Field(max_length=100_000)] | Numbers | None
+
+
+class SetPropertyArgs(Args):
+    name: Name = Field(description="Name of the object.")
+    key: Annotated[Name, Field(max_length=KEY_BYTES)] = Field(description="Name of the custom property, at most 63 bytes.")
+    value: Value = Field(description="A boolean, a number, a text or an array of numbers; null removes the property.")
+    number_type: Literal["auto", "int", "float"] = Field(
+        default="auto", description="How numbers are kept. auto: as int when all are whole (2.0 is), else as float."
+    )
+
+    @model_validator(mode="after")
+    def _can_be_kept(self) -> SetPropertyArgs:
+        if len(self.key.encode()) > KEY_BYTES:
+            raise PydanticCustomError("key_too_long", "a key has at most {limit} bytes", {"limit": KEY_BYTES})
+        numbers = _numbers(self.value)
+        if numbers and self.number_type == "int" and not all(_whole(number) for number in numbers):
+            raise PydanticCustomError("not_whole", "number_type int takes whole numbers only")
+        if numbers and _as_int(self.number_type, numbers) and any(not -LARGEST - 1 <= n <= LARGEST for n in numbers):
+            raise PydanticCustomError(
+                "too_large", "Blender keeps whole numbers of 32 bits; set number_type to float for larger ones"
+            )
+        return self
+
+    def kept(self) -> Any:
+        """The value as Blender is to keep it. JSON does not tell 2 from 2.0, so neither may the outcome."""
+        numbers = _numbers(self.value)
+        if not numbers:
+            return self.value
+        kind = int if _as_int(self.number_type, numbers) else float
+        return [kind(number) for number in numbers] if isinstance(self.value, list) else kind(numbers[0])
+
+
+class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
+    """Set or remove a custom property of an object."""
+
+    name = "object.set_property"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Marker", "key": "mass", "value": 2.5}, given=(EMPTY,)),
+        Example({"name": "Marker", "key": "part", "value": "hull"}, given=(EMPTY,)),
+        Example({"name": "Marker", "key": "size", "value": [1, 2, 3], "number_type": "float"}, given=(EMPTY,)),
+        Example(
+            {"name": "Marker", "key": "mass", "value": None},
+            given=(EMPTY, ("object.set_property", {"name": "Marker", "key": "mass", "value": 1})),
+        ),
+    )
+
+    def check(self, scene: Scene, args: SetPropertyArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is None:
+            return
+        registered = obj.bl_rna.properties.get(args.key)
+        if registered is not None and registered.is_runtime:
+            # Before Blender 5.0 add-ons keep their settings in the same place.
+            message = f"'{args.key}' is the name of an add-on's settings"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/key", "Choose another key.")
+        yield from held_by_animation(scene, obj, custom_path(args.key), "/key")
+
+    def apply(self, scene: Scene, args: SetPropertyArgs) -> ObjectChanged:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        value = args.kept()
+        if _identical(value, _held(obj, args.key)):
+            return ObjectChanged(object=args.name, changed=False)
+        if value is None:
+            scene.drop_item(obj, args.key)
+        else:
+            scene.set_item(obj, args.key, value)
+        return ObjectChanged(object=args.name, changed=True)
+
+    def verify(self, scene: Scene, args: SetPropertyArgs, result: ObjectChanged) -> Iterator[Finding]:
+        held = _held(scene.require(Kind.OBJECT, args.name, "/name"), args.key)
+        if not _identical(args.kept(), held):
+            yield from differs(f"the property '{args.key}'", args.kept(), held, "/value")
+            yield from differs(f"the type of '{args.key}'", _type(args.kept()), _type(held), "/value")
+
+
+def _held(obj: Block, key: str) -> Any:
+    """A custom property as plain data; None when there is none."""
+    value = obj.get(key)
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return value.to_list() if hasattr(value, "to_list") else value
+
+
+def _identical(asked: Any, held: Any) -> bool:
+    # Saving a file turns booleans into integers.
+    return asked == held and (_type(asked) == _type(held) or isinstance(asked, bool))
+
+
+def _type(value: Any) -> str:
+    inner = f" of {type(value[0]).__name__}" if isinstance(value, list) and value else ""
+    return type(value).__name__ + inner
+
+
+def _numbers(value: Value) -> list[Number]:
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _whole(number: Number) -> bool:
+    return number == int(number)
+
+
+def _as_int(number_type: str, numbers: list[Number]) -> bool:
+    return number_type == "int" or (number_type == "auto" and all(_whole(number) for number in numbers))

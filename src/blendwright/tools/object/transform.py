@@ -1,0 +1,196 @@
+"""object.transform"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Result, Vector3, Vector4
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import held_by_animation
+from blendwright.tools.placement import radians
+from blendwright.tools.readback import differs
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+class TransformArgs(Args):
+    name: Name = Field(description="Name of the object to move.")
+    mode: Literal["set", "add"] = Field(
+        default="set",
+        description="set: the values replace the old ones. add: the location is added, the rotation turns it further, "
+        "the scale multiplies.",
+    )
+    location: Vector3 | None = Field(default=None, description="Position in metres, in the space of its parent.")
+    rotation_euler_deg: Vector3 | None = Field(
+        default=None, description="Rotation about X, Y and Z in degrees, in the object's own rotation order (XYZ unless changed)."
+    )
+    rotation_quaternion: Vector4 | None = Field(
+        default=None, description="Rotation as W, X, Y, Z (normalised for you); switches the object to quaternions."
+    )
+    scale: Vector3 | None = Field(default=None, description="Scale along X, Y and Z.")
+
+    @model_validator(mode="after")
+    def _asks_something_clear(self) -> TransformArgs:
+        if self.rotation_euler_deg is not None and self.rotation_quaternion is not None:
+            raise PydanticCustomError("two_rotations", "give rotation_euler_deg or rotation_quaternion, not both")
+        if all(value is None for value in (self.location, self.rotation_euler_deg, self.rotation_quaternion, self.scale)):
+            raise PydanticCustomError(
+                "nothing_asked", "give at least one of location, rotation_euler_deg, rotation_quaternion and scale"
+            )
+        if self.rotation_quaternion is not None and math.hypot(*self.rotation_quaternion) < 1e-6:
+            raise PydanticCustomError("zero_quaternion", "rotation_quaternion must not be zero: no rotation is [1, 0, 0, 0]")
+        return self
+
+
+class Transformed(Result):
+    object: str = Field(description="Name of the object.")
+    changed: bool = Field(description="False when it stood just so already.")
+    location: tuple[float, float, float] = Field(description="Position in metres, in the space of its parent.")
+    rotation_mode: str = Field(description="Which rotation counts: an Euler order, QUATERNION or AXIS_ANGLE.")
+    rotation: tuple[float, ...] = Field(
+        description="Its rotation: X, Y, Z in degrees for an Euler order, W, X, Y, Z for QUATERNION, angle in degrees and axis for AXIS_ANGLE."
+    )
+    scale: tuple[float, float, float] = Field(description="Scale along X, Y and Z.")
+
+
+class Transform(Tool[TransformArgs, Transformed]):
+    """Move, turn or scale an object by its own channels (relative to its parent, where it has one)."""
+
+    name = "object.transform"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.ACCUMULATING
+    writes = (Kind.OBJECT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, given=(CUBE,)),
+        Example({"name": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, given=(CUBE,)),
+        Example({"name": "Box", "rotation_quaternion": [0.7071068, 0, 0, 0.7071068]}, given=(CUBE,)),
+    )
+
+    def idempotence_for(self, args: TransformArgs) -> Idempotence:
+        return Idempotence.IDEMPOTENT if args.mode == "set" else Idempotence.ACCUMULATING
+
+    def check(self, scene: Scene, args: TransformArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is None:
+            return
+        if args.location is not None:
+            yield from held_by_animation(scene, obj, "location", "/location")
+        if args.scale is not None:
+            yield from held_by_animation(scene, obj, "scale", "/scale")
+        if args.rotation_euler_deg is not None:
+            channel = ROTATIONS.get(obj.rotation_mode, "rotation_euler")
+            yield from held_by_animation(scene, obj, channel, "/rotation_euler_deg")
+        if args.rotation_quaternion is not None:
+            # Another mode would silence the keyframes of the old one.
+            for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle"):
+                yield from held_by_animation(scene, obj, channel, "/rotation_quaternion")
+
+    def apply(self, scene: Scene, args: TransformArgs) -> Transformed:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        wanted = _wanted(scene, args, obj)
+        changed = False
+        for channel, value in wanted.items():
+            # Bit by bit: what is only nearly there is still written, so that the end does not depend on the beginning.
+            before = _plain(getattr(obj, channel))
+            scene.set(obj, channel, value)
+            changed = changed or _plain(getattr(obj, channel)) != before
+        values = {**_held(obj), **wanted}
+        mode = values["rotation_mode"]
+        return Transformed(
+            object=args.name,
+            changed=changed,
+            location=values["location"],
+            rotation_mode=mode,
+            rotation=_shown(mode, values[ROTATIONS.get(mode, "rotation_euler")]),
+            scale=values["scale"],
+        )
+
+    def verify(self, scene: Scene, args: TransformArgs, result: Transformed) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        held = _held(obj)
+        yield from differs("its location", result.location, held["location"], "/location")
+        yield from differs("its scale", result.scale, held["scale"], "/scale")
+        yield from differs("its rotation mode", result.rotation_mode, held["rotation_mode"], "/rotation_quaternion")
+        mode = result.rotation_mode
+        rotation = _shown(mode, held[ROTATIONS.get(mode, "rotation_euler")])
+        pointer = "/rotation_euler_deg" if args.rotation_quaternion is None else "/rotation_quaternion"
+        yield from differs("its rotation", result.rotation, rotation, pointer)
+
+
+def _wanted(scene: Scene, args: TransformArgs, obj: Block) -> dict[str, Any]:
+    """The channels to write, with their new values."""
+    add = args.mode == "add"
+    wanted: dict[str, Any] = {}
+    if args.location is not None:
+        wanted["location"] = _each(sum, obj.location, args.location) if add else args.location
+    if args.rotation_quaternion is not None:
+        turn = scene.quaternion(args.rotation_quaternion).normalized()
+        wanted["rotation_mode"] = "QUATERNION"
+        wanted["rotation_quaternion"] = tuple(turn @ _orientation(scene, obj) if add else turn)
+    if args.rotation_euler_deg is not None:
+        wanted.update(_euler(scene, obj, radians(args.rotation_euler_deg), add))
+    if args.scale is not None:
+        wanted["scale"] = _each(math.prod, obj.scale, args.scale) if add else args.scale
+    return wanted
+
+
+def _euler(scene: Scene, obj: Block, angles: tuple[float, ...], add: bool) -> dict[str, Any]:
+    """Euler angles in the channel that the object's rotation mode makes count."""
+    mode = obj.rotation_mode
+    if mode not in ROTATIONS:
+        return {"rotation_euler": _each(sum, obj.rotation_euler, angles) if add else angles}
+    turn = scene.euler(angles).to_quaternion()
+    if add:
+        turn = turn @ _orientation(scene, obj)
+    if mode == "QUATERNION":
+        return {"rotation_quaternion": tuple(turn)}
+    axis, angle = turn.to_axis_angle()
+    return {"rotation_axis_angle": (angle, *axis)}
+
+
+def _orientation(scene: Scene, obj: Block) -> Block:
+    """An object's own rotation as a quaternion, whatever its mode."""
+    if obj.rotation_mode == "QUATERNION":
+        return obj.rotation_quaternion.normalized()
+    if obj.rotation_mode == "AXIS_ANGLE":
+        angle, *axis = obj.rotation_axis_angle
+        direction = scene.vector(axis).normalized()
+        return scene.quaternion((math.cos(angle / 2), *(part * math.sin(angle / 2) for part in direction)))
+    return obj.rotation_euler.to_quaternion()
+
+
+def _each(combine: Any, held: Sequence[float], given: Sequence[float]) -> tuple[float, ...]:
+    return tuple(combine(pair) for pair in zip(held, given, strict=True))
+
+
+def _held(obj: Block) -> dict[str, Any]:
+    channels = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+    return {"rotation_mode": obj.rotation_mode, **{channel: tuple(getattr(obj, channel)) for channel in channels}}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str) else tuple(value)
+
+
+def _shown(mode: str, rotation: Sequence[float]) -> tuple[float, ...]:
+    if mode == "QUATERNION":
+        return tuple(rotation)
+    if mode == "AXIS_ANGLE":
+        return (math.degrees(rotation[0]), *rotation[1:])
+    return tuple(math.degrees(angle) for angle in rotation)

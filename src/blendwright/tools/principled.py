@@ -1,0 +1,98 @@
+"""What a Principled BSDF is made of: its arguments, its sockets, and how it is found in a node tree.
+
+Covers the plain values only: textures and other nodes are the business of node patches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Color3, UnitFloat
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.settings import Setting
+
+PRINCIPLED = "ShaderNodeBsdfPrincipled"
+
+# Argument -> socket, the same from Blender 4.0 on.
+SOCKETS: dict[str, str] = {
+    "base_color": "Base Color",
+    "metallic": "Metallic",
+    "roughness": "Roughness",
+    "ior": "IOR",
+    "alpha": "Alpha",
+    "transmission": "Transmission Weight",
+    "emission_color": "Emission Color",
+    "emission_strength": "Emission Strength",
+}
+
+
+class PrincipledValues(Args):
+    """The values of a Principled BSDF; what is left out stays as it is."""
+
+    base_color: Color3 | None = Field(default=None, description="Surface colour, linear RGB from 0 to 1.")
+    metallic: UnitFloat | None = Field(default=None, description="0 for plastic, wood or glass, 1 for metal.")
+    roughness: UnitFloat | None = Field(default=None, description="0 for a mirror, 1 for chalk.")
+    emission_color: Color3 | None = Field(default=None, description="Colour of its own light, linear RGB from 0 to 1.")
+    emission_strength: float | None = Field(
+        default=None, ge=0.0, le=1e6, description="Strength of its own light; 1 when only emission_color is given and it is 0."
+    )
+    alpha: UnitFloat | None = Field(default=None, description="Opacity: 0 is invisible, 1 is solid.")
+    ior: float | None = Field(default=None, ge=1.0, le=100.0, description="Index of refraction: water 1.33, glass 1.45.")
+    transmission: UnitFloat | None = Field(default=None, description="How much light passes through: 1 for glass.")
+
+
+def principled_nodes(tree: Block | None) -> list[Block]:
+    """The Principled BSDF nodes whose shader reaches the active output's surface, nearest first."""
+    output = tree.get_output_node("ALL") if tree is not None else None
+    if output is None:
+        return []
+    found: list[Block] = []
+    ahead = [output.inputs["Surface"]]
+    seen: set[str] = set()
+    while ahead:
+        for link in ahead.pop(0).links:
+            node = link.from_node
+            if node.name in seen:
+                continue
+            seen.add(node.name)
+            if node.bl_idname == PRINCIPLED:
+                found.append(node)
+            else:
+                ahead += [socket for socket in node.inputs if socket.type == "SHADER" or node.bl_idname == "NodeReroute"]
+    return found
+
+
+def socket_settings(args: PrincipledValues, node: Block) -> Iterator[Setting]:
+    """The sockets' values that were asked for."""
+    for argument, name in SOCKETS.items():
+        value = getattr(args, argument)
+        if value is not None:
+            colour = isinstance(value, tuple)
+            yield Setting(node.inputs[name], "default_value", (*value, 1.0) if colour else value, f"/{argument}")
+    if args.emission_color is not None and args.emission_strength is None:
+        socket = node.inputs["Emission Strength"]
+        if socket.default_value == 0.0:
+            yield Setting(socket, "default_value", 1.0, "/emission_color")
+
+
+def display_settings(args: PrincipledValues, material: Block) -> Iterator[Setting]:
+    """The material's colours for Workbench, which does not look at nodes."""
+    if args.base_color is not None or args.alpha is not None:
+        held = material.diffuse_color
+        colour = args.base_color if args.base_color is not None else tuple(held[:3])
+        alpha = args.alpha if args.alpha is not None else held[3]
+        yield Setting(material, "diffuse_color", (*colour, alpha), "/base_color")
+    if args.metallic is not None:
+        yield Setting(material, "metallic", args.metallic, "/metallic")
+    if args.roughness is not None:
+        yield Setting(material, "roughness", args.roughness, "/roughness")
+
+
+def with_nodes(scene: Scene, block: Block) -> Block:
+    """A material or world that has its node tree; one without gets Blender's default tree, with its stable node names."""
+    # From 5.0 on every material and world has its tree, and asking for `use_nodes` is deprecated.
+    if scene.version < (5, 0, 0) and not block.use_nodes:
+        scene.edit(block).use_nodes = True
+    return block

@@ -1,0 +1,48 @@
+"""Single settings on existing datablocks: written through the port one by one, and read back.
+
+Knows nothing of what the settings mean; the tools' own tables say that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.readback import differs
+from blendwright.values.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One property that is to have a value. `at` is the argument that asks for it."""
+
+    target: Block
+    attribute: str
+    value: Any
+    at: str
+
+
+def write(scene: Scene, settings: Iterable[Setting], *, owner: Block | None = None) -> bool:
+    """Write all of them; True when one of them was not so before. `owner` as in `Scene.set`."""
+    changed = False
+    for setting in settings:
+        before = _plain(getattr(setting.target, setting.attribute))
+        scene.set(setting.target, setting.attribute, setting.value, owner=owner)
+        changed = changed or before != _plain(getattr(setting.target, setting.attribute))
+    return changed
+
+
+def unlike(settings: Iterable[Setting]) -> Iterator[Finding]:
+    """Where what Blender holds is not what was asked for."""
+    for setting in settings:
+        label = f"its {setting.attribute.replace('_', ' ')}"
+        yield from differs(label, setting.value, _plain(getattr(setting.target, setting.attribute)), setting.at)
+
+
+def _plain(value: Any) -> Any:
+    """A value that stays what it is when the property changes: Blender's arrays are views."""
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        return value
+    return tuple(cast("Iterable[Any]", value))

@@ -1,0 +1,38 @@
+"""Where an object stands in the world, also when Blender does not evaluate it. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.readback import same
+
+# Blender keeps single-precision floats, and taking a matrix apart and together again costs some of that.
+LOOSE = 1e-4
+
+
+def world_matrix(scene: Scene, obj: Block) -> Block:
+    """The world matrix. Blender leaves that of hidden and unlinked objects as it was, so theirs is computed here
+    (from parents and channels, without constraints)."""
+    evaluated = scene.evaluated(obj)
+    if evaluated.is_evaluated:
+        return evaluated.matrix_world.copy()
+    if obj.parent is None:
+        return obj.matrix_basis.copy()
+    if obj.parent_type == "OBJECT":
+        return world_matrix(scene, obj.parent) @ obj.matrix_parent_inverse @ obj.matrix_basis
+    return obj.matrix_world.copy()
+
+
+def rows(matrix: Block) -> list[list[float]]:
+    """A matrix as plain numbers, without negative zeros."""
+    return [[value + 0.0 for value in row] for row in matrix]
+
+
+def near(asked: Sequence[Sequence[float]], held: Sequence[Sequence[float]]) -> bool:
+    """Equal matrices, as far as single precision can tell after some arithmetic."""
+    if same(asked, held):
+        return True
+    pairs = [(one, other) for row, other_row in zip(asked, held, strict=True) for one, other in zip(row, other_row, strict=True)]
+    largest = max(1.0, *(abs(one) for one, _ in pairs))
+    return all(abs(one - other) <= LOOSE * largest for one, other in pairs)
