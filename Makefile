@@ -3,26 +3,54 @@ PYTHON ?= python3.11
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-REQUIREMENTS := requirements.txt
+DEMO   := build/demo
 
-.PHONY: demo test test-slow test-matrix check bench lock docs clean
+.PHONY: demo test test-slow test-matrix check bench generate lock clean
 
-$(READY): $(REQUIREMENTS) pyproject.toml scripts/system-libraries
+$(READY): requirements.txt pyproject.toml scripts/system-libraries
 	bash scripts/system-libraries
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(REQUIREMENTS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
+# The main job on real Blender: a small scene, every step with its receipt, and a picture of it.
+demo: $(READY)
+	$(BIN)/python examples/first_scene.py $(DEMO)
+
+# Two processes, a file at a time in each: tests of one file share what is costly to start.
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
+# The conformance suite on the older Blenders that are supported, each in an environment of its own.
+test-matrix: $(READY)
+	bash scripts/test-matrix 4.5.15 4.2.23
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/check_without_blender.py
+	$(BIN)/python scripts/generate_schemas.py --check
+	$(BIN)/python scripts/generate_reference.py --check
+	$(BIN)/python scripts/check_docs.py
+
+bench: $(READY)
+	$(BIN)/python -m bench build/bench.json
+
+# Everything that is generated: published schemas, reference pages, the catalogue's golden file.
+generate: $(READY)
+	$(BIN)/python scripts/generate_schemas.py
+	$(BIN)/python scripts/generate_reference.py
+
+# Pins with hashes, without the names of indexes or hosts.
 lock:
 	uv pip compile --quiet pyproject.toml --extra blender --extra dev --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o $(REQUIREMENTS)
+	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.txt
 
 clean:
-	rm -rf $(VENV) .envs build dist .pytest_cache .ruff_cache
+	rm -rf $(VENV) .envs build dist .pytest_cache .ruff_cache .hypothesis

@@ -128,6 +128,10 @@ class Scene(Protocol):
         """Take over a datablock that Blender itself just made (a copy, an applied mesh), under exactly that name."""
         ...
 
+    def applied_mesh(self, obj: Block, modifier: str) -> Block:
+        """A new mesh: what one modifier alone makes of an object's mesh. It has a provisional name, so `rename` it."""
+        ...
+
     def edit(self, block: Block) -> Block:
         """Hold a pre-image of a datablock, after which it may be written into freely in this step.
 

@@ -1,26 +1,29 @@
 """Phase 1 of a call: arguments against the tool's schema, every finding with its pointer, then in canonical form.
 
-JSON Schema speaks first, since its pointers are exact; the argument model then fills in defaults, trims, and has the last word
-on what a schema cannot say.
+What is no JSON at all is found first. Then JSON Schema speaks, since its pointers are exact; the argument model fills in
+defaults, trims, and has the last word on what a schema cannot say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
 
 from blendwright.contracts.tool import AnyTool
-from blendwright.plan.schema import Checker
+from blendwright.plan.json_values import foreign_values
+from blendwright.plan.schema import MOST_FINDINGS, Checker
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 
 
 def canonical_arguments(tool: AnyTool, raw: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """The canonical arguments, or what is wrong with them. Pointers are relative to the arguments."""
-    findings = tuple(_checker(type(tool)).findings(raw))
+    findings = tuple(islice(foreign_values(raw, Fault.ARGS_INVALID), MOST_FINDINGS))
+    findings = findings or tuple(_checker(type(tool)).findings(raw))
     if findings:
         return {}, findings
     try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import jsonschema_rs
-import orjson
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
@@ -81,5 +81,5 @@ def _likeliest(branches: Sequence[Sequence[Any]], depth: int) -> Sequence[Any]:
 
 
 def _shown(value: Any) -> str:
-    text = orjson.dumps(value, default=str).decode()
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -65,3 +65,18 @@ def custom_path(key: str) -> str:
     """The data path of a custom property."""
     escaped = key.replace("\\", "\\\\").replace('"', '\\"')
     return f'["{escaped}"]'
+
+
+def sharers(scene: Scene, obj: Block) -> list[str]:
+    """The names of other datablocks that the same curves move."""
+    action = action_of(obj)
+    if action is None or action.users < 2:
+        return []
+    return sorted(user.name for user in scene.users(action) if user != obj and _same_curves(scene, obj, user))
+
+
+def _same_curves(scene: Scene, obj: Block, user: Block) -> bool:
+    data = getattr(user, "animation_data", None)
+    if data is None or data.action != obj.animation_data.action or scene.version < LAYERED:
+        return True
+    return obj.animation_data.action_slot is not None and data.action_slot == obj.animation_data.action_slot

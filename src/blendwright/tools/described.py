@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from blendwright.contracts.scene import Block
 
@@ -57,11 +57,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, (set, frozenset)):
-        return sorted(str(item) for item in value)  # pyright: ignore
+        return sorted(cast("Iterable[str]", value))
     if hasattr(value, "to_dict"):
         return _mapping(value.to_dict())
     if isinstance(value, Mapping):
-        return _mapping(value)
+        return _mapping(cast("Mapping[str, Any]", value))
     if hasattr(value, "users"):
         return value.name
     if hasattr(value, "to_list"):

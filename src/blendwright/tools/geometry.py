@@ -43,7 +43,9 @@ class Geometry:
         return len(self.face_starts)
 
 
-def geometry(vertices: Sequence[Point], faces: Sequence[Sequence[int]], loose: Sequence[Sequence[int]] = ()) -> Geometry:
+def geometry(
+    vertices: Sequence[Point], faces: Sequence[Sequence[int]], loose: Sequence[Sequence[int]] = ()
+) -> Geometry:
     """Geometry from faces, and from edges that belong to none."""
     numbers: dict[tuple[int, int], int] = {}
     starts, corner_vertices, corner_edges = array("i"), array("i"), array("i")

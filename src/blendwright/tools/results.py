@@ -34,3 +34,10 @@ class ObjectRenamed(Result):
     object: str = Field(description="Name of the object now.")
     data: str | None = Field(description="Name of its data now, when it has any of its own.")
     changed: bool = Field(description="False when everything was named as asked already.")
+
+
+class SceneChanged(Result):
+    """A scene whose settings a tool changed."""
+
+    scene: str = Field(description="Name of the scene.")
+    changed: bool = Field(description="False when everything was as asked already.")

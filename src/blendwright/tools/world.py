@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from blendwright.contracts.scene import Block, Scene
@@ -24,6 +25,17 @@ def world_matrix(scene: Scene, obj: Block) -> Block:
     return obj.matrix_world.copy()
 
 
+def orientation(scene: Scene, obj: Block) -> Block:
+    """An object's own rotation as a quaternion, whatever its rotation mode."""
+    if obj.rotation_mode == "QUATERNION":
+        return obj.rotation_quaternion.normalized()
+    if obj.rotation_mode == "AXIS_ANGLE":
+        angle, *axis = obj.rotation_axis_angle
+        direction = scene.vector(axis).normalized()
+        return scene.quaternion((math.cos(angle / 2), *(part * math.sin(angle / 2) for part in direction)))
+    return obj.rotation_euler.to_quaternion()
+
+
 def rows(matrix: Block) -> list[list[float]]:
     """A matrix as plain numbers, without negative zeros."""
     return [[value + 0.0 for value in row] for row in matrix]
@@ -33,6 +45,10 @@ def near(asked: Sequence[Sequence[float]], held: Sequence[Sequence[float]]) -> b
     """Equal matrices, as far as single precision can tell after some arithmetic."""
     if same(asked, held):
         return True
-    pairs = [(one, other) for row, other_row in zip(asked, held, strict=True) for one, other in zip(row, other_row, strict=True)]
+    pairs = [
+        (one, other)
+        for row, other_row in zip(asked, held, strict=True)
+        for one, other in zip(row, other_row, strict=True)
+    ]
     largest = max(1.0, *(abs(one) for one, _ in pairs))
     return all(abs(one - other) <= LOOSE * largest for one, other in pairs)

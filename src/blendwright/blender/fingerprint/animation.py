@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from blendwright.blender.fingerprint.skips import ALIASES
-
 # (address of a struct, its RNA type) -> property -> animated indices. Custom properties go by '["name"]', settings of
 # add-ons by their dotted path on the datablock.
 Channels = dict[tuple[int, str], dict[str, set[int]]]
@@ -85,11 +83,7 @@ def _add(channels: Channels, block: Any, path: str, index: int) -> None:
         if not hasattr(owner, "as_pointer"):
             return
     type_name: str = owner.bl_rna.identifier
-    place = channels.setdefault((owner.as_pointer(), type_name), {})
-    place.setdefault(name, set()).add(index)
-    alias = ALIASES.get((type_name, name))
-    if alias is not None:
-        place.setdefault(alias, set()).add(index)
+    channels.setdefault((owner.as_pointer(), type_name), {}).setdefault(name, set()).add(index)
 
 
 def _custom_name(escaped: str) -> str:

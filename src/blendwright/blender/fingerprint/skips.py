@@ -344,15 +344,6 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
 # From Blender 4.4 an action has layers; these older properties show the first layer again.
 LEGACY_ACTION: Final[frozenset[str]] = frozenset({"groups", "id_root"})
 
-# A channel animated under one name moves another.
-ALIASES: Final[dict[tuple[str, str], str]] = {
-    ("Camera", "angle"): "lens",
-    ("Camera", "angle_x"): "lens",
-    ("Camera", "angle_y"): "lens",
-    ("Scene", "frame_float"): "frame_current",
-    ("Image", "filepath_raw"): "filepath",
-}
-
 # Structs that live in a named list elsewhere: a read-only pointer to one is a reference, not a part.
 # (A writable pointer to a struct is a reference anyway: parts cannot be assigned.)
 REFERRED: Final[frozenset[str]] = frozenset(

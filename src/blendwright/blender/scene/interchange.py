@@ -34,7 +34,11 @@ IMPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
         {"set_frame_range": False, "create_world_material": False, "mtl_name_collision_mode": "MAKE_UNIQUE",
          "import_textures_mode": "IMPORT_PACK", "tex_name_collision_mode": "USE_EXISTING"},
     ),
-    "fbx": ("import_scene.fbx", {"use_image_search": False, "mtl_name_collision_mode": "MAKE_UNIQUE"}),
+    "fbx": (
+        # Blender 5.0 has a new importer; there the old one fails on lights.
+        "wm.fbx_import" if bpy.app.version >= (5, 0, 0) else "import_scene.fbx",
+        {"use_image_search": False, "mtl_name_collision_mode": "MAKE_UNIQUE"},
+    ),
 }  # fmt: skip
 EXPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "gltf": (

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import references
+from blendwright.blender.scene import applying, references
 from blendwright.blender.scene.interchange import Interchange
 from blendwright.blender.scene.record import MASTER, MEMBER, home_of
 from blendwright.blender.scene.state import is_buried
@@ -43,6 +43,13 @@ class BpyScene(Interchange):
         block.name = name
         return self._made(kind, block, name)
 
+    def applied_mesh(self, obj: Any, modifier: str) -> Any:
+        self._stale = True
+        with applying.only(obj, modifier):
+            mesh = applying.new_mesh(obj, self.depsgraph())
+        self._stale = True
+        return self._made(Kind.MESH, mesh, mesh.name)
+
     def _made(self, kind: Kind, block: Any, name: str) -> Any:
         key = (kind.value, name)
         self._stale = True
@@ -59,7 +66,9 @@ class BpyScene(Interchange):
         block = self._state.find(collection, name)
         blocks: Any = getattr(bpy.data, collection)
         self._state.drop_name(collection, name)
-        blocks.remove(block)
+        # Shape keys cannot be removed on their own; they go with their mesh, which is undone next.
+        if hasattr(blocks, "remove"):
+            blocks.remove(block)
 
     def edit(self, block: Any) -> Any:
         key = fp.key_of(block)

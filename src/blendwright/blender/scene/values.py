@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import bpy
+import mathutils
 
 from blendwright.blender import fingerprint as fp
 
@@ -24,7 +25,9 @@ def freeze(value: Any, resolve: Callable[[fp.Key], Any]) -> Thaw:
 
 
 def plain(value: Any) -> Any:
-    """Vectors, matrices, arrays and groups of custom properties as tuples, lists and dictionaries; enum flags stay sets."""
+    """Vectors, arrays and groups of custom properties as tuples, lists and dictionaries; enum flags stay sets."""
+    if isinstance(value, mathutils.Matrix):
+        return value.copy()  # Blender takes rows of plain numbers for columns
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if hasattr(value, "to_list"):

@@ -69,6 +69,10 @@ class ExportFile(Tool[ExportArgs, Exported]):
         Example({"path": "scene.blend"}, given=(CUBE,)),
     )
 
+    def determinism_for(self, args: ExportArgs) -> Determinism:
+        """A .blend holds addresses and times, USD its paths: two files of equal scenes differ in bytes."""
+        return Determinism.NONDETERMINISTIC if form_of(args.path) in ("blend", "usd") else Determinism.DETERMINISTIC
+
     def check(self, scene: Scene, args: ExportArgs) -> Iterator[Finding]:
         if args.objects is None:
             if form_of(args.path) != "blend" and not _exported(scene, args)[0]:

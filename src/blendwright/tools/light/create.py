@@ -26,8 +26,11 @@ class LightHead(Placed):
 
 
 class CreateLightArgs(LightSettings, LightHead):
-    energy: float = Field(
-        default=100.0, ge=0.0, le=1e9, description="Power in watts; of a SUN the strength in watts per square metre, where 1 to 5 is daylight."
+    energy: float | None = Field(
+        default=None,
+        ge=0.0,
+        le=1e9,
+        description="Power in watts, 100 when left out; of a SUN the strength in watts per square metre, 1 when left out.",
     )
 
     @field_validator(*TYPED)
@@ -39,6 +42,10 @@ class CreateLightArgs(LightSettings, LightHead):
             context = {"type": light_type, "types": " and ".join(types)}
             raise PydanticCustomError("light_setting", "a {type} light has no such setting; only {types} have", context)
         return value
+
+    def complete(self) -> CreateLightArgs:
+        """With the energy that fits the type: the same number of watts would be dark for a lamp and blinding for a sun."""
+        return self if self.energy is not None else self.model_copy(update={"energy": 1.0 if self.type == "SUN" else 100.0})
 
 
 class CreateLight(Tool[CreateLightArgs, ObjectMade]):
@@ -75,7 +82,7 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
         if scene.find(Kind.OBJECT, args.name) is not None:
             return ObjectMade(object=args.name, data=args.name, created=False)
         light = scene.create(Kind.LIGHT, args.name, args.type)
-        for setting in light_settings(args, light):
+        for setting in light_settings(args.complete(), light):
             setattr(setting.target, setting.attribute, setting.value)
         create_object(scene, args, light)
         return ObjectMade(object=args.name, data=args.name, created=True)
@@ -88,5 +95,5 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
             yield from differs("its type", "LIGHT", obj.type, "/name")
             return
         yield from differs("its light type", args.type, obj.data.type, "/type")
-        yield from unlike(light_settings(args, obj.data))
+        yield from unlike(light_settings(args.complete(), obj.data))
         yield from misplaced(scene, args, obj)

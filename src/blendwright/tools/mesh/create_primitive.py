@@ -26,8 +26,12 @@ class CreatePrimitiveArgs(Placed):
         description="The shape. Round ones stand along Z; all are centred on their origin."
     )
     size: PositiveFloat = Field(default=2.0, description="Edge length of a cube, plane or grid, in metres.")
-    radius: PositiveFloat = Field(default=1.0, description="Radius of round shapes (of a torus: to the middle of its tube), in metres.")
-    radius_top: Annotated[float, Field(ge=0.0)] = Field(default=0.0, description="Upper radius of a cone; 0 makes a point.")
+    radius: PositiveFloat = Field(
+        default=1.0, description="Radius of round shapes (of a torus: to the middle of its tube), in metres."
+    )
+    radius_top: Annotated[float, Field(ge=0.0)] = Field(
+        default=0.0, description="Upper radius of a cone; 0 makes a point."
+    )
     tube_radius: PositiveFloat = Field(default=0.25, description="Radius of the tube of a torus, in metres.")
     depth: PositiveFloat = Field(default=2.0, description="Height of a cylinder or cone, in metres.")
     segments: Segments = Field(default=32, description="Corners around a round shape.")

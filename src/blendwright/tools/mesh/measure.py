@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -31,7 +31,9 @@ class MeasureArgs(Args):
     space: Literal["world", "local"] = Field(
         default="world", description="With the object's position, rotation and scale, or in its own space."
     )
-    evaluated: bool = Field(default=True, description="Measure what modifiers make of it; false measures the base mesh.")
+    evaluated: bool = Field(
+        default=True, description="Measure what modifiers make of it; false measures the base mesh."
+    )
 
 
 class Measures(Result):
@@ -43,7 +45,9 @@ class Measures(Result):
     dimensions: Point = Field(description="Size along X, Y and Z.")
     area: float = Field(description="Surface area.")
     volume: float | None = Field(description="Enclosed volume; null unless the surface is closed and turned one way.")
-    outward: bool | None = Field(description="Whether the faces of a closed surface look outward; null where volume is.")
+    outward: bool | None = Field(
+        description="Whether the faces of a closed surface look outward; null where volume is."
+    )
     vertices: int = Field(description="Number of vertices.")
     edges: int = Field(description="Number of edges.")
     faces: int = Field(description="Number of faces.")
@@ -103,7 +107,7 @@ class Measure(Tool[MeasureArgs, Measures]):
 
 
 @contextmanager
-def _own_mesh(obj: Block) -> Iterator[Block]:
+def _own_mesh(obj: Block) -> Generator[Block, None, None]:
     """The object's mesh as a copy of our own, so that it can be moved; freed at the end."""
     try:
         yield obj.to_mesh()

@@ -147,11 +147,15 @@ def _bad_name(args: SetAttributeArgs) -> Iterator[Finding]:
     fixed = FIXED.get(args.name)
     if fixed and fixed != (args.type, args.domain):
         message = f"Blender keeps '{args.name}' as {fixed[0]} on {fixed[1]} only"
-        yield Finding(Fault.ARGS_INVALID, message, "/name", f"Use type {fixed[0]} and domain {fixed[1]}, or another name.")
+        yield Finding(
+            Fault.ARGS_INVALID, message, "/name", f"Use type {fixed[0]} and domain {fixed[1]}, or another name."
+        )
 
 
 def _bad_values(args: SetAttributeArgs) -> Iterator[Finding]:
-    given = [("/value", args.value)] if args.values is None else [(f"/values/{i}", v) for i, v in enumerate(args.values)]
+    given = (
+        [("/value", args.value)] if args.values is None else [(f"/values/{i}", v) for i, v in enumerate(args.values)]
+    )
     for at, value in given:
         if not _fits(value, args.type):
             message = f"{value!r} is not a value of type {args.type}"

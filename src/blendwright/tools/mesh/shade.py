@@ -40,7 +40,9 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     requires = Requires(blender_min=(4, 2, 0), capabilities=("mesh_write",))
     examples = (
         Example({"object": "Ball", "shading": "smooth"}, given=(BALL,)),
-        Example({"object": "Ball", "shading": "flat"}, given=(BALL, ("mesh.shade", {"object": "Ball", "shading": "smooth"}))),
+        Example(
+            {"object": "Ball", "shading": "flat"}, given=(BALL, ("mesh.shade", {"object": "Ball", "shading": "smooth"}))
+        ),
     )
 
     def check(self, scene: Scene, args: ShadeArgs) -> Iterator[Finding]:

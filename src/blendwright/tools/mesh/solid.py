@@ -72,7 +72,9 @@ def volume_of(mesh: Block, positions: array[float]) -> float:
         return 0.0
     # From a point of the mesh itself: far from the origin the terms would cancel each other's digits away.
     ox, oy, oz = positions[0:3]
-    points = [(x - ox, y - oy, z - oz) for x, y, z in zip(positions[0::3], positions[1::3], positions[2::3], strict=True)]
+    points = [
+        (x - ox, y - oy, z - oz) for x, y, z in zip(positions[0::3], positions[1::3], positions[2::3], strict=True)
+    ]
     return math.fsum(_six_volumes(points, corners)) / 6.0
 
 

@@ -46,7 +46,11 @@ class DeleteObject(Tool[DeleteArgs, Removed]):
         Example({"name": "Box"}, given=(CUBE,)),
         Example(
             {"name": "Box", "children": "delete", "keep_data": True},
-            given=(CUBE, ("object.create_empty", {"name": "Tip"}), ("object.set_parent", {"child": "Tip", "parent": "Box"})),
+            given=(
+                CUBE,
+                ("object.create_empty", {"name": "Tip"}),
+                ("object.set_parent", {"child": "Tip", "parent": "Box"}),
+            ),
         ),
     )
 

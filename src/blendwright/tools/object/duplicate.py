@@ -81,11 +81,14 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
     def apply(self, scene: Scene, args: DuplicateArgs) -> ObjectMade:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         homes = scene.collections_of(obj)
+        # Data comes before the object that uses it: Blender deletes an object together with its data on the way back.
+        data = _own_data(scene, obj, args.new_name) if args.mode == "deep" else obj.data
         copy = scene.adopt(Kind.OBJECT, obj.copy(), args.new_name)
-        # An object without a collection has a fake user; its copy has its own reasons to have one.
         copy.use_fake_user = False
+        if data != obj.data:
+            copy.data = data
         if args.mode == "deep":
-            _own(scene, obj, copy, args.new_name)
+            _own_action(scene, obj, copy)
         for home in homes:
             scene.link(home, copy)
         return ObjectMade(object=args.new_name, data=copy.data.name if copy.data is not None else None, created=True)
@@ -97,31 +100,38 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         shared = args.mode == "linked" or own_data(obj) is None
         yield from differs("that it shares its data", shared, copy.data == obj.data, "/mode")
         if action_of(obj) is not None:
-            yield from differs("that it shares its action", args.mode == "linked", action_of(copy) == action_of(obj), "/mode")
+            yield from differs(
+                "that it shares its action", args.mode == "linked", action_of(copy) == action_of(obj), "/mode"
+            )
         for channel in ("location", "rotation_euler", "rotation_quaternion", "scale"):
             yield from differs(f"its {channel}", tuple(getattr(obj, channel)), getattr(copy, channel), "/new_name")
         homes = [home.name for home in scene.collections_of(obj)]
         yield from differs("its collections", homes, [home.name for home in scene.collections_of(copy)], "/new_name")
 
 
-def _own(scene: Scene, obj: Block, copy: Block, name: str) -> None:
-    """Give a copy data and an action of its own."""
-    if own_data(obj) is not None:
-        data = scene.adopt(DATA_KINDS[obj.type], obj.data.copy(), name)
-        data.use_fake_user = False
-        if _keys(data) is not None:
-            # Blender copies shape keys along with the data that owns them.
-            scene.adopt(Kind.SHAPE_KEY, _keys(data), name)
-        copy.data = data
+def _own_data(scene: Scene, obj: Block, name: str) -> Block | None:
+    """A copy of an object's data, where the data is the object's own."""
+    if own_data(obj) is None:
+        return obj.data
+    data = scene.adopt(DATA_KINDS[obj.type], obj.data.copy(), name)
+    data.use_fake_user = False
+    if _keys(data) is not None:
+        # Blender copies shape keys along with the data that owns them.
+        scene.adopt(Kind.SHAPE_KEY, _keys(data), name)
+    return data
+
+
+def _own_action(scene: Scene, obj: Block, copy: Block) -> None:
     action = action_of(obj)
-    if action is not None:
-        slot = getattr(copy.animation_data, "action_slot", None)
-        own = scene.adopt(Kind.ACTION, action.copy(), f"{name}Action")
-        own.use_fake_user = False
-        copy.animation_data.action = own
-        if slot is not None:
-            # A copy of an action has the same slots, by identifier.
-            copy.animation_data.action_slot = own.slots[slot.identifier]
+    if action is None:
+        return
+    slot = getattr(copy.animation_data, "action_slot", None)
+    own = scene.adopt(Kind.ACTION, action.copy(), f"{copy.name}Action")
+    own.use_fake_user = False
+    copy.animation_data.action = own
+    if slot is not None:
+        # A copy of an action has the same slots, by identifier.
+        copy.animation_data.action_slot = own.slots[slot.identifier]
 
 
 def _keys(data: Block) -> Block | None:

@@ -15,7 +15,7 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.described import plain, properties, settings
 from blendwright.tools.objectdata import own_data
 from blendwright.tools.readback import differs
-from blendwright.tools.world import rows, world_matrix
+from blendwright.tools.world import orientation, rows, world_matrix
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
@@ -52,7 +52,9 @@ class ObjectReport(Result):
     scale: Numbers = Field(description="Scale along X, Y and Z.")
     matrix_world: list[Numbers] = Field(description="World matrix, row by row.")
     dimensions: Numbers = Field(description="Size along its own axes in metres, modifiers included.")
-    bounds: Bounds | None = Field(description="Box around it in the world, modifiers included; null for what has no extent.")
+    bounds: Bounds | None = Field(
+        description="Box around it in the world, modifiers included; null for what has no extent."
+    )
     parent: str | None = Field(description="Name of its parent, when it has one.")
     children: list[str] = Field(description="Names of the objects that follow it.")
     collections: list[str] = Field(description="Names of the collections that hold it.")
@@ -85,8 +87,7 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
 
     def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        # The basis also holds the delta channels; without them this is what the rotation channels say.
-        turn = _turn(scene, obj)
+        turn = orientation(scene, obj)
         return ObjectReport(
             object=obj.name,
             type=obj.type,
@@ -114,14 +115,6 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
     def verify(self, scene: Scene, args: InspectArgs, result: ObjectReport) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         yield from differs("its content hash", result.content_hash, scene.content_hash(obj), "/name")
-
-
-def _turn(scene: Scene, obj: Block) -> Block:
-    if obj.rotation_mode == "QUATERNION":
-        return obj.rotation_quaternion.normalized()
-    if obj.rotation_mode == "AXIS_ANGLE":
-        return orientation_from_axis_angle(scene, obj)
-    return obj.rotation_euler.to_quaternion()
 
 
 def _angles(obj: Block, turn: Block) -> Numbers:

@@ -23,7 +23,8 @@ class RenameArgs(Args):
     name: Name = Field(description="Name of the object as it is.")
     new_name: Name = Field(description="Its new name, taken literally; must be free.")
     rename_data: bool = Field(
-        default=False, description="Give its mesh, curve, light or other data the same name; the data must be its alone."
+        default=False,
+        description="Give its mesh, curve, light or other data the same name; the data must be its alone.",
     )
 
 
@@ -64,7 +65,9 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
             yield from scene.taken(DATA_KINDS[obj.type], args.new_name, "/new_name")
             others = sorted(user.name for user in scene.users(data) if user.id_type == "OBJECT" and user != obj)
             if others:
-                message = f"the data of '{args.name}' is shared with '{others[0]}'" + (" and others" if others[1:] else "")
+                message = f"the data of '{args.name}' is shared with '{others[0]}'" + (
+                    " and others" if others[1:] else ""
+                )
                 yield Finding(Fault.SCENE_CONFLICT, message, "/rename_data", "Leave rename_data out.")
 
     def apply(self, scene: Scene, args: RenameArgs) -> ObjectRenamed:

@@ -27,7 +27,8 @@ class SetParentArgs(Args):
     child: Name = Field(description="Name of the object that is to follow another.")
     parent: Name | None = Field(description="Name of the object to follow; null to follow none.")
     keep_transform: bool = Field(
-        default=True, description="Stay in place. If false, its channels are from now on relative to the parent (or the world)."
+        default=True,
+        description="Stay in place. If false, its channels are from now on relative to the parent (or the world).",
     )
 
 
@@ -54,7 +55,10 @@ class SetParent(Tool[SetParentArgs, Parented]):
     examples = (
         Example({"child": "Tip", "parent": "Box"}, given=(CUBE, TIP)),
         Example({"child": "Tip", "parent": "Box", "keep_transform": False}, given=(CUBE, TIP)),
-        Example({"child": "Tip", "parent": None}, given=(CUBE, TIP, ("object.set_parent", {"child": "Tip", "parent": "Box"}))),
+        Example(
+            {"child": "Tip", "parent": None},
+            given=(CUBE, TIP, ("object.set_parent", {"child": "Tip", "parent": "Box"})),
+        ),
     )
 
     def check(self, scene: Scene, args: SetParentArgs) -> Iterator[Finding]:
@@ -74,7 +78,12 @@ class SetParent(Tool[SetParentArgs, Parented]):
             yield Finding(Fault.SCENE_CONFLICT, message, "/parent", cure)
         elif args.keep_transform and abs(world_matrix(scene, parent).determinant()) < 1e-12:
             message = f"'{args.parent}' has a scale of zero, so that a child cannot keep its place"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/keep_transform", "Give the parent a scale, or set keep_transform to false.")
+            yield Finding(
+                Fault.SCENE_CONFLICT,
+                message,
+                "/keep_transform",
+                "Give the parent a scale, or set keep_transform to false.",
+            )
 
     def apply(self, scene: Scene, args: SetParentArgs) -> Parented:
         child = scene.require(Kind.OBJECT, args.child, "/child")
@@ -131,7 +140,12 @@ def _cannot_stand_alone(scene: Scene, child: Block) -> Iterator[Finding]:
     axes = [axis.normalized() for axis in (_space(scene, child) @ child.matrix_basis).to_3x3().col]
     if any(abs(one.dot(other)) > SHEARED for one, other in zip(axes, [*axes[1:], axes[0]], strict=True)):
         message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
-        yield Finding(Fault.SCENE_CONFLICT, message, "/keep_transform", "Set keep_transform to false, or make the parent's scale even.")
+        yield Finding(
+            Fault.SCENE_CONFLICT,
+            message,
+            "/keep_transform",
+            "Set keep_transform to false, or make the parent's scale even.",
+        )
 
 
 def _ancestors(obj: Block) -> Iterator[Block]:

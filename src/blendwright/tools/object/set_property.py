@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -29,7 +29,9 @@ Value = bool | Number | Annotated[str, Field(max_length=100_000)] | Numbers | No
 
 class SetPropertyArgs(Args):
     name: Name = Field(description="Name of the object.")
-    key: Annotated[Name, Field(max_length=KEY_BYTES)] = Field(description="Name of the custom property, at most 63 bytes.")
+    key: Annotated[Name, Field(max_length=KEY_BYTES)] = Field(
+        description="Name of the custom property, at most 63 bytes."
+    )
     value: Value = Field(description="A boolean, a number, a text or an array of numbers; null removes the property.")
     number_type: Literal["auto", "int", "float"] = Field(
         default="auto", description="How numbers are kept. auto: as int when all are whole (2.0 is), else as float."
@@ -124,8 +126,9 @@ def _identical(asked: Any, held: Any) -> bool:
 
 
 def _type(value: Any) -> str:
-    inner = f" of {type(value[0]).__name__}" if isinstance(value, list) and value else ""
-    return type(value).__name__ + inner
+    if isinstance(value, list) and value:
+        return f"list of {_type(cast('list[Any]', value)[0])}"
+    return type(value).__name__ if not isinstance(value, list) else "empty list"
 
 
 def _numbers(value: Value) -> list[Number]:

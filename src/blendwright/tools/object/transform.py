@@ -16,6 +16,7 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.animated import held_by_animation
 from blendwright.tools.placement import radians
 from blendwright.tools.readback import differs
+from blendwright.tools.world import orientation
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -31,7 +32,8 @@ class TransformArgs(Args):
     )
     location: Vector3 | None = Field(default=None, description="Position in metres, in the space of its parent.")
     rotation_euler_deg: Vector3 | None = Field(
-        default=None, description="Rotation about X, Y and Z in degrees, in the object's own rotation order (XYZ unless changed)."
+        default=None,
+        description="Rotation about X, Y and Z in degrees, in the object's own rotation order (XYZ unless changed).",
     )
     rotation_quaternion: Vector4 | None = Field(
         default=None, description="Rotation as W, X, Y, Z (normalised for you); switches the object to quaternions."
@@ -42,12 +44,16 @@ class TransformArgs(Args):
     def _asks_something_clear(self) -> TransformArgs:
         if self.rotation_euler_deg is not None and self.rotation_quaternion is not None:
             raise PydanticCustomError("two_rotations", "give rotation_euler_deg or rotation_quaternion, not both")
-        if all(value is None for value in (self.location, self.rotation_euler_deg, self.rotation_quaternion, self.scale)):
+        if all(
+            value is None for value in (self.location, self.rotation_euler_deg, self.rotation_quaternion, self.scale)
+        ):
             raise PydanticCustomError(
                 "nothing_asked", "give at least one of location, rotation_euler_deg, rotation_quaternion and scale"
             )
         if self.rotation_quaternion is not None and math.hypot(*self.rotation_quaternion) < 1e-6:
-            raise PydanticCustomError("zero_quaternion", "rotation_quaternion must not be zero: no rotation is [1, 0, 0, 0]")
+            raise PydanticCustomError(
+                "zero_quaternion", "rotation_quaternion must not be zero: no rotation is [1, 0, 0, 0]"
+            )
         return self
 
 
@@ -57,7 +63,7 @@ class Transformed(Result):
     location: tuple[float, float, float] = Field(description="Position in metres, in the space of its parent.")
     rotation_mode: str = Field(description="Which rotation counts: an Euler order, QUATERNION or AXIS_ANGLE.")
     rotation: tuple[float, ...] = Field(
-        description="Its rotation: X, Y, Z in degrees for an Euler order, W, X, Y, Z for QUATERNION, angle in degrees and axis for AXIS_ANGLE."
+        description="X, Y, Z in degrees for an Euler order; W, X, Y, Z for QUATERNION; angle in degrees and axis for AXIS_ANGLE."
     )
     scale: tuple[float, float, float] = Field(description="Scale along X, Y and Z.")
 
@@ -142,7 +148,7 @@ def _wanted(scene: Scene, args: TransformArgs, obj: Block) -> dict[str, Any]:
     if args.rotation_quaternion is not None:
         turn = scene.quaternion(args.rotation_quaternion).normalized()
         wanted["rotation_mode"] = "QUATERNION"
-        wanted["rotation_quaternion"] = tuple(turn @ _orientation(scene, obj) if add else turn)
+        wanted["rotation_quaternion"] = tuple(turn @ orientation(scene, obj) if add else turn)
     if args.rotation_euler_deg is not None:
         wanted.update(_euler(scene, obj, radians(args.rotation_euler_deg), add))
     if args.scale is not None:
@@ -157,22 +163,11 @@ def _euler(scene: Scene, obj: Block, angles: tuple[float, ...], add: bool) -> di
         return {"rotation_euler": _each(sum, obj.rotation_euler, angles) if add else angles}
     turn = scene.euler(angles).to_quaternion()
     if add:
-        turn = turn @ _orientation(scene, obj)
+        turn = turn @ orientation(scene, obj)
     if mode == "QUATERNION":
         return {"rotation_quaternion": tuple(turn)}
     axis, angle = turn.to_axis_angle()
     return {"rotation_axis_angle": (angle, *axis)}
-
-
-def _orientation(scene: Scene, obj: Block) -> Block:
-    """An object's own rotation as a quaternion, whatever its mode."""
-    if obj.rotation_mode == "QUATERNION":
-        return obj.rotation_quaternion.normalized()
-    if obj.rotation_mode == "AXIS_ANGLE":
-        angle, *axis = obj.rotation_axis_angle
-        direction = scene.vector(axis).normalized()
-        return scene.quaternion((math.cos(angle / 2), *(part * math.sin(angle / 2) for part in direction)))
-    return obj.rotation_euler.to_quaternion()
 
 
 def _each(combine: Any, held: Sequence[float], given: Sequence[float]) -> tuple[float, ...]:

@@ -1,0 +1,138 @@
+"""What a step costs: a warm read-only call against an in-process one, and a creating step against plain bpy.
+
+Ratios only mean something within one run: both sides are measured here, in turns, with the same names.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.worker import WorkerProcess
+from blendwright.plan.arguments import canonical_arguments
+from blendwright.tools.catalog import tools
+from blendwright.tools.geometry import fill_mesh
+from blendwright.tools.shapes import Shape, build
+
+WINDOW = 64
+BATCH = 500
+ROUNDS = 5
+CUBE = Shape("cube", 2.0, 1.0, 0.0, 0.25, 2.0, 32, 16, 2, 10, True)
+
+
+def measure() -> Iterator[dict[str, Any]]:
+    """Rows of the table; each names what was measured, the figure and its limit."""
+    with tempfile.TemporaryDirectory() as scratch, Pool(SpawnOptions(Path(scratch))) as pool:
+        worker = pool.take()
+        yield _row("memory of an idle worker", worker.profile.memory_mb or 0.0, "MB", None)
+        filled = 0
+        for size in (1_000, 10_000):
+            filled = _fill(worker, filled, size)
+            if size == 1_000:
+                yield _read_only(worker)
+            yield _creating(worker, size)
+
+
+def _row(what: str, value: float, unit: str, limit: float | None) -> dict[str, Any]:
+    return {"what": what, "value": round(value, 3), "unit": unit, "limit": limit, "ok": limit is None or value <= limit}
+
+
+def _step(tool: str, args: dict[str, Any]) -> dict[str, Any]:
+    """What the core does for each call: check the arguments, and say which tool."""
+    canonical, findings = canonical_arguments(tools()[tool], args)
+    assert not findings, findings
+    return {"tool": tool, "version": tools()[tool].version, "args": canonical}
+
+
+def _windowed(worker: WorkerProcess, names: list[str]) -> float:
+    """Seconds for one creating step per name, WINDOW of them on their way at once."""
+    started = perf_counter()
+    pending: list[Any] = []
+    for name in names:
+        pending.append(worker.submit("scene.step", _step("mesh.create_primitive", {"kind": "cube", "name": name})))
+        if len(pending) >= WINDOW:
+            assert pending.pop(0).result()["ok"]
+    for future in pending:
+        assert future.result()["ok"]
+    return perf_counter() - started
+
+
+def _fill(worker: WorkerProcess, have: int, want: int) -> int:
+    _windowed(worker, [f"Box{number:06d}" for number in range(have, want)])
+    return want
+
+
+def _creating(worker: WorkerProcess, size: int) -> dict[str, Any]:
+    """Both sides add objects whose names sort behind those that are there; each takes turns with the other."""
+    plain = _Plain(size)
+    ratios: list[float] = []
+    for turn in range(ROUNDS):
+        names = [f"New{turn}_{number:05d}" for number in range(BATCH)]
+        ours = _windowed(worker, names)
+        theirs = plain.create(names)
+        ratios.append(ours / theirs)
+        for name in names:
+            worker.submit("scene.step", _step("object.delete", {"name": name})) if size <= 1_000 else None
+        plain.delete(names) if size <= 1_000 else None
+    return _row(
+        f"mesh.create_primitive step / plain bpy, {size:,} objects, window {WINDOW}",
+        statistics.median(ratios),
+        "x",
+        4.0,
+    )
+
+
+class _Plain:
+    """The same work by plain bpy.data calls, in this process."""
+
+    def __init__(self, size: int) -> None:
+        import bpy
+
+        self._bpy: Any = bpy
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        self.create([f"Box{number:06d}" for number in range(size)])
+
+    def create(self, names: list[str]) -> float:
+        data, collection, shape = self._bpy.data, self._bpy.context.scene.collection, build(CUBE)
+        started = perf_counter()
+        for name in names:
+            mesh = data.meshes.new(name)
+            fill_mesh(mesh, shape)
+            obj = data.objects.new(name, mesh)
+            obj.location = (0.0, 0.0, 0.0)
+            obj.rotation_euler = (0.0, 0.0, 0.0)
+            obj.scale = (1.0, 1.0, 1.0)
+            collection.objects.link(obj)
+        return perf_counter() - started
+
+    def delete(self, names: list[str]) -> None:
+        data = self._bpy.data
+        data.batch_remove([data.objects[name] for name in names] + [data.meshes[name] for name in names])
+
+
+def _read_only(worker: WorkerProcess) -> dict[str, Any]:
+    request = _step("object.inspect", {"name": "Box000500"})
+    worker.call("scene.step", request, deadline=30)
+    times = _times(lambda: worker.call("scene.step", _step("object.inspect", {"name": "Box000500"}), deadline=30))
+    return _row("read-only call, warm, 1,000 objects: p50", statistics.median(times) * 1000, "ms", 1.0)
+
+
+def _times(act: Callable[[], object], count: int = 300) -> list[float]:
+    found: list[float] = []
+    for _ in range(count):
+        started = perf_counter()
+        act()
+        found.append(perf_counter() - started)
+    return found
+
+
+if __name__ == "__main__":
+    for row in measure():
+        sys.stdout.write(f"{row}\n")

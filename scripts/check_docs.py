@@ -1,0 +1,53 @@
+"""Checks the documents: every relative link leads somewhere, every command that is shown exists, nothing names a machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from typer.main import get_command
+
+from blendwright.cli.main import app
+from blendwright.tools import catalog
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"\[[^\]]*\]\((?!https?://|#)([^)#]+)[^)]*\)")
+COMMAND = re.compile(r"^\s*(?:\.venv/bin/)?blendwright ([a-z-]+)(?: ([a-z]+\.[a-z_]+))?", re.MULTILINE)
+TARGET = re.compile(r"\bmake ([a-z][a-z-]*)\b")
+
+
+def main() -> int:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    documents = [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+    problems = [problem for document in documents for problem in _problems(document)]
+    for problem in problems:
+        print(problem)
+    print(f"{len(documents)} documents, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+def _problems(document: Path) -> Iterator[str]:
+    text = document.read_text()
+    name = document.relative_to(ROOT)
+    commands = set(getattr(get_command(app), "commands", {}))
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for link in LINK.findall(text):
+        if not (document.parent / link.strip()).exists():
+            yield f"{name}: the link to {link} leads nowhere"
+    for command, tool in COMMAND.findall(text):
+        if command not in commands:
+            yield f"{name}: there is no command blendwright {command}"
+        if tool and tool not in catalog.tools():
+            yield f"{name}: there is no tool {tool}"
+    for target in TARGET.findall(text):
+        if target not in targets and f"`make {target}" in text:
+            yield f"{name}: there is no make {target}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

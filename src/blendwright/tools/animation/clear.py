@@ -1,0 +1,135 @@
+"""animation.clear"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field, model_validator
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import action_of, curve_list, curves, sharers
+from blendwright.tools.channels import Channel, path_of, refuse_stray_property, write_values
+from blendwright.tools.readback import differs
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+MOVED = ("animation.set_keyframe", {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 1]})
+SCALED = ("animation.set_keyframe", {"object": "Box", "channel": "scale", "frame": 1, "value": [1, 1, 2]})
+
+
+class ClearArgs(Args):
+    object: Name = Field(description="Name of the object.")
+    channel: Channel | None = Field(
+        default=None,
+        description="Whose keys go; all of the object's when left out. property: see the argument property.",
+    )
+    property: Name | None = Field(default=None, description="Key of the custom property, for channel property only.")
+
+    @model_validator(mode="after")
+    def _names_a_property_when_it_should(self) -> ClearArgs:
+        refuse_stray_property(self.channel, self.property)
+        return self
+
+    def path(self) -> str | None:
+        return None if self.channel is None else path_of(self.channel, self.property)
+
+
+class Cleared(Result):
+    object: str = Field(description="Name of the object.")
+    curves: int = Field(description="Number of animation curves that went.")
+    keys: int = Field(description="Number of keys that went with them.")
+    action_removed: str | None = Field(
+        description="Name of the action that was deleted because nothing was left of it."
+    )
+
+
+class Clear(Tool[ClearArgs, Cleared]):
+    """Remove the keyframes of an object, of one channel or all. The object keeps the values of the current frame.
+
+    An action that nobody uses any more is deleted; one that others use stays as it is, and the object lets go of it."""
+
+    name = "animation.clear"
+    version = 1
+    safety_level = SafetyLevel.DESTRUCTIVE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.ACTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    examples = (
+        Example({"object": "Box"}, given=(BOX, MOVED, SCALED)),
+        Example({"object": "Box", "channel": "scale"}, given=(BOX, MOVED, SCALED)),
+    )
+
+    def check(self, scene: Scene, args: ClearArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        obj = scene.find(Kind.OBJECT, args.object)
+        if obj is None or not curves(scene, obj, args.path()):
+            return
+        others = sharers(scene, obj)
+        if others and len(curves(scene, obj, args.path())) < len(curves(scene, obj)):
+            message = (
+                f"the animation of '{args.object}' is shared with '{others[0]}', which would lose the keys as well"
+            )
+            yield Finding(
+                Fault.SCENE_CONFLICT,
+                message,
+                "/channel",
+                "Leave channel out: then only this object lets go of the animation.",
+            )
+
+    def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        going = curves(scene, obj, args.path())
+        count, keys = len(going), sum(len(curve.keyframe_points) for curve in going)
+        everything = count == len(curves(scene, obj))
+        action = action_of(obj)
+        if action is None or not (going or args.channel is None):
+            return Cleared(object=args.object, curves=0, keys=0, action_removed=None)
+        scene.edit(obj)
+        _keep_values(scene, obj, going)
+        removed = _let_go(scene, obj, action) if everything else _drop_curves(scene, obj, action, args.path())
+        return Cleared(object=args.object, curves=count, keys=keys, action_removed=removed)
+
+    def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        yield from differs("the number of its curves", 0, len(curves(scene, obj, args.path())), "/channel")
+        if result.action_removed is not None:
+            there = scene.find(Kind.ACTION, result.action_removed) is not None
+            yield from differs(f"the presence of '{result.action_removed}'", False, there, "/object")
+
+
+def _keep_values(scene: Scene, obj: Block, going: list[Block]) -> None:
+    """Write what the curves say at the current frame: what the channels hold may be from any evaluation before."""
+    now = scene.active.frame_current_final
+    values: dict[str, dict[int, float]] = {}
+    for curve in going:
+        if not curve.mute and curve.is_valid:
+            values.setdefault(curve.data_path, {})[curve.array_index] = curve.evaluate(now)
+    for path, numbers in values.items():
+        write_values(obj, path, numbers)
+
+
+def _drop_curves(scene: Scene, obj: Block, action: Block, path: str | None) -> None:
+    scene.edit(action)
+    held: Block = curve_list(scene, obj)
+    for curve in curves(scene, obj, path):
+        held.remove(curve)
+
+
+def _let_go(scene: Scene, obj: Block, action: Block) -> str | None:
+    """Take the action off an object; returns its name when that was its last user."""
+    name: str = action.name
+    obj.animation_data.action = None
+    if not obj.animation_data.drivers and not obj.animation_data.nla_tracks:
+        obj.animation_data_clear()
+    if action.use_fake_user or scene.users(action):
+        return None
+    scene.remove(action)
+    return name

@@ -1,0 +1,59 @@
+"""animation.set_frame"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.readback import differs
+from blendwright.values.findings import Finding
+
+LATEST = 1_048_574
+
+
+class SetFrameArgs(Args):
+    # Negative frames exist, but Blender lets the current one be such only by a preference of the user.
+    frame: Annotated[int, Field(ge=0, le=LATEST)] = Field(description="Frame to go to.")
+
+
+class FrameSet(Result):
+    frame: int = Field(description="The current frame.")
+    changed: bool = Field(description="False when the scene was there already.")
+
+
+class SetFrame(Tool[SetFrameArgs, FrameSet]):
+    """Go to a frame of the animation: what is looked at or rendered from now on is as of that frame."""
+
+    name = "animation.set_frame"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.SCENE,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    examples = (Example({"frame": 24}),)
+
+    def check(self, scene: Scene, args: SetFrameArgs) -> Iterator[Finding]:
+        return iter(())
+
+    def apply(self, scene: Scene, args: SetFrameArgs) -> FrameSet:
+        active = scene.active
+        changed = active.frame_current != args.frame or active.frame_subframe != 0.0
+        if changed:
+            scene.set(active, "frame_current", args.frame)
+            scene.set(active, "frame_subframe", 0.0)
+            scene.depsgraph()
+        return FrameSet(frame=args.frame, changed=changed)
+
+    def verify(self, scene: Scene, args: SetFrameArgs, result: FrameSet) -> Iterator[Finding]:
+        yield from differs("the current frame", args.frame, scene.active.frame_current, "/frame")
+        yield from differs("the part of a frame", 0.0, scene.active.frame_subframe, "/frame")

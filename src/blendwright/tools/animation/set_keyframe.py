@@ -1,0 +1,253 @@
+"""animation.set_keyframe"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import LAYERED, action_of, curve_list, curves, driven, sharers
+from blendwright.tools.channels import (
+    PATHS,
+    Channel,
+    is_discrete,
+    path_of,
+    property_findings,
+    refuse_stray_property,
+    stored,
+    write_values,
+)
+from blendwright.tools.readback import close, differs
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+MASS = ("object.set_property", {"name": "Box", "key": "mass", "value": 2.5})
+START = ("animation.set_keyframe", {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]})
+LATEST = 1_048_574
+ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
+
+Number = int | float
+Numbers = Annotated[list[Number], Field(min_length=1, max_length=64)]
+Interpolation = Literal[
+    "CONSTANT",
+    "LINEAR",
+    "BEZIER",
+    "SINE",
+    "QUAD",
+    "CUBIC",
+    "QUART",
+    "QUINT",
+    "EXPO",
+    "CIRC",
+    "BACK",
+    "BOUNCE",
+    "ELASTIC",
+]
+
+
+class SetKeyframeArgs(Args):
+    object: Name = Field(description="Name of the object.")
+    channel: Channel = Field(
+        description="What is animated; property is the custom property named by the argument property."
+    )
+    property: Name | None = Field(default=None, description="Key of the custom property, for channel property only.")
+    frame: Annotated[int, Field(ge=-LATEST, le=LATEST)] = Field(description="Frame of the key.")
+    value: bool | Number | Numbers = Field(
+        description="Value at that frame: X, Y, Z in metres for location, in degrees for rotation_euler_deg, factors for scale; "
+        "W, X, Y, Z for rotation_quaternion; true (hidden) or false for hide_render; a number, boolean or array for property."
+    )
+    interpolation: Interpolation | None = Field(
+        default=None,
+        description="How the value runs to the next key; when left out BEZIER, and CONSTANT for what has no values in between.",
+    )
+
+    @model_validator(mode="after")
+    def _value_fits_the_channel(self) -> SetKeyframeArgs:
+        refuse_stray_property(self.channel, self.property)
+        if self.channel == "hide_render":
+            if not isinstance(self.value, bool):
+                raise PydanticCustomError("value_not_boolean", "hide_render takes true or false")
+        elif self.channel != "property":
+            count = PATHS[self.channel][1]
+            if not isinstance(self.value, list) or len(self.value) != count:
+                raise PydanticCustomError(
+                    "value_count", "{channel} takes {count} numbers", {"channel": self.channel, "count": count}
+                )
+        if self.channel == "rotation_quaternion" and math.hypot(*self.numbers()) < 1e-6:
+            raise PydanticCustomError("zero_quaternion", "a quaternion must not be zero: no rotation is [1, 0, 0, 0]")
+        return self
+
+    def path(self) -> str:
+        return path_of(self.channel, self.property)
+
+    def numbers(self) -> tuple[float, ...]:
+        return stored(self.channel, self.value)
+
+
+class KeyframeSet(Result):
+    object: str = Field(description="Name of the object.")
+    action: str = Field(description="Name of the action that holds the key.")
+    channel_keys: int = Field(description="Number of frames at which the channel has keys now.")
+    changed: bool = Field(description="False when just this key was there already.")
+
+
+class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
+    """Set a keyframe of an object: the value of one channel at one frame, replacing a key that is there.
+
+    The first key creates an action named after the object ("BoxAction" for "Box"). Keys of a rotation switch the object to
+    the rotation mode in which they count."""
+
+    name = "animation.set_keyframe"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.ACTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    examples = (
+        Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, given=(BOX,)),
+        Example(
+            {"object": "Box", "channel": "location", "frame": 24, "value": [0, 0, 2], "interpolation": "LINEAR"},
+            given=(BOX, START),
+        ),
+        Example(
+            {"object": "Box", "channel": "rotation_euler_deg", "frame": 1, "value": [0, 0, 90]}, given=(BOX, START)
+        ),
+        Example({"object": "Box", "channel": "hide_render", "frame": 10, "value": True}, given=(BOX,)),
+        Example(
+            {"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, given=(BOX, MASS)
+        ),
+    )
+
+    def check(self, scene: Scene, args: SetKeyframeArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        obj = scene.find(Kind.OBJECT, args.object)
+        if obj is None:
+            return
+        if args.property is not None:
+            yield from property_findings(obj, args.property, args.value)
+        if driven(obj, args.path()):
+            message = f"{args.path()} of '{args.object}' is driven, which overrides keyframes"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/channel", "Choose another channel.")
+        yield from _rotation_conflict(scene, args, obj)
+        if action_of(obj) is None:
+            yield from scene.taken(Kind.ACTION, f"{args.object}Action", "/object")
+        others = sharers(scene, obj)
+        if others:
+            message = f"the animation of '{args.object}' is shared with '{others[0]}', which would move as well"
+            yield Finding(
+                Fault.SCENE_CONFLICT,
+                message,
+                "/object",
+                "Use animation.clear on one of them, which leaves the other's.",
+            )
+
+    def apply(self, scene: Scene, args: SetKeyframeArgs) -> KeyframeSet:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        interpolation = args.interpolation or _default(obj, args)
+        if _is_there(scene, args, obj, interpolation):
+            return self._result(scene, args, obj, changed=False)
+        scene.edit(obj)
+        if args.channel == "rotation_quaternion":
+            obj.rotation_mode = "QUATERNION"
+        elif args.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
+            obj.rotation_mode = "XYZ"
+        held = _curves_for_writing(scene, obj)
+        for index, number in enumerate(args.numbers()):
+            _set_key(_curve(held, args.path(), index), args.frame, number, interpolation)
+        # Blender shows the curves from the next evaluation on; whoever reads the channels before must see the same.
+        now = scene.active.frame_current_final
+        write_values(
+            obj, args.path(), {curve.array_index: curve.evaluate(now) for curve in curves(scene, obj, args.path())}
+        )
+        return self._result(scene, args, obj, changed=True)
+
+    def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        there = _is_there(scene, args, obj, args.interpolation or _default(obj, args))
+        yield from differs(f"that frame {args.frame} has the key", True, there, "/value")
+
+    def _result(self, scene: Scene, args: SetKeyframeArgs, obj: Block, *, changed: bool) -> KeyframeSet:
+        frames = {key.co[0] for curve in curves(scene, obj, args.path()) for key in curve.keyframe_points}
+        return KeyframeSet(
+            object=args.object, action=obj.animation_data.action.name, channel_keys=len(frames), changed=changed
+        )
+
+
+def _rotation_conflict(scene: Scene, args: SetKeyframeArgs, obj: Block) -> Iterator[Finding]:
+    """Only the keys of one kind of rotation count."""
+    if args.path() in ROTATIONS:
+        for other in ROTATIONS:
+            if other != args.path() and curves(scene, obj, other):
+                message = f"'{args.object}' has keyframes of {other}, which would not count any more"
+                yield Finding(
+                    Fault.SCENE_CONFLICT,
+                    message,
+                    "/channel",
+                    "Keep to one kind of rotation, or clear the other's keys.",
+                )
+
+
+def _default(obj: Block, args: SetKeyframeArgs) -> str:
+    return "CONSTANT" if is_discrete(obj, args.channel, args.property) else "BEZIER"
+
+
+def _is_there(scene: Scene, args: SetKeyframeArgs, obj: Block, interpolation: str) -> bool:
+    """Whether the channel has just this key."""
+    if args.channel == "rotation_quaternion" and obj.rotation_mode != "QUATERNION":
+        return False
+    if args.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
+        return False
+    held = {curve.array_index: curve for curve in curves(scene, obj, args.path())}
+    return all(
+        index in held and _has_key(held[index], args.frame, number, interpolation)
+        for index, number in enumerate(args.numbers())
+    )
+
+
+def _has_key(curve: Block, frame: int, number: float, interpolation: str) -> bool:
+    keys: Sequence[Block] = [key for key in curve.keyframe_points if key.co[0] == frame]
+    return any(close(number, key.co[1]) and key.interpolation == interpolation for key in keys)
+
+
+def _curves_for_writing(scene: Scene, obj: Block) -> Block:
+    """The object's list of curves, free to be written; an action with all it takes is made where there is none."""
+    action = action_of(obj)
+    data = obj.animation_data or obj.animation_data_create()
+    if action is None:
+        action = scene.create(Kind.ACTION, f"{obj.name}Action")
+        data.action = action
+    else:
+        scene.edit(action)
+    if scene.version >= LAYERED:
+        if data.action_slot is None:
+            data.action_slot = action.slots.new(id_type="OBJECT", name=obj.name)
+        layer = action.layers[0] if action.layers else action.layers.new("Layer")
+        strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+        strip.channelbag(data.action_slot, ensure=True)
+    return curve_list(scene, obj)
+
+
+def _curve(held: Block, path: str, index: int) -> Block:
+    return held.find(path, index=index) or held.new(path, index=index)
+
+
+def _set_key(curve: Block, frame: int, number: float, interpolation: str) -> None:
+    key = curve.keyframe_points.insert(frame, number)
+    # What new keys are like depends on the user's preferences: all of it is said here.
+    key.interpolation = interpolation
+    key.easing = "AUTO"
+    key.type = "KEYFRAME"
+    key.handle_left_type = key.handle_right_type = "AUTO_CLAMPED"
+    curve.update()

@@ -1,0 +1,129 @@
+"""camera.frame_objects"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Result, Vector3
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.readback import close, differs
+from blendwright.tools.typed import wrong_type
+from blendwright.tools.views import FROM, NEAREST, Axes, Point, View, corners, frustum, pose, stand, standpoint, view_axes
+from blendwright.tools.world import world_matrix
+from blendwright.values.findings import Finding
+
+CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 3], "rotation_euler_deg": [65, 0, 35]})
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [4, 1, 0]})
+# How far outside the frame a corner may come to lie: single precision, in parts of the frame.
+SLACK = 1e-3
+
+
+class FrameObjectsArgs(Args):
+    name: Name = Field(description="Name of the camera object.")
+    objects: list[Name] = Field(min_length=1, max_length=10_000, description="Objects whose evaluated bounds are to be in the frame.")
+    view: View | None = Field(default=None, description="From which side to look; left out, the camera keeps its direction.")
+    from_direction: Vector3 | None = Field(
+        default=None, description="From where to look, as a direction from the objects to the camera; takes the place of view."
+    )
+    margin: float = Field(default=0.05, ge=0.0, le=0.45, description="Free part of the frame on each side.")
+
+    @field_validator("from_direction")
+    @classmethod
+    def _a_direction(cls, value: Vector3 | None, info: ValidationInfo) -> Vector3 | None:
+        if value is None:
+            return value
+        if info.data.get("view") is not None:
+            raise PydanticCustomError("one_direction", "view and from_direction say the same thing: give one of them")
+        if math.hypot(*value) < NEAREST:
+            raise PydanticCustomError("no_direction", "a direction has a length")
+        return value
+
+
+class ObjectsFramed(Result):
+    camera: str = Field(description="Name of the camera.")
+    location: Vector3 = Field(description="Where it stands now, in the world.")
+    distance: float = Field(description="From the camera to the farthest corner along its view, in metres.")
+    changed: bool = Field(description="False when it framed them just so already.")
+
+
+class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
+    """Move a camera so that objects fill the frame at the scene's resolution: along its own direction, or from a given side.
+
+    An orthographic camera also gets the scale that fits. The far clipping distance grows when the objects would lie behind it."""
+
+    name = "camera.frame_objects"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.CAMERA)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Camera", "objects": ["Box"]}, given=(CAMERA, CUBE)),
+        Example({"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, given=(CAMERA, CUBE, BALL)),
+        Example(
+            {"name": "Plan", "objects": ["Box", "Ball"], "from_direction": [0, 0, 1]},
+            given=(CUBE, BALL, ("camera.create", {"name": "Plan", "projection": "ORTHO"})),
+        ),
+    )
+
+    def check(self, scene: Scene, args: FrameObjectsArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        for place, name in enumerate(args.objects):
+            yield from scene.missing(Kind.OBJECT, name, f"/objects/{place}")
+        camera = scene.find(Kind.OBJECT, args.name)
+        if camera is not None:
+            yield from wrong_type(camera, ("CAMERA",), "/name")
+
+    def apply(self, scene: Scene, args: FrameObjectsArgs) -> ObjectsFramed:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        camera, held = obj.data, world_matrix(scene, obj)
+        axes = self._axes(args, held)
+        sight = frustum(scene, camera).within(args.margin)
+        target = standpoint(_corners(scene, args), axes, sight, camera.clip_start * 2.0)
+        changed = False
+        if camera.type == "ORTHO" and not close(target.widen, 1.0):
+            scene.set(camera, "ortho_scale", camera.ortho_scale * target.widen)
+            changed = True
+        if target.farthest > camera.clip_end:
+            scene.set(camera, "clip_end", target.farthest * 2.0)
+            changed = True
+        changed = stand(scene, obj, pose(scene, axes, target.place, held.to_scale())) or changed
+        place = world_matrix(scene, obj).translation
+        return ObjectsFramed(camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed)
+
+    def verify(self, scene: Scene, args: FrameObjectsArgs, result: ObjectsFramed) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        sight = frustum(scene, obj.data)
+        inverse = world_matrix(scene, obj).inverted()
+        for point in _corners(scene, args):
+            x, y, z = inverse @ scene.vector(point)
+            depth = 1.0 if sight.orthographic else -z
+            across, along = SLACK * (sight.right - sight.left) * depth, SLACK * (sight.top - sight.bottom) * depth
+            inside = sight.left * depth - across <= x <= sight.right * depth + across
+            inside = inside and sight.bottom * depth - along <= y <= sight.top * depth + along and z < 0.0
+            if not inside:
+                yield from differs("that all are in the frame (no constraint or animation holds the camera)", True, False, "/name")
+                return
+
+    def _axes(self, args: FrameObjectsArgs, held: Block) -> Axes:
+        direction: Point | None = FROM[args.view] if args.view is not None else args.from_direction
+        if direction is not None:
+            return view_axes(direction)
+        columns = held.to_3x3().normalized().transposed()
+        x, y, z = ((column[0], column[1], column[2]) for column in columns)
+        return (x, y, z)
+
+
+def _corners(scene: Scene, args: FrameObjectsArgs) -> list[Point]:
+    return corners(scene, [scene.require(Kind.OBJECT, name, "/objects") for name in args.objects])

@@ -1,0 +1,103 @@
+"""camera.look_at"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Vector3
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectChanged
+from blendwright.tools.typed import wrong_type
+from blendwright.tools.views import NEAREST, Point, corners, pose, same_pose, stand, view_axes
+from blendwright.tools.world import world_matrix
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 3]})
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
+
+
+class LookAtArgs(Args):
+    name: Name = Field(description="Name of the camera, or of a light to aim.")
+    target: Name | None = Field(default=None, description="Object to look at; or give point.")
+    aim: Literal["ORIGIN", "CENTER"] = Field(default="ORIGIN", description="The target's origin, or the middle of its bounds.")
+    # Exactly one of the two, hence looked at also when it is left out.
+    point: Vector3 | None = Field(default=None, validate_default=True, description="Point to look at, in the world; or give target.")
+    roll_deg: float = Field(default=0.0, ge=-360.0, le=360.0, description="Turn about the line of sight, counter-clockwise as seen by the camera.")
+
+    @field_validator("point")
+    @classmethod
+    def _one_target(cls, value: Vector3 | None, info: ValidationInfo) -> Vector3 | None:
+        if (value is None) == (info.data.get("target") is None):
+            raise PydanticCustomError("one_target", "give exactly one of target and point")
+        return value
+
+
+class LookAt(Tool[LookAtArgs, ObjectChanged]):
+    """Turn a camera towards an object or a point, once: it stays where it is, its -Z points there and its Y is up."""
+
+    name = "camera.look_at"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Camera", "target": "Box"}, given=(CAMERA, CUBE)),
+        Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, given=(CAMERA,)),
+        Example(
+            {"name": "Key", "target": "Box", "aim": "CENTER"},
+            given=(CUBE, ("light.create", {"name": "Key", "type": "SPOT", "location": [3, -3, 5]})),
+        ),
+    )
+
+    def check(self, scene: Scene, args: LookAtArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        if args.target is not None:
+            yield from scene.missing(Kind.OBJECT, args.target, "/target")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is None or (args.target is not None and scene.find(Kind.OBJECT, args.target) is None):
+            return
+        wrong = wrong_type(obj, ("CAMERA", "LIGHT"), "/name")
+        yield from wrong
+        if not wrong and math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
+            at = "/target" if args.target is not None else "/point"
+            yield Finding(Fault.SCENE_CONFLICT, f"'{args.name}' stands at the very point it is to look at", at, "Move it away first.")
+
+    def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        return ObjectChanged(object=args.name, changed=stand(scene, obj, self._pose(scene, args, obj)))
+
+    def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        turned = same_pose(world_matrix(scene, obj), self._pose(scene, args, obj))
+        yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/name")
+
+    def _pose(self, scene: Scene, args: LookAtArgs, obj: Block) -> Block:
+        held = world_matrix(scene, obj)
+        place, point = held.translation, self._point(scene, args)
+        back: Point = (place[0] - point[0], place[1] - point[1], place[2] - point[2])
+        return pose(scene, view_axes(back, args.roll_deg), (place[0], place[1], place[2]), held.to_scale())
+
+    def _point(self, scene: Scene, args: LookAtArgs) -> Point:
+        if args.point is not None:
+            return args.point
+        target = scene.require(Kind.OBJECT, args.target or "", "/target")
+        if args.aim == "ORIGIN":
+            place = world_matrix(scene, target).translation
+            return (place[0], place[1], place[2])
+        sides = list(zip(*corners(scene, [target]), strict=True))
+        x, y, z = ((min(side) + max(side)) / 2.0 for side in sides)
+        return (x, y, z)

@@ -1,0 +1,81 @@
+"""collection.create"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.placement import home
+from blendwright.tools.readback import differs
+from blendwright.values.findings import Finding
+
+ColorTag = Literal[
+    "NONE", "COLOR_01", "COLOR_02", "COLOR_03", "COLOR_04", "COLOR_05", "COLOR_06", "COLOR_07", "COLOR_08"
+]
+
+
+class CreateCollectionArgs(Args):
+    name: Name = Field(description="Name of the new collection, taken literally; must be free.")
+    parent: Name | None = Field(default=None, description="Collection to put it into; the scene's own when left out.")
+    color_tag: ColorTag = Field(default="NONE", description="Colour in lists (from red, COLOR_01, to brown, COLOR_08).")
+
+
+class CollectionMade(Result):
+    collection: str = Field(description="Name of the collection.")
+    created: bool = Field(description="False when an equal collection was there already and nothing was written.")
+
+
+class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
+    """Add an empty collection to the scene or to another collection."""
+
+    name = "collection.create"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.COLLECTION, Kind.SCENE)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Props"}),
+        Example(
+            {"name": "Chairs", "parent": "Furniture", "color_tag": "COLOR_05"},
+            given=(("collection.create", {"name": "Furniture"}),),
+        ),
+    )
+
+    def check(self, scene: Scene, args: CreateCollectionArgs) -> Iterator[Finding]:
+        if args.parent is not None:
+            yield from scene.missing(Kind.COLLECTION, args.parent, "/parent")
+            if scene.find(Kind.COLLECTION, args.parent) is None:
+                return
+        there = scene.find(Kind.COLLECTION, args.name)
+        if there is None or any(_differences(scene, args, there)):
+            yield from scene.taken(Kind.COLLECTION, args.name, "/name")
+        if there is not None:
+            yield from _differences(scene, args, there)
+
+    def apply(self, scene: Scene, args: CreateCollectionArgs) -> CollectionMade:
+        if scene.find(Kind.COLLECTION, args.name) is not None:
+            return CollectionMade(collection=args.name, created=False)
+        collection = scene.create(Kind.COLLECTION, args.name)
+        collection.color_tag = args.color_tag
+        scene.link(home(scene, args.parent), collection)
+        return CollectionMade(collection=args.name, created=True)
+
+    def verify(self, scene: Scene, args: CreateCollectionArgs, result: CollectionMade) -> Iterator[Finding]:
+        yield from _differences(scene, args, scene.require(Kind.COLLECTION, args.name, "/name"))
+
+
+def _differences(scene: Scene, args: CreateCollectionArgs, collection: Block) -> Iterator[Finding]:
+    inside = home(scene, args.parent).children.get(args.name) == collection
+    yield from differs("that it is in its parent", True, inside, "/parent")
+    yield from differs("its colour tag", args.color_tag, collection.color_tag, "/color_tag")

@@ -1,0 +1,105 @@
+"""collection.delete"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
+from blendwright.tools.readback import differs
+from blendwright.values.findings import Finding
+
+PROPS = ("collection.create", {"name": "Props"})
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "collection": "Props"})
+
+
+class DeleteCollectionArgs(Args):
+    name: Name = Field(description="Name of the collection to delete.")
+    objects: Literal["keep", "delete"] = Field(
+        default="keep",
+        description="keep: its objects move to the collection above. delete: those that no other collection holds are deleted, "
+        "with data that nobody else uses.",
+    )
+
+
+class CollectionDeleted(Result):
+    removed: list[str] = Field(description="Names of the deleted datablocks, as kind/name.")
+    moved: list[str] = Field(description="Names of the objects and collections that moved up, as kind/name.")
+
+
+class DeleteCollection(Tool[DeleteCollectionArgs, CollectionDeleted]):
+    """Delete a collection. The collections inside it move to the one above; so do its objects, unless they are to go too."""
+
+    name = "collection.delete"
+    version = 1
+    safety_level = SafetyLevel.DESTRUCTIVE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    writes = DELETION_WRITES
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Props"}, given=(PROPS, BOX)),
+        Example({"name": "Props", "objects": "delete"}, given=(PROPS, BOX)),
+    )
+
+    def check(self, scene: Scene, args: DeleteCollectionArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.COLLECTION, args.name, "/name")
+
+    def apply(self, scene: Scene, args: DeleteCollectionArgs) -> CollectionDeleted:
+        collection = scene.require(Kind.COLLECTION, args.name, "/name")
+        above = _above(scene, collection)
+        members = sorted(collection.objects, key=lambda obj: obj.name)
+        inner = list(collection.children)
+        removed: list[str] = []
+        moved = [f"collections/{child.name}" for child in inner]
+        if args.objects == "keep":
+            moved += [f"objects/{obj.name}" for obj in members]
+            _move(scene, members, collection, above)
+        else:
+            removed = delete_objects(
+                scene, [obj for obj in members if _only_in(scene, collection, obj)], keep_data=False
+            )
+            _move(scene, [obj for obj in members if scene.is_in(collection, obj)], collection, [])
+        _move(scene, inner, collection, above)
+        scene.remove(collection)
+        return CollectionDeleted(removed=[f"collections/{args.name}", *removed], moved=moved)
+
+    def verify(self, scene: Scene, args: DeleteCollectionArgs, result: CollectionDeleted) -> Iterator[Finding]:
+        for entry in result.removed:
+            kind, name = entry.split("/", 1)
+            yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, "/name")
+        for entry in result.moved:
+            kind, name = entry.split("/", 1)
+            block = scene.require(Kind(kind), name)
+            held = bool(scene.collections_of(block)) if kind == "objects" else bool(_parents(scene, block))
+            yield from differs(f"that a collection holds '{name}'", True, held, "/objects")
+
+
+def _parents(scene: Scene, collection: Block) -> list[Block]:
+    """The collections that hold a collection, the scenes' own among them."""
+    candidates = [one.collection for one in scene.blocks(Kind.SCENE)] + list(scene.blocks(Kind.COLLECTION))
+    return [parent for parent in candidates if parent.children.get(collection.name) == collection]
+
+
+def _above(scene: Scene, collection: Block) -> list[Block]:
+    return _parents(scene, collection) or [scene.active.collection]
+
+
+def _only_in(scene: Scene, collection: Block, obj: Block) -> bool:
+    return all(home == collection for home in scene.collections_of(obj))
+
+
+def _move(scene: Scene, members: list[Block], source: Block, targets: list[Block]) -> None:
+    for member in members:
+        for target in targets:
+            scene.link(target, member)
+        scene.unlink(source, member)

@@ -1,0 +1,58 @@
+"""collection.link_object"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.placement import home
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectChanged
+from blendwright.values.findings import Finding
+
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+PROPS = ("collection.create", {"name": "Props"})
+
+
+class LinkObjectArgs(Args):
+    object: Name = Field(description="Name of the object.")
+    collection: Name | None = Field(
+        default=None, description="Collection to put it into; the scene's own when left out."
+    )
+
+
+class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
+    """Put an object into a collection. It stays in those that hold it already."""
+
+    name = "collection.link_object"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.COLLECTION,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (Example({"object": "Box", "collection": "Props"}, given=(BOX, PROPS)),)
+
+    def check(self, scene: Scene, args: LinkObjectArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        if args.collection is not None:
+            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+
+    def apply(self, scene: Scene, args: LinkObjectArgs) -> ObjectChanged:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        collection = home(scene, args.collection)
+        changed = not scene.is_in(collection, obj)
+        scene.link(collection, obj)
+        return ObjectChanged(object=args.object, changed=changed)
+
+    def verify(self, scene: Scene, args: LinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
+        held = home(scene, args.collection).objects.get(args.object) is not None
+        yield from differs(f"that the collection holds '{args.object}'", True, held, "/collection")

@@ -1,0 +1,77 @@
+"""collection.unlink_object"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.placement import home
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectChanged
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+PROPS = ("collection.create", {"name": "Props"})
+BOX_IN_PROPS = ("collection.link_object", {"object": "Box", "collection": "Props"})
+
+
+class UnlinkObjectArgs(Args):
+    object: Name = Field(description="Name of the object.")
+    collection: Name | None = Field(
+        default=None, description="Collection to take it out of; the scene's own when left out."
+    )
+    allow_unlinked: bool = Field(
+        default=False, description="Allow that no collection holds it any more: it stays in the file, out of the scene."
+    )
+
+
+class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
+    """Take an object out of a collection, without deleting it."""
+
+    name = "collection.unlink_object"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    # An object that nobody holds any more is kept by a mark on itself.
+    writes = (Kind.COLLECTION, Kind.OBJECT)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"object": "Box"}, given=(BOX, PROPS, BOX_IN_PROPS)),
+        Example({"object": "Box", "allow_unlinked": True}, given=(BOX,)),
+    )
+
+    def check(self, scene: Scene, args: UnlinkObjectArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        if args.collection is not None:
+            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+            if scene.find(Kind.COLLECTION, args.collection) is None:
+                return
+        obj = scene.find(Kind.OBJECT, args.object)
+        if obj is None or args.allow_unlinked:
+            return
+        if list(scene.collections_of(obj)) == [home(scene, args.collection)]:
+            message = f"no other collection holds '{args.object}', so it would vanish from the scene"
+            cure = "Link it to another collection first, or set allow_unlinked to true; object.delete deletes it."
+            yield Finding(Fault.SCENE_CONFLICT, message, "/collection", cure)
+
+    def apply(self, scene: Scene, args: UnlinkObjectArgs) -> ObjectChanged:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        collection = home(scene, args.collection)
+        if not scene.is_in(collection, obj):
+            return ObjectChanged(object=args.object, changed=False)
+        scene.unlink(collection, obj)
+        return ObjectChanged(object=args.object, changed=True)
+
+    def verify(self, scene: Scene, args: UnlinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
+        held = home(scene, args.collection).objects.get(args.object) is not None
+        yield from differs(f"that the collection holds '{args.object}'", False, held, "/collection")

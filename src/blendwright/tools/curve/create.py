@@ -1,0 +1,198 @@
+"""curve.create"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Vector3
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectMade
+from blendwright.tools.settings import Setting, unlike
+from blendwright.values.findings import Finding
+
+Points = Annotated[list[Vector3], Field(min_length=2, max_length=100_000)]
+
+
+class CreateCurveArgs(Placed):
+    kind: Literal["POLY", "BEZIER"] = Field(description="Straight pieces, or smooth ones through the points.")
+    dimensions: Literal["2D", "3D"] = Field(default="3D", description="2D lies in its XY plane and can be filled.")
+    points: Points = Field(description="The points it goes through, in the object's own space, in metres.")
+    handles: Literal["AUTO", "VECTOR"] | None = Field(
+        default=None, description="BEZIER: AUTO is smooth, VECTOR is straight; AUTO when left out and no handles are given."
+    )
+    handles_left: Points | None = Field(default=None, description="BEZIER: the handle before each point, one per point.")
+    handles_right: Points | None = Field(
+        default=None, validate_default=True, description="BEZIER: the handle after each point, one per point; together with handles_left."
+    )
+    cyclic: bool = Field(default=False, description="Close it from the last point to the first.")
+    resolution: int = Field(default=12, ge=1, le=1024, description="Pieces between two points of a BEZIER.")
+    bevel_depth: float = Field(default=0.0, ge=0.0, le=1e6, description="Radius of the tube around it in metres; 0 for none.")
+    bevel_resolution: int = Field(default=4, ge=0, le=32, description="Roundness of the tube.")
+    extrude: float = Field(default=0.0, ge=0.0, le=1e6, description="Height to each side in metres.")
+    fill: bool = Field(default=True, description="2D: fill a cyclic curve with faces. 3D: close the tube all around, not half.")
+    fill_caps: bool = Field(default=False, description="Close the ends of the tube.")
+
+    @field_validator("points", "handles_left", "handles_right")
+    @classmethod
+    def _flat(cls, value: list[Vector3] | None, info: ValidationInfo) -> list[Vector3] | None:
+        if value is not None and info.data.get("dimensions") == "2D" and any(point[2] != 0.0 for point in value):
+            raise PydanticCustomError("not_flat", "a 2D curve has no height: every Z must be 0")
+        return value
+
+    @field_validator("handles", "handles_left", "handles_right")
+    @classmethod
+    def _bezier_only(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and info.data.get("kind") == "POLY":
+            raise PydanticCustomError("no_handles", "a POLY curve has no handles")
+        return value
+
+    @field_validator("handles_left", "handles_right")
+    @classmethod
+    def _one_per_point(cls, value: list[Vector3] | None, info: ValidationInfo) -> list[Vector3] | None:
+        points = info.data.get("points")
+        if value is not None and points is not None and len(value) != len(points):
+            context = {"points": len(points), "handles": len(value)}
+            raise PydanticCustomError("handle_count", "there are {points} points and {handles} handles", context)
+        return value
+
+    @field_validator("handles_right")
+    @classmethod
+    def _both_sides(cls, value: list[Vector3] | None, info: ValidationInfo) -> list[Vector3] | None:
+        if (value is None) != (info.data.get("handles_left") is None):
+            raise PydanticCustomError("both_handles", "give handles_left and handles_right together")
+        if value is not None and info.data.get("handles") is not None:
+            raise PydanticCustomError("handles_twice", "give either handles, or handles_left and handles_right")
+        return value
+
+
+class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
+    """Add a curve through points: a path, a wire, or with a bevel a tube or pipe."""
+
+    name = "curve.create"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.CURVE, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    examples = (
+        Example({"name": "Path", "kind": "POLY", "points": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]]}),
+        Example({"name": "Pipe", "kind": "BEZIER", "points": [[0, 0, 0], [1, 0, 1], [2, 0, 0]], "bevel_depth": 0.1, "fill_caps": True}),
+        Example({"name": "Plate", "kind": "POLY", "dimensions": "2D", "points": [[0, 0, 0], [2, 0, 0], [1, 1, 0]], "cyclic": True, "extrude": 0.1}),
+        Example(
+            {
+                "name": "Arc",
+                "kind": "BEZIER",
+                "points": [[-1, 0, 0], [1, 0, 0]],
+                "handles_left": [[-1, -0.5, 0], [1, 1.3, 0]],
+                "handles_right": [[-1, 1.3, 0], [1, -0.5, 0]],
+            }
+        ),
+    )
+
+    def check(self, scene: Scene, args: CreateCurveArgs) -> Iterator[Finding]:
+        yield from missing_collection(scene, args)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is None:
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from scene.taken(Kind.CURVE, args.name, "/name")
+        elif any(self._differences(scene, args, there)):
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from self._differences(scene, args, there)
+
+    def apply(self, scene: Scene, args: CreateCurveArgs) -> ObjectMade:
+        if scene.find(Kind.OBJECT, args.name) is not None:
+            return ObjectMade(object=args.name, data=args.name, created=False)
+        curve = scene.create(Kind.CURVE, args.name, "CURVE")
+        for setting in _settings(args, curve):
+            setattr(setting.target, setting.attribute, setting.value)
+        spline = curve.splines.new(args.kind)
+        spline.use_cyclic_u = args.cyclic
+        (_fill_bezier if args.kind == "BEZIER" else _fill_poly)(spline, args)
+        create_object(scene, args, curve)
+        return ObjectMade(object=args.name, data=args.name, created=True)
+
+    def verify(self, scene: Scene, args: CreateCurveArgs, result: ObjectMade) -> Iterator[Finding]:
+        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
+
+    def _differences(self, scene: Scene, args: CreateCurveArgs, obj: Block) -> Iterator[Finding]:
+        if obj.type != "CURVE":
+            yield from differs("its type", "CURVE", obj.type, "/name")
+            return
+        yield from unlike(_settings(args, obj.data))
+        kinds = [spline.type for spline in obj.data.splines]
+        yield from differs("the list of its splines", [args.kind], kinds, "/kind")
+        if kinds == [args.kind]:
+            yield from _spline_differs(args, obj.data.splines[0])
+        yield from misplaced(scene, args, obj)
+
+
+def _settings(args: CreateCurveArgs, curve: Block) -> Iterator[Setting]:
+    # The choice of fill modes depends on the dimensions, which therefore come first.
+    yield Setting(curve, "dimensions", args.dimensions, "/dimensions")
+    full, less = ("BOTH", "NONE") if args.dimensions == "2D" else ("FULL", "HALF")
+    yield Setting(curve, "fill_mode", full if args.fill else less, "/fill")
+    yield Setting(curve, "resolution_u", args.resolution, "/resolution")
+    yield Setting(curve, "bevel_depth", args.bevel_depth, "/bevel_depth")
+    yield Setting(curve, "bevel_resolution", args.bevel_resolution, "/bevel_resolution")
+    yield Setting(curve, "extrude", args.extrude, "/extrude")
+    yield Setting(curve, "use_fill_caps", args.fill_caps, "/fill_caps")
+
+
+def _fill_poly(spline: Block, args: CreateCurveArgs) -> None:
+    spline.points.add(len(args.points) - 1)
+    spline.points.foreach_set("co", array("f", (value for point in args.points for value in (*point, 1.0))))
+
+
+def _fill_bezier(spline: Block, args: CreateCurveArgs) -> None:
+    points = spline.bezier_points
+    points.add(len(args.points) - 1)
+    points.foreach_set("co", _flat(args.points))
+    if args.handles_left is not None and args.handles_right is not None:
+        points.foreach_set("handle_left", _flat(args.handles_left))
+        points.foreach_set("handle_right", _flat(args.handles_right))
+        return
+    kind = args.handles or "AUTO"
+    number = points[0].bl_rna.properties["handle_left_type"].enum_items[kind].value
+    for side in ("handle_left_type", "handle_right_type"):
+        points.foreach_set(side, array("i", [number]) * len(points))
+    # Setting one point's type makes Blender place the handles of all; setting them in bulk does not.
+    points[0].handle_left_type = kind
+
+
+def _spline_differs(args: CreateCurveArgs, spline: Block) -> Iterator[Finding]:
+    yield from differs("that it is closed", args.cyclic, spline.use_cyclic_u, "/cyclic")
+    bezier = args.kind == "BEZIER"
+    points = spline.bezier_points if bezier else spline.points
+    if len(points) != len(args.points):
+        yield from differs("its number of points", len(args.points), len(points), "/points")
+        return
+    asked: dict[str, tuple[Sequence[Vector3], str]] = {"co": (args.points, "/points")}
+    if args.handles_left is not None and args.handles_right is not None:
+        asked |= {"handle_left": (args.handles_left, "/handles_left"), "handle_right": (args.handles_right, "/handles_right")}
+    elif bezier:
+        held = {point.handle_left_type for point in points} | {point.handle_right_type for point in points}
+        yield from differs("the list of its handle types", [args.handles or "AUTO"], sorted(held), "/handles")
+    for attribute, (wanted, at) in asked.items():
+        size = 3 if bezier else 4
+        held = array("f", bytes(4 * size * len(points)))
+        points.foreach_get(attribute, held)
+        if not bezier:
+            held = array("f", (value for index, value in enumerate(held) if index % 4 != 3))
+        yield from differs("that its points are where they should be", True, held == _flat(wanted), at)
+
+
+def _flat(points: Sequence[Vector3]) -> array[float]:
+    return array("f", (value for point in points for value in point))

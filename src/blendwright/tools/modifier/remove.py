@@ -1,0 +1,58 @@
+"""modifier.remove"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.modifier import rna
+from blendwright.tools.modifier.results import ModifierResult
+from blendwright.tools.readback import differs
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+ROW = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
+
+
+class RemoveModifierArgs(Args):
+    object: Name = Field(description="Name of the object.")
+    modifier: Name = Field(description="Name of the modifier to take away.")
+
+
+class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
+    """Take a modifier away from an object, without applying it."""
+
+    name = "modifier.remove"
+    version = 1
+    safety_level = SafetyLevel.DESTRUCTIVE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    # What only this modifier used (a texture, a node tree, another object) gets a fake user, so that a save keeps it.
+    writes = (Kind.OBJECT, Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    examples = (Example({"object": "Box", "modifier": "Row"}, (CUBE, ROW)),)
+
+    def check(self, scene: Scene, args: RemoveModifierArgs) -> Iterator[Finding]:
+        obj = scene.find(Kind.OBJECT, args.object)
+        if obj is None:
+            yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        else:
+            yield from rna.missing_modifier(obj, args.modifier, "/modifier")
+
+    def apply(self, scene: Scene, args: RemoveModifierArgs) -> ModifierResult:
+        obj = scene.edit(scene.require(Kind.OBJECT, args.object, "/object"))
+        obj.modifiers.remove(obj.modifiers[args.modifier])
+        stack = [there.name for there in obj.modifiers]
+        return ModifierResult(object=args.object, modifier=args.modifier, stack=stack, changed=True)
+
+    def verify(self, scene: Scene, args: RemoveModifierArgs, result: ModifierResult) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        yield from differs("the presence of the modifier", False, args.modifier in obj.modifiers, "/modifier")

@@ -1,0 +1,16 @@
+"""Results that the tools of modifiers share."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Result
+
+
+class ModifierResult(Result):
+    """A modifier as it is now."""
+
+    object: str = Field(description="Name of the object.")
+    modifier: str = Field(description="Name of the modifier.")
+    stack: list[str] = Field(description="Names of all modifiers of the object, in the order in which they work.")
+    changed: bool = Field(description="False when everything was as asked already.")

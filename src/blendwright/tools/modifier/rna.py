@@ -1,0 +1,134 @@
+"""Settings between our models and Blender's modifiers: what speaks against them, how they are written and read back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from blendwright.contracts.effects import Kind
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.modifier import inputs
+from blendwright.tools.modifier.settings import NodesSettings, Rna, given
+from blendwright.tools.readback import differs
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
+
+# Blender 5.0 refuses these on curves and texts, which take the others.
+MESH_ONLY = frozenset({"BOOLEAN", "DISPLACE"})
+MODIFIABLE = ("MESH", "CURVE", "SURFACE", "FONT")
+AT = "/settings"
+
+
+def problems(scene: Scene, obj: Block, settings: Any) -> Iterator[Finding]:
+    """What the scene has against these settings on that object."""
+    for name, (rna, value) in given(settings).items():
+        at = f"{AT}/{name}"
+        if rna.refers_to is not None:
+            yield from scene.missing(rna.refers_to, value, at)
+            if rna.refers_to is Kind.OBJECT and value == obj.name:
+                message = f"a modifier cannot refer to its own object '{value}'"
+                yield Finding(Fault.SCENE_CONFLICT, message, at, "Name another object.")
+        if rna.form == "solver" and value == "MANIFOLD" and scene.version < (4, 5, 0):
+            message = "the MANIFOLD solver needs Blender 4.5"
+            yield Finding(Fault.ARGS_INVALID, message, at, "Use EXACT.")
+    yield from _wrong_operand(scene, settings)
+    yield from _missing_layer(obj, settings, "vertex_group", "vertex group", obj.vertex_groups)
+    yield from _missing_layer(obj, settings, "uv_layer", "UV map", getattr(obj.data, "uv_layers", ()))
+
+
+def input_problems(scene: Scene, tree: Block | None, settings: Any) -> Iterator[Finding]:
+    """What speaks against the values for a tree's inputs; the tree is the one the modifier has or is given."""
+    if isinstance(settings, NodesSettings) and tree is not None:
+        if tree.bl_idname != "GeometryNodeTree":
+            message = f"node group '{tree.name}' is a {tree.bl_idname}, not a GeometryNodeTree"
+            yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/node_group", "Name a geometry-nodes tree.")
+        else:
+            yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs")
+
+
+def inputs_without_tree(tree: Block | None, settings: Any) -> Iterator[Finding]:
+    if isinstance(settings, NodesSettings) and settings.inputs and tree is None and settings.node_group is None:
+        message = "the modifier has no node group, so it has no inputs"
+        yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/inputs", "Give it a 'node_group' too.")
+
+
+def tree_of(scene: Scene, settings: Any, modifier: Block | None = None) -> Block | None:
+    """The tree that a modifier will have with these settings."""
+    if not isinstance(settings, NodesSettings):
+        return None
+    if settings.node_group is not None:
+        return scene.find(Kind.NODE_GROUP, settings.node_group)
+    return modifier.node_group if modifier is not None else None
+
+
+def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
+    """A finding when the object has no modifier of that name."""
+    names = [modifier.name for modifier in obj.modifiers]
+    if name in names:
+        return ()
+    known = "It has " + (", ".join(f"'{there}'" for there in names) or "none") + "."
+    cure = did_you_mean(name, names, otherwise=known)
+    return (Finding(Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no modifier named '{name}'", at, cure),)
+
+
+def write(scene: Scene, obj: Block, modifier: Block, settings: Any) -> None:
+    """Write the given settings; the object must be open for writing."""
+    for rna, value in given(settings).values():
+        setattr(modifier, rna.attribute, _to_blender(scene, rna, value))
+    if isinstance(settings, NodesSettings) and settings.inputs:
+        inputs.write(scene, modifier, settings.inputs)
+    # Blender does not notice writes to the inputs of a tree by itself.
+    obj.update_tag()
+
+
+def differences(scene: Scene, modifier: Block, settings: Any) -> Iterator[Finding]:
+    """How a modifier differs from the given settings."""
+    yield from differs("its type", settings.type, modifier.type, f"{AT}/type")
+    if settings.type != modifier.type:
+        return
+    for name, (rna, value) in given(settings).items():
+        held = getattr(modifier, rna.attribute)
+        yield from differs(f"its {name}", _plain(_to_blender(scene, rna, value)), _plain(held), f"{AT}/{name}")
+    if isinstance(settings, NodesSettings) and settings.inputs and modifier.node_group is not None:
+        for identifier in inputs.differences(scene, modifier, settings.inputs):
+            yield from differs(f"that input {identifier} is as asked", True, False, f"{AT}/inputs")
+
+
+def _to_blender(scene: Scene, rna: Rna, value: Any) -> Any:
+    if rna.refers_to is not None:
+        return scene.require(rna.refers_to, value)
+    if rna.form == "degrees":
+        return math.radians(value)
+    if rna.form == "axes":
+        return tuple(axis in value for axis in "XYZ")
+    if rna.form == "solver" and value == "FLOAT" and scene.version < (5, 0, 0):
+        return "FAST"
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Datablocks by name, arrays as tuples: what can be compared and shown."""
+    if hasattr(value, "bl_rna"):
+        return value.name
+    return value if isinstance(value, str) or not hasattr(value, "__len__") else tuple(value)
+
+
+def _wrong_operand(scene: Scene, settings: Any) -> Iterator[Finding]:
+    if settings.type != "BOOLEAN" or settings.object is None:
+        return
+    operand = scene.find(Kind.OBJECT, settings.object)
+    if operand is not None and operand.type != "MESH":
+        message = f"object '{settings.object}' is of type {operand.type}, not MESH"
+        yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/object", "Name a mesh object.")
+
+
+def _missing_layer(obj: Block, settings: Any, name: str, word: str, layers: Any) -> Iterator[Finding]:
+    """Blender takes the name of a vertex group or UV map that is not there in silence; an empty one means none."""
+    wanted: str | None = getattr(settings, name, None)
+    names = [layer.name for layer in layers]
+    if wanted and wanted not in names:
+        cure = did_you_mean(wanted, names, otherwise=f"It has {len(names)}; an empty name means none.")
+        yield Finding(
+            Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no {word} named '{wanted}'", f"{AT}/{name}", cure
+        )

@@ -1,0 +1,157 @@
+"""place.distribute"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Vector3
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import Point
+from blendwright.tools.place.bounds import AXES, Bounds, world_bounds
+from blendwright.tools.place.moving import along, is_still, shift, unmovable
+from blendwright.tools.place.results import Moved
+from blendwright.tools.readback import differs
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+ROW = tuple(
+    ("mesh.create_primitive", {"kind": "cube", "name": f"Box{number}", "size": 0.5 + number / 2, "location": [place, 0, 0]})
+    for number, place in enumerate((0, 1.5, 9))
+)
+Placed = tuple[str, Bounds]
+
+
+class DistributeArgs(Args):
+    objects: Annotated[list[Name], Field(min_length=2, max_length=1000)] = Field(description="Names of the objects to move.")
+    axis: Literal["X", "Y", "Z"] | None = Field(
+        default=None, description="World axis along which they move, between the first and the last, which stay."
+    )
+    start: Vector3 | None = Field(default=None, description="Where the first centre goes, instead of an axis; needs `end`.")
+    end: Vector3 | None = Field(default=None, description="Where the last centre goes; needs `start`.")
+    spacing: Literal["centers", "gaps"] = Field(
+        default="centers", description="Equal distances between centres, or equal gaps between bounds (with an axis)."
+    )
+    gap: Annotated[float, Field(ge=0.0)] | None = Field(
+        default=None, description="A fixed gap in metres (with `gaps`): only the first stays, the others follow it."
+    )
+    order: Literal["position", "given"] = Field(
+        default="position", description="In the order in which they stand along the way, or as listed."
+    )
+
+    @model_validator(mode="after")
+    def one_way(self) -> DistributeArgs:
+        if (self.start is None) != (self.end is None):
+            raise PydanticCustomError("needs", "'start' and 'end' go together")
+        if (self.axis is None) == (self.start is None):
+            raise PydanticCustomError("one_of", "give either 'axis', or 'start' and 'end'")
+        if self.spacing == "gaps" and self.axis is None:
+            raise PydanticCustomError("needs", "spacing 'gaps' needs 'axis'")
+        if self.gap is not None and self.spacing != "gaps":
+            raise PydanticCustomError("needs", "'gap' needs spacing 'gaps'")
+        return self
+
+
+class Distribute(Tool[DistributeArgs, Moved]):
+    """Distribute objects evenly along a world axis or between two points, by their centres or by the gaps between them."""
+
+    name = "place.distribute"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, ROW),
+        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, ROW),
+        Example({"objects": ["Box2", "Box1", "Box0"], "start": [0, 0, 0], "end": [3, 3, 3], "order": "given"}, ROW),
+    )
+
+    def check(self, scene: Scene, args: DistributeArgs) -> Iterator[Finding]:
+        trouble = list(unmovable(scene, args.objects, "/objects"))
+        yield from trouble
+        if trouble or args.spacing != "gaps" or args.gap is not None or args.axis is None:
+            return
+        placed = _ordered(scene, args)
+        if _free_gap(placed, AXES[args.axis]) < 0.0:
+            message = "the objects together are longer than the way between the first and the last"
+            cure = "Move the last one further away, give a fixed 'gap', or space by 'centers'."
+            yield Finding(Fault.SCENE_CONFLICT, message, "/spacing", cure)
+
+    def apply(self, scene: Scene, args: DistributeArgs) -> Moved:
+        ways = _ways(scene, args)
+        moved = [name for name, way in ways if shift(scene, scene.require(Kind.OBJECT, name), way)]
+        return Moved(objects=[name for name, _ in ways], moved=moved)
+
+    def verify(self, scene: Scene, args: DistributeArgs, result: Moved) -> Iterator[Finding]:
+        for name, way in _ways(scene, args):
+            place = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
+            # A little more than one step of noise: moving is itself rounded.
+            still = is_still([part / 4 for part in way], place)
+            yield from differs(f"that '{name}' is in its place", True, still, f"/objects/{args.objects.index(name)}")
+
+
+def _ways(scene: Scene, args: DistributeArgs) -> list[tuple[str, Point]]:
+    """How far each object has to go, in their order along the way."""
+    placed = _ordered(scene, args)
+    if args.start is not None and args.end is not None:
+        return _between(placed, args.start, args.end)
+    axis = AXES[args.axis or "X"]
+    return _by_gaps(placed, axis, args.gap) if args.spacing == "gaps" else _by_centers(placed, axis)
+
+
+def _ordered(scene: Scene, args: DistributeArgs) -> list[Placed]:
+    placed = [(name, world_bounds(scene, scene.require(Kind.OBJECT, name))) for name in args.objects]
+    if args.order == "given":
+        return placed
+    if args.start is not None and args.end is not None:
+        direction = [there - here for here, there in zip(args.start, args.end, strict=True)]
+    else:
+        direction = along(AXES[args.axis or "X"], 1.0)
+
+    def progress(entry: Placed) -> float:
+        return sum(part * way for part, way in zip(entry[1].center, direction, strict=True))
+
+    return sorted(placed, key=progress)
+
+
+def _between(placed: list[Placed], start: Point, end: Point) -> list[tuple[str, Point]]:
+    ways: list[tuple[str, Point]] = []
+    for number, (name, bounds) in enumerate(placed):
+        share = number / (len(placed) - 1)
+        x, y, z = (a + (b - a) * share - c for a, b, c in zip(start, end, bounds.center, strict=True))
+        ways.append((name, (x, y, z)))
+    return ways
+
+
+def _by_centers(placed: list[Placed], axis: int) -> list[tuple[str, Point]]:
+    first, last = placed[0][1].center[axis], placed[-1][1].center[axis]
+    step = (last - first) / (len(placed) - 1)
+    return [
+        (name, along(axis, first + step * number - bounds.center[axis])) for number, (name, bounds) in enumerate(placed)
+    ]
+
+
+def _by_gaps(placed: list[Placed], axis: int, gap: float | None) -> list[tuple[str, Point]]:
+    width = _free_gap(placed, axis) if gap is None else gap
+    ways: list[tuple[str, Point]] = []
+    at = placed[0][1].low[axis]
+    for name, bounds in placed:
+        ways.append((name, along(axis, at - bounds.low[axis])))
+        at += bounds.size(axis) + width
+    return ways
+
+
+def _free_gap(placed: list[Placed], axis: int) -> float:
+    """The gap that is left when the first and the last object stay where they are."""
+    span = placed[-1][1].high[axis] - placed[0][1].low[axis]
+    return (span - sum(bounds.size(axis) for _, bounds in placed)) / (len(placed) - 1)

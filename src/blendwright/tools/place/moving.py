@@ -1,0 +1,61 @@
+"""Moving objects by a distance in the world, and what speaks against moving several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from blendwright.contracts.effects import Kind
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.geometry import Point
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+# Shorter ways are the noise of single precision: leaving them makes a repetition write nothing.
+ABSOLUTE = 1e-6
+RELATIVE = 1e-6
+
+
+def is_still(delta: Sequence[float], place: Sequence[float]) -> bool:
+    """Whether a way is too short to count at that place."""
+    return max(map(abs, delta)) <= ABSOLUTE + RELATIVE * max(map(abs, place))
+
+
+def shift(scene: Scene, obj: Block, delta: Sequence[float]) -> bool:
+    """Move an object by a distance in the world; false, and nothing written, when the way is too short to count."""
+    place = scene.evaluated(obj).matrix_world
+    if is_still(delta, place.translation):
+        return False
+    # Only the location is written: taking a whole matrix apart would touch rotation and scale with rounding noise.
+    frame = (place @ obj.matrix_basis.inverted_safe()).to_3x3()
+    scene.set(obj, "location", obj.location + frame.inverted_safe() @ scene.vector(delta))
+    return True
+
+
+def unmovable(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
+    """What speaks against moving these objects, each with its own pointer."""
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names):
+        place = f"{at}/{number}"
+        earlier = seen.setdefault(name, number)
+        if earlier != number:
+            message = f"object '{name}' is named twice"
+            yield Finding(Fault.ARGS_INVALID, message, place, "Name each object once.")
+            continue
+        yield from scene.missing(Kind.OBJECT, name, place)
+    for number, name in enumerate(names):
+        obj = scene.find(Kind.OBJECT, name)
+        parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)
+        if parent is not None:
+            message = f"object '{name}' moves along with its parent '{parent.name}', which is named too"
+            yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/{number}", "Name only one of the two.")
+
+
+def ancestors(obj: Block | None) -> Iterator[Block]:
+    while obj is not None and obj.parent is not None:
+        obj = obj.parent
+        yield obj
+
+
+def along(axis: int, distance: float) -> Point:
+    x, y, z = (distance if index == axis else 0.0 for index in range(3))
+    return x, y, z

@@ -1,0 +1,235 @@
+"""Datablocks as entries of a snapshot. Reads only, and each entry from its own datablock alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.scene.numbers import custom_properties, number, vector3, vector4
+from blendwright.tools.scene.snapshot_model import (
+    MOST_IN_LIST,
+    CameraState,
+    CuttableList,
+    LightState,
+    MaterialState,
+    ModifierState,
+    NodeGroupState,
+    NodeSummary,
+    ObjectState,
+    Parent,
+    Principled,
+    RenderState,
+    SocketState,
+    Transform,
+    Vector4,
+    WorldState,
+)
+
+
+def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> ObjectState:
+    data = obj.data
+    slots = obj.material_slots
+    properties, property_count = custom_properties(obj)
+    lengths: dict[CuttableList, int] = {
+        "collections": len(collections),
+        "materials": len(slots),
+        "modifiers": len(obj.modifiers),
+        "custom_properties": property_count,
+    }
+    return ObjectState(
+        name=obj.name,
+        type=obj.type,
+        fingerprint=scene.content_hash(obj),
+        data=data.name if data is not None else None,
+        data_fingerprint=scene.content_hash(data) if data is not None else None,
+        transform=_transform(scene, obj),
+        parent=_parent(obj),
+        collections=list(collections[:MOST_IN_LIST]),
+        materials=[slot.material.name if slot.material else None for slot in slots[:MOST_IN_LIST]],
+        modifiers=[_modifier(modifier) for modifier in obj.modifiers[:MOST_IN_LIST]],
+        custom_properties=properties,
+        visible_viewport=not obj.hide_viewport,
+        visible_render=not obj.hide_render,
+        cut=[name for name, length in lengths.items() if length > MOST_IN_LIST],
+    )
+
+
+def world_matrix(scene: Scene, obj: Block) -> Block | None:
+    """The world matrix; None for an object that the scene does not evaluate, whose matrix would be an old one."""
+    evaluated = scene.evaluated(obj)
+    return evaluated.matrix_world if evaluated.is_evaluated else None
+
+
+def _transform(scene: Scene, obj: Block) -> Transform:
+    matrix = world_matrix(scene, obj)
+    return Transform(
+        location=vector3(obj.location),
+        rotation_mode=obj.rotation_mode,
+        rotation_euler_rad=vector3(obj.rotation_euler),
+        rotation_quaternion=vector4(obj.rotation_quaternion),
+        rotation_axis_angle=vector4(obj.rotation_axis_angle),
+        scale=vector3(obj.scale),
+        matrix_world=None if matrix is None else _rows(matrix),
+    )
+
+
+def _rows(matrix: Block) -> tuple[Vector4, Vector4, Vector4, Vector4]:
+    first, second, third, fourth = map(vector4, matrix)
+    return first, second, third, fourth
+
+
+def _parent(obj: Block) -> Parent | None:
+    if obj.parent is None:
+        return None
+    kind = obj.parent_type
+    return Parent(object=obj.parent.name, type=kind, bone=obj.parent_bone if kind == "BONE" else None)
+
+
+def _modifier(modifier: Block) -> ModifierState:
+    group = modifier.node_group if modifier.type == "NODES" else None
+    return ModifierState(
+        name=modifier.name,
+        type=modifier.type,
+        show_viewport=modifier.show_viewport,
+        show_render=modifier.show_render,
+        node_group=group.name if group else None,
+    )
+
+
+def describe_material(scene: Scene, material: Block) -> MaterialState:
+    tree = _tree(scene, material)
+    return MaterialState(
+        name=material.name,
+        fingerprint=scene.content_hash(material),
+        nodes=None if tree is None else summarise(tree),
+        principled=None if tree is None else _principled(tree),
+    )
+
+
+def describe_world(scene: Scene, world: Block) -> WorldState:
+    tree = _tree(scene, world)
+    return WorldState(
+        name=world.name,
+        fingerprint=scene.content_hash(world),
+        color=vector3(world.color),
+        nodes=None if tree is None else summarise(tree),
+    )
+
+
+def _tree(scene: Scene, owner: Block) -> Block | None:
+    """The node tree that is in use. From Blender 5.0 on it always is, and asking `use_nodes` is deprecated."""
+    return owner.node_tree if scene.version >= (5, 0, 0) or owner.use_nodes else None
+
+
+def summarise(tree: Block) -> NodeSummary:
+    types = sorted(Counter(node.bl_idname for node in tree.nodes).items())
+    groups = sorted({node.node_tree.name for node in tree.nodes if getattr(node, "node_tree", None) is not None})
+    return NodeSummary(
+        nodes=len(tree.nodes),
+        links=len(tree.links),
+        types=dict(types[:MOST_IN_LIST]),
+        groups=groups[:MOST_IN_LIST],
+        cut=max(len(types), len(groups)) > MOST_IN_LIST,
+    )
+
+
+def _principled(tree: Block) -> Principled | None:
+    output = next((node for node in tree.nodes if node.type == "OUTPUT_MATERIAL" and node.is_active_output), None)
+    links = output.inputs["Surface"].links if output is not None else ()
+    shader = links[0].from_node if links else None
+    if shader is None or shader.type != "BSDF_PRINCIPLED":
+        return None
+    free = {socket.name: socket.default_value for socket in shader.inputs if not socket.is_linked and socket.type != "SHADER"}
+    numbers = {name: number(value) for name, value in free.items() if isinstance(value, float)}
+    colors = {name: vector4(value) for name, value in free.items() if name.endswith("Color")}
+    return Principled(
+        base_color=colors.get("Base Color"),
+        metallic=numbers.get("Metallic"),
+        roughness=numbers.get("Roughness"),
+        ior=numbers.get("IOR"),
+        alpha=numbers.get("Alpha"),
+        emission_color=colors.get("Emission Color"),
+        emission_strength=numbers.get("Emission Strength"),
+        transmission=numbers.get("Transmission Weight"),
+    )
+
+
+def describe_node_group(scene: Scene, group: Block) -> NodeGroupState:
+    sockets = [item for item in group.interface.items_tree if item.item_type == "SOCKET"]
+    return NodeGroupState(
+        name=group.name,
+        fingerprint=scene.content_hash(group),
+        type=group.bl_idname,
+        nodes=summarise(group),
+        interface=[
+            SocketState(name=item.name, identifier=item.identifier, direction=item.in_out, type=item.socket_type)
+            for item in sockets[:MOST_IN_LIST]
+        ],
+        cut=len(sockets) > MOST_IN_LIST,
+    )
+
+
+def describe_camera(scene: Scene, camera: Block) -> CameraState:
+    return CameraState(
+        name=camera.name,
+        fingerprint=scene.content_hash(camera),
+        type=camera.type,
+        lens_mm=number(camera.lens),
+        sensor_fit=camera.sensor_fit,
+        sensor_width_mm=number(camera.sensor_width),
+        sensor_height_mm=number(camera.sensor_height),
+        ortho_scale=number(camera.ortho_scale),
+        shift=(number(camera.shift_x), number(camera.shift_y)),
+        clip_start=number(camera.clip_start),
+        clip_end=number(camera.clip_end),
+        focus_distance=number(camera.dof.focus_distance) if camera.dof.use_dof else None,
+    )
+
+
+def describe_light(scene: Scene, light: Block) -> LightState:
+    kind = light.type
+    return LightState(
+        name=light.name,
+        fingerprint=scene.content_hash(light),
+        type=kind,
+        color=vector3(light.color),
+        energy=number(light.energy),
+        radius=number(light.shadow_soft_size) if kind in ("POINT", "SPOT") else None,
+        sun_angle_rad=number(light.angle) if kind == "SUN" else None,
+        spot_angle_rad=number(light.spot_size) if kind == "SPOT" else None,
+        area_shape=light.shape if kind == "AREA" else None,
+        area_size=(number(light.size), number(light.size_y)) if kind == "AREA" else None,
+    )
+
+
+def describe_render(active: Block) -> RenderState:
+    render = active.render
+    samples, seed = _sampling(active)
+    return RenderState(
+        engine=render.engine,
+        resolution=(render.resolution_x, render.resolution_y),
+        resolution_percentage=render.resolution_percentage,
+        samples=samples,
+        seed=seed,
+        film_transparent=render.film_transparent,
+        view_transform=active.view_settings.view_transform,
+        frame_start=active.frame_start,
+        frame_end=active.frame_end,
+        frame_step=active.frame_step,
+        frame_current=active.frame_current,
+        fps=render.fps,
+        fps_base=number(render.fps_base),
+        camera=active.camera.name if active.camera else None,
+        unit_system=active.unit_settings.system,
+        unit_scale=number(active.unit_settings.scale_length),
+    )
+
+
+def _sampling(active: Block) -> tuple[int | None, int | None]:
+    engine = active.render.engine
+    if engine == "CYCLES" and hasattr(active, "cycles"):
+        return active.cycles.samples, active.cycles.seed
+    if engine.startswith("BLENDER_EEVEE"):
+        return active.eevee.taa_render_samples, None
+    return None, None

@@ -1,0 +1,134 @@
+"""scene.find"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Result, Vector3
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.readback import same
+from blendwright.tools.scene.describe import world_matrix
+from blendwright.tools.scene.numbers import custom_keys, vector3
+from blendwright.tools.scene.selection import Paged, matching, missing_collection, next_offset, page
+from blendwright.tools.scene.snapshot_model import Vector3 as Position
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [5, 0, 0]})
+
+
+class PropertyFilter(Args):
+    key: Name = Field(description="The custom property that an object must have.")
+    equals: bool | int | float | str | None = Field(default=None, description="The value it must have; any when left out.")
+
+
+class Box(Args):
+    min: Vector3 = Field(description="Lowest corner in world space, in metres.")
+    max: Vector3 = Field(description="Highest corner in world space, in metres.")
+    test: Literal["origin", "overlaps", "inside"] = Field(
+        default="overlaps", description="What must be in the box: the object's origin, any of its bounding box, or all of that."
+    )
+
+    @model_validator(mode="after")
+    def _not_inside_out(self) -> Box:
+        if any(low > high for low, high in zip(self.min, self.max, strict=True)):
+            raise PydanticCustomError("box_inside_out", "min is above max; every part of min must be at most that of max")
+        return self
+
+
+class FindArgs(Paged):
+    material: Name | None = Field(default=None, description="Only objects that have this material in a slot.")
+    property: PropertyFilter | None = Field(default=None, description="Only objects with this custom property.")
+    box: Box | None = Field(default=None, description="Only objects in this box; hidden objects never are.")
+
+
+class Found(Result):
+    name: str = Field(description="Name of the object.")
+    type: str = Field(description="Its type.")
+    position: Position | None = Field(description="Its origin in world space; null when it is hidden or in no collection.")
+
+
+class FoundObjects(Result):
+    """The objects that pass all filters, one page of them."""
+
+    total: int = Field(ge=0, description="How many there are in all.")
+    objects: list[Found] = Field(max_length=1000, description="Those on this page, in the order of their names.")
+    next_offset: int | None = Field(description="Ask with this offset for the next page; null when there is none.")
+
+
+class FindObjects(Tool[FindArgs, FoundObjects]):
+    """Find objects by name pattern, type, collection, material, custom property or place; all filters must hold."""
+
+    name = "scene.find"
+    version = 1
+    safety_level = SafetyLevel.READ_ONLY
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.NOTHING
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    examples = (
+        Example({"name": "B*", "type": "MESH"}, given=(CUBE, BALL)),
+        Example({"box": {"min": [4, -1, -1], "max": [6, 1, 1], "test": "inside"}}, given=(CUBE, BALL)),
+    )
+
+    def check(self, scene: Scene, args: FindArgs) -> Iterator[Finding]:
+        yield from missing_collection(scene, args)
+        if args.material:
+            yield from scene.missing(Kind.MATERIAL, args.material, "/material")
+
+    def apply(self, scene: Scene, args: FindArgs) -> FoundObjects:
+        found = [obj for obj in matching(scene, args) if _fits(scene, args, obj)]
+        return FoundObjects(
+            total=len(found),
+            objects=[_found(scene, obj) for obj in page(found, args)],
+            next_offset=next_offset(args, len(found)),
+        )
+
+    def verify(self, scene: Scene, args: FindArgs, result: FoundObjects) -> Iterator[Finding]:
+        for entry in result.objects:
+            yield from scene.missing(Kind.OBJECT, entry.name, "")
+
+
+def _fits(scene: Scene, args: FindArgs, obj: Block) -> bool:
+    if args.material and not any(slot.material and slot.material.name == args.material for slot in obj.material_slots):
+        return False
+    if args.property and not _has_property(obj, args.property):
+        return False
+    return args.box is None or _in_box(scene, obj, args.box)
+
+
+def _has_property(obj: Block, wanted: PropertyFilter) -> bool:
+    if wanted.key not in custom_keys(obj):
+        return False
+    held = obj[wanted.key]
+    if isinstance(wanted.equals, bool):
+        return isinstance(held, int) and held == wanted.equals  # Blender saves booleans as integers
+    return wanted.equals is None or same(wanted.equals, held)
+
+
+def _in_box(scene: Scene, obj: Block, box: Box) -> bool:
+    matrix = world_matrix(scene, obj)
+    if matrix is None:
+        return False
+    low = high = tuple(matrix.translation)
+    if box.test != "origin" and obj.data is not None:
+        corners = [matrix @ scene.vector(corner) for corner in scene.evaluated(obj).bound_box]
+        low = tuple(min(corner[axis] for corner in corners) for axis in range(3))
+        high = tuple(max(corner[axis] for corner in corners) for axis in range(3))
+    if box.test == "overlaps":
+        return all(low[axis] <= box.max[axis] and high[axis] >= box.min[axis] for axis in range(3))
+    return all(low[axis] >= box.min[axis] and high[axis] <= box.max[axis] for axis in range(3))
+
+
+def _found(scene: Scene, obj: Block) -> Found:
+    matrix = world_matrix(scene, obj)
+    return Found(name=obj.name, type=obj.type, position=None if matrix is None else vector3(matrix.translation))

@@ -1,0 +1,91 @@
+"""Which collection holds what: the collections as trees, and the collections of many objects at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from blendwright.contracts.effects import Kind
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.scene.snapshot_model import MOST_IN_LIST, CollectionNode
+
+# Readers of JSON give up on deep nesting; what lies deeper stands at the top again, with the name of its parent.
+MOST_NESTED = 32
+
+
+def homes(scene: Scene) -> Iterator[tuple[str, Block]]:
+    """Every collection with its name; a scene's own collection goes by the scene's name."""
+    for owner in scene.blocks(Kind.SCENE):
+        yield f"scene:{owner.name}", owner.collection
+    for collection in scene.blocks(Kind.COLLECTION):
+        yield collection.name, collection
+
+
+def collections_of(scene: Scene, objects: Sequence[Block]) -> dict[str, list[str]]:
+    """The names of the collections that hold each of some objects, sorted. One pass over all members, whatever their number."""
+    found: dict[str, list[str]] = {obj.name: [] for obj in objects}
+    for name, home in homes(scene):
+        for member in home.objects:
+            entry = found.get(member.name)
+            if entry is not None and member.library is None:
+                entry.append(name)
+    for names in found.values():
+        names.sort()
+    return found
+
+
+@dataclass
+class _Place:
+    name: str
+    collection: Block
+    parents: list[str] = field(default_factory=lambda: list[str]())
+
+
+def collection_order(scene: Scene) -> list[_Place]:
+    """All collections, each once: depth first from each scene's own, then those that no scene holds, by name."""
+    places = {name: _Place(name, collection) for name, collection in homes(scene)}
+    children: dict[str, list[str]] = {}
+    for name, place in places.items():
+        children[name] = [child.name for child in place.collection.children if child.library is None]
+        for child in children[name]:
+            places[child].parents.append(name)
+    order: dict[str, None] = {}
+    unlinked = [name for name, place in places.items() if not place.parents]
+    for root in unlinked:
+        waiting = [root]
+        while waiting:
+            name = waiting.pop()
+            if name not in order:
+                order[name] = None
+                waiting += reversed(children[name])
+    return [places[name] for name in order]
+
+
+def collection_trees(page: Iterable[_Place]) -> list[CollectionNode]:
+    """The collections of a page as trees, as far as parents are on the page."""
+    below: dict[str, list[_Place]] = {}
+    depths: dict[str, int] = {}
+    tops: list[_Place] = []
+    for place in page:
+        parent = place.parents[0] if place.parents else None
+        depth = depths.get(parent, MOST_NESTED) + 1 if parent is not None else 0
+        if parent is None or depth > MOST_NESTED:
+            tops.append(place)
+            depth = 0
+        else:
+            below.setdefault(parent, []).append(place)
+        depths[place.name] = depth
+    return [_node(place, below) for place in tops]
+
+
+def _node(place: _Place, below: dict[str, list[_Place]]) -> CollectionNode:
+    collection = place.collection
+    return CollectionNode(
+        name=place.name,
+        parent=place.parents[0] if place.parents else None,
+        also_in=place.parents[1 : MOST_IN_LIST + 1],
+        objects=len(collection.objects),
+        visible_viewport=not collection.hide_viewport,
+        visible_render=not collection.hide_render,
+        children=[_node(child, below) for child in below.get(place.name, ())],
+    )

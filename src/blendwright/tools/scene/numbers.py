@@ -1,0 +1,107 @@
+"""Blender's values as plain data: exact floats without a negative zero, and custom properties within bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, cast
+
+from blendwright.contracts.scene import Block
+from blendwright.tools.scene.snapshot_model import MOST_CHARACTERS, MOST_IN_LIST, CustomProperty, Number, Vector3, Vector4
+
+CUT_MARK = "…"
+MOST_DEPTH = 4
+# All custom properties of one datablock together, in characters and numbers.
+MOST_PER_BLOCK = 8000
+
+
+def number(value: float) -> Number:
+    """The exact value; −0.0 is 0.0, and what is not finite is None, since JSON has no word for it."""
+    return value + 0.0 if math.isfinite(value) else None
+
+
+def vector3(values: Iterable[float]) -> Vector3:
+    x, y, z = map(number, values)
+    return x, y, z
+
+
+def vector4(values: Iterable[float]) -> Vector4:
+    x, y, z, w = map(number, values)
+    return x, y, z, w
+
+
+def custom_keys(block: Block) -> list[str]:
+    """The user's own properties, sorted. Blender up to 4.5 lists add-ons' settings among them, 5.0 keeps those apart."""
+    keys = block.keys()
+    return sorted(key for key in keys if key not in block.bl_rna.properties and key != "cycles") if keys else []
+
+
+def custom_properties(block: Block) -> tuple[list[CustomProperty], int]:
+    """A datablock's custom properties within bounds, and how many it has."""
+    keys = custom_keys(block)
+    room = _Room()
+    return [_property(key, block[key], room) for key in keys[:MOST_IN_LIST]], len(keys)
+
+
+def _property(key: str, value: Any, room: _Room) -> CustomProperty:
+    room.cut = False
+    plain = _plain(value, room, 0)
+    return CustomProperty.model_validate({"name": key, "type": _type(value), "value": plain, "truncated": room.cut})
+
+
+def _type(value: Any) -> str:
+    if isinstance(value, int):
+        return "int"
+    if isinstance(value, float):
+        return "float"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, bytes):
+        return "bytes"
+    if hasattr(value, "id_type") or value is None:
+        return "datablock"
+    return "group" if hasattr(value, "to_dict") else "list"
+
+
+class _Room:
+    """How much may still be said about one datablock."""
+
+    def __init__(self) -> None:
+        self.left = MOST_PER_BLOCK
+        self.cut = False
+
+    def text(self, value: str) -> str:
+        most = min(MOST_CHARACTERS, max(self.left, 0))
+        self.left -= len(value)
+        if len(value) <= most:
+            return value
+        self.cut = True
+        return value[:most] + CUT_MARK
+
+    def some(self, values: list[Any]) -> list[Any]:
+        most = min(MOST_IN_LIST, max(self.left, 0))
+        self.left -= len(values)
+        if len(values) > most:
+            self.cut = True
+        return values[:most]
+
+
+def _plain(value: Any, room: _Room, depth: int) -> Any:
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return number(value)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return room.text(value)
+    if isinstance(value, bytes):
+        return room.text(value.hex())
+    if hasattr(value, "id_type"):
+        return room.text(f"{value.id_type}/{value.name}")
+    if depth == MOST_DEPTH:
+        room.cut = True
+        return None
+    if hasattr(value, "to_dict"):
+        return {room.text(key): _plain(value[key], room, depth + 1) for key in room.some(sorted(value.keys()))}
+    return [_plain(part, room, depth + 1) for part in room.some(list(cast("Iterable[Any]", value)))]

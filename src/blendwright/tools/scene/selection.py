@@ -1,0 +1,70 @@
+"""Choosing objects by what they are, and the page of a list: shared by `scene.snapshot` and `scene.find`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import NAME_BYTES, Args, Name
+from blendwright.contracts.effects import Kind
+from blendwright.contracts.scene import Block, Scene
+from blendwright.values.findings import Finding
+
+T = TypeVar("T")
+
+ObjectType = Literal[
+    "MESH", "CURVE", "SURFACE", "META", "FONT", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL", "ARMATURE", "LATTICE",
+    "EMPTY", "LIGHT", "LIGHT_PROBE", "CAMERA", "SPEAKER",
+]  # fmt: skip
+
+
+class Paged(Args):
+    """Arguments of tools that answer page by page, with filters on objects."""
+
+    name: Annotated[str, Field(min_length=1, max_length=NAME_BYTES)] | None = Field(
+        default=None, description="Only objects whose whole name matches; * is any text, ? any one character; case matters."
+    )
+    type: ObjectType | None = Field(default=None, description="Only objects of this type.")
+    collection: Name | None = Field(default=None, description="Only objects in this collection or in those below it.")
+    offset: int = Field(default=0, ge=0, description="Where the page starts, counted from 0 in the order of names.")
+    limit: int = Field(default=200, ge=1, le=1000, description="Most entries on the page.")
+
+
+def missing_collection(scene: Scene, args: Paged) -> Sequence[Finding]:
+    return scene.missing(Kind.COLLECTION, args.collection, "/collection") if args.collection else ()
+
+
+def matching(scene: Scene, args: Paged) -> Iterator[Block]:
+    """The objects that pass the filters, in the order of their names."""
+    fits = _pattern(args.name).fullmatch if args.name is not None else None
+    inside = _names_inside(scene, args.collection) if args.collection else None
+    for name in scene.names(Kind.OBJECT):
+        if (fits is not None and fits(name) is None) or (inside is not None and name not in inside):
+            continue
+        obj = scene.require(Kind.OBJECT, name)
+        if args.type is None or obj.type == args.type:
+            yield obj
+
+
+def page(entries: Sequence[T], args: Paged) -> Sequence[T]:
+    return entries[args.offset : args.offset + args.limit]
+
+
+def next_offset(args: Paged, *totals: int) -> int | None:
+    """Where the next page starts, when any list goes on behind this one."""
+    end = args.offset + args.limit
+    return end if any(total > end for total in totals) else None
+
+
+def _pattern(wildcards: str) -> re.Pattern[str]:
+    parts = {"*": ".*", "?": "."}
+    # Neighbouring stars mean the same as one, and many of them would make matching slow.
+    return re.compile("".join(parts.get(char) or re.escape(char) for char in re.sub(r"\*+", "*", wildcards)), re.DOTALL)
+
+
+def _names_inside(scene: Scene, collection: str) -> set[str]:
+    home = scene.require(Kind.COLLECTION, collection, "/collection")
+    return {obj.name for obj in home.all_objects if obj.library is None}

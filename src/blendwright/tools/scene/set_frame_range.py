@@ -1,0 +1,67 @@
+"""scene.set_frame_range"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.results import SceneChanged
+from blendwright.tools.settings import Setting, unlike, write
+from blendwright.values.findings import Finding
+
+LAST = 1_048_574  # Blender's own limit
+
+
+class SetFrameRangeArgs(Args):
+    start: int = Field(ge=0, le=LAST, description="First frame.")
+    end: int = Field(ge=0, le=LAST, description="Last frame, which is played too.")
+    step: int | None = Field(default=None, ge=1, le=10_000, description="Frames from one rendered frame to the next; left out, it stays.")
+
+    @field_validator("end")
+    @classmethod
+    def _in_order(cls, value: int, info: ValidationInfo) -> int:
+        if value < info.data.get("start", 0):
+            raise PydanticCustomError("frame_order", "end must not be before start")
+        return value
+
+
+class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
+    """Set the first and last frame of the scene's animation. The current frame stays."""
+
+    name = "scene.set_frame_range"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.SCENE,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    examples = (Example({"start": 1, "end": 120}), Example({"start": 300, "end": 400, "step": 2}))
+
+    def check(self, scene: Scene, args: SetFrameRangeArgs) -> Iterator[Finding]:
+        yield from ()
+
+    def apply(self, scene: Scene, args: SetFrameRangeArgs) -> SceneChanged:
+        settings = _settings(args, scene.active)
+        # A start behind the old end would push it, and an unrecorded value would be lost for the revert.
+        if args.start > scene.active.frame_end:
+            settings = [settings[1], settings[0], *settings[2:]]
+        return SceneChanged(scene=scene.active.name, changed=write(scene, settings))
+
+    def verify(self, scene: Scene, args: SetFrameRangeArgs, result: SceneChanged) -> Iterator[Finding]:
+        yield from unlike(_settings(args, scene.active))
+
+
+def _settings(args: SetFrameRangeArgs, target: Block) -> list[Setting]:
+    settings = [Setting(target, "frame_start", args.start, "/start"), Setting(target, "frame_end", args.end, "/end")]
+    if args.step is not None:
+        settings.append(Setting(target, "frame_step", args.step, "/step"))
+    return settings

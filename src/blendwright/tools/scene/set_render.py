@@ -1,0 +1,87 @@
+"""scene.set_render"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Seed
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.engines import Engine, engine_id, engine_name
+from blendwright.tools.results import SceneChanged
+from blendwright.tools.settings import Setting, unlike, write
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+Side = Annotated[int, Field(ge=4, le=65536)]
+
+
+class SetRenderArgs(Args):
+    engine: Engine | None = Field(default=None, description="WORKBENCH is fast and plain, EEVEE quick, CYCLES a path tracer.")
+    resolution: Annotated[tuple[Side, Side], Field(strict=False)] | None = Field(default=None, description="Width and height in pixels.")
+    percentage: int | None = Field(default=None, ge=1, le=1000, description="Size of the rendered picture in percent of the resolution.")
+    samples: int | None = Field(default=None, ge=1, le=1_000_000, description="Samples per pixel of CYCLES or EEVEE, whichever is the engine.")
+    seed: Seed | None = Field(default=None, description="Seed of the noise of CYCLES.")
+    film_transparent: bool | None = Field(default=None, description="Whether the background is transparent instead of the world.")
+    fps: float | None = Field(default=None, ge=0.1, le=1000.0, description="Frames per second; 23.976 and its like are kept as a ratio.")
+
+
+class SetRender(Tool[SetRenderArgs, SceneChanged]):
+    """Set how the scene is rendered: engine, resolution, samples, seed, background, frame rate. What is left out stays."""
+
+    name = "scene.set_render"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.SCENE,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    examples = (
+        Example({"engine": "CYCLES", "samples": 32, "seed": 7, "resolution": [1280, 720]}),
+        Example({"engine": "WORKBENCH", "percentage": 50, "film_transparent": True}),
+        Example({"fps": 23.976}),
+    )
+
+    def check(self, scene: Scene, args: SetRenderArgs) -> Iterator[Finding]:
+        engine = args.engine or engine_name(scene.active.render.engine)
+        if args.samples is not None and engine not in ("CYCLES", "EEVEE"):
+            message = f"the engine {engine} has no number of samples"
+            yield Finding(Fault.ARGS_INVALID, message, "/samples", "Leave it out, or set the engine to CYCLES or EEVEE.")
+
+    def apply(self, scene: Scene, args: SetRenderArgs) -> SceneChanged:
+        return SceneChanged(scene=scene.active.name, changed=write(scene, _settings(scene, args)))
+
+    def verify(self, scene: Scene, args: SetRenderArgs, result: SceneChanged) -> Iterator[Finding]:
+        yield from unlike(_settings(scene, args))
+
+
+def _settings(scene: Scene, args: SetRenderArgs) -> Iterator[Setting]:
+    target, render = scene.active, scene.active.render
+    if args.engine is not None:
+        yield Setting(render, "engine", engine_id(args.engine, scene.version), "/engine")
+    if args.resolution is not None:
+        yield Setting(render, "resolution_x", args.resolution[0], "/resolution/0")
+        yield Setting(render, "resolution_y", args.resolution[1], "/resolution/1")
+    if args.percentage is not None:
+        yield Setting(render, "resolution_percentage", args.percentage, "/percentage")
+    if args.film_transparent is not None:
+        yield Setting(render, "film_transparent", args.film_transparent, "/film_transparent")
+    if args.fps is not None:
+        whole = math.ceil(args.fps)
+        yield Setting(render, "fps", whole, "/fps")
+        yield Setting(render, "fps_base", whole / args.fps, "/fps")
+    if args.samples is not None:
+        if (args.engine or engine_name(render.engine)) == "CYCLES":
+            yield Setting(target.cycles, "samples", args.samples, "/samples")
+        else:
+            yield Setting(target.eevee, "taa_render_samples", args.samples, "/samples")
+    if args.seed is not None:
+        yield Setting(target.cycles, "seed", args.seed, "/seed")

@@ -1,0 +1,85 @@
+"""scene.set_units"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.results import SceneChanged
+from blendwright.tools.settings import Setting, unlike, write
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+LENGTHS: dict[str, tuple[str, ...]] = {
+    "METRIC": ("ADAPTIVE", "KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS"),
+    "IMPERIAL": ("ADAPTIVE", "MILES", "FEET", "INCHES", "THOU"),
+    "NONE": ("ADAPTIVE",),
+}
+# Choosing a system makes Blender choose these anew.
+DEPENDENT = ("length_unit", "mass_unit", "time_unit", "temperature_unit")
+
+
+class SetUnitsArgs(Args):
+    system: Literal["NONE", "METRIC", "IMPERIAL"] | None = Field(default=None, description="System of units for display and export.")
+    scale: float | None = Field(default=None, ge=1e-9, le=1e9, description="Metres that one Blender unit stands for.")
+    length_unit: (
+        Literal["ADAPTIVE", "KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS", "MILES", "FEET", "INCHES", "THOU"] | None
+    ) = Field(default=None, description="Unit that lengths are shown in; must belong to the system.")
+    rotation: Literal["DEGREES", "RADIANS"] | None = Field(default=None, description="Unit that angles are shown in.")
+
+
+class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
+    """Set the units that the scene is shown and exported in. Nothing is scaled, and arguments of tools stay in metres and degrees."""
+
+    name = "scene.set_units"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.SCENE,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    examples = (
+        Example({"system": "METRIC", "scale": 0.001, "length_unit": "MILLIMETERS"}),
+        Example({"system": "IMPERIAL"}, given=(("scene.set_units", {"length_unit": "CENTIMETERS"}),)),
+    )
+
+    def check(self, scene: Scene, args: SetUnitsArgs) -> Iterator[Finding]:
+        system = args.system or scene.active.unit_settings.system
+        if args.length_unit is not None and args.length_unit not in LENGTHS[system]:
+            message = f"{args.length_unit} is no unit of the system {system}"
+            yield Finding(Fault.ARGS_INVALID, message, "/length_unit", f"Use one of {', '.join(LENGTHS[system])}.")
+
+    def apply(self, scene: Scene, args: SetUnitsArgs) -> SceneChanged:
+        units = scene.active.unit_settings
+        changed = False
+        if args.system is not None and args.system != units.system:
+            for attribute in DEPENDENT:
+                scene.set(units, attribute, getattr(units, attribute))
+            scene.set(units, "system", args.system)
+            changed = True
+        changed = write(scene, _settings(args, units)) or changed
+        return SceneChanged(scene=scene.active.name, changed=changed)
+
+    def verify(self, scene: Scene, args: SetUnitsArgs, result: SceneChanged) -> Iterator[Finding]:
+        units = scene.active.unit_settings
+        yield from unlike(_settings(args, units))
+        if args.system is not None:
+            yield from unlike([Setting(units, "system", args.system, "/system")])
+
+
+def _settings(args: SetUnitsArgs, units: Block) -> list[Setting]:
+    asked = (
+        Setting(units, "scale_length", args.scale, "/scale"),
+        Setting(units, "length_unit", args.length_unit, "/length_unit"),
+        Setting(units, "system_rotation", args.rotation, "/rotation"),
+    )
+    return [setting for setting in asked if setting.value is not None]

@@ -1,0 +1,113 @@
+"""scene.set_world"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Color3, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.principled import with_nodes
+from blendwright.tools.readback import differs
+from blendwright.tools.settings import Setting, unlike, write
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+BACKGROUND = "ShaderNodeBackground"
+DEFAULT = "World"
+
+
+class SetWorldArgs(Args):
+    name: Name | None = Field(
+        default=None, description="World to use, created when there is none of that name; left out, the scene's own, or a new one named World."
+    )
+    color: Color3 | None = Field(default=None, description="Colour of the background and of its light, linear RGB from 0 to 1.")
+    strength: float | None = Field(default=None, ge=0.0, le=1e6, description="Strength of the background's light.")
+
+
+class WorldSet(Result):
+    world: str = Field(description="Name of the scene's world.")
+    created: bool = Field(description="True when the world is new.")
+    changed: bool = Field(description="False when everything was as asked already.")
+
+
+class SetWorld(Tool[SetWorldArgs, WorldSet]):
+    """Give the scene a world with a plain background colour and strength."""
+
+    name = "scene.set_world"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.SCENE, Kind.WORLD)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    examples = (
+        Example({"color": [0.5, 0.7, 1.0], "strength": 0.8}),
+        Example({"name": "Night", "color": [0, 0, 0.02]}, given=(("scene.set_world", {"color": [1, 1, 1]}),)),
+    )
+
+    def check(self, scene: Scene, args: SetWorldArgs) -> Iterator[Finding]:
+        world = _found(scene, args)
+        if world is None:
+            yield from scene.taken(Kind.WORLD, args.name or DEFAULT, "/name")
+            return
+        if scene.version < (5, 0, 0) and not world.use_nodes and world.node_tree is None:
+            return
+        node = _background(world)
+        if node is None:
+            message = f"no Background node reaches the output of world '{world.name}'"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Give the name of another world, or of a new one.")
+            return
+        for setting in _sockets(args, node):
+            if setting.target.is_linked:
+                message = f"the {setting.target.name} of world '{world.name}' comes from another node"
+                yield Finding(Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one.")
+
+    def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
+        world = _found(scene, args)
+        created = world is None
+        if world is None:
+            world = scene.create(Kind.WORLD, args.name or DEFAULT)
+        with_nodes(scene, world)
+        changed = write(scene, _sockets(args, _background(world)), owner=world)
+        # Workbench does not look at nodes.
+        if args.color is not None:
+            changed = write(scene, [Setting(world, "color", args.color, "/color")]) or changed
+        if scene.active.world != world:
+            scene.set(scene.active, "world", world)
+            changed = True
+        return WorldSet(world=world.name, created=created, changed=changed or created)
+
+    def verify(self, scene: Scene, args: SetWorldArgs, result: WorldSet) -> Iterator[Finding]:
+        world = scene.active.world
+        yield from differs("the scene's world", result.world, world.name if world else None, "/name")
+        if world is not None:
+            yield from unlike(_sockets(args, _background(world)))
+
+
+def _found(scene: Scene, args: SetWorldArgs) -> Block | None:
+    """The world to work on, if it is there. A world that no scene uses is not taken for the scene's own."""
+    return scene.active.world if args.name is None else scene.find(Kind.WORLD, args.name)
+
+
+def _background(world: Block) -> Block | None:
+    tree = world.node_tree
+    outputs = [node for node in tree.nodes if node.bl_idname == "ShaderNodeOutputWorld" and node.is_active_output]
+    for output in outputs:
+        for link in output.inputs["Surface"].links:
+            if link.from_node.bl_idname == BACKGROUND:
+                return link.from_node
+    return None
+
+
+def _sockets(args: SetWorldArgs, node: Block) -> Iterator[Setting]:
+    if args.color is not None:
+        yield Setting(node.inputs["Color"], "default_value", (*args.color, 1.0), "/color")
+    if args.strength is not None:
+        yield Setting(node.inputs["Strength"], "default_value", args.strength, "/strength")

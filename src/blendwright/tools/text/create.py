@@ -1,0 +1,111 @@
+"""text.create"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import PositiveFloat
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectMade
+from blendwright.tools.settings import Setting, unlike
+from blendwright.values.findings import Finding
+
+# Argument -> Blender's property on the text.
+PROPERTIES: dict[str, str] = {
+    "body": "body",
+    "size": "size",
+    "extrude": "extrude",
+    "bevel_depth": "bevel_depth",
+    "bevel_resolution": "bevel_resolution",
+    "align_x": "align_x",
+    "align_y": "align_y",
+    "line_spacing": "space_line",
+}
+
+
+class CreateTextArgs(Placed):
+    body: str = Field(min_length=1, max_length=10_000, description="What it says, taken literally; lines are parted by newlines.")
+    size: PositiveFloat = Field(default=1.0, le=1e4, description="Height of a line in metres.")
+    extrude: float = Field(default=0.0, ge=0.0, le=1e6, description="Thickness to each side in metres.")
+    bevel_depth: float = Field(default=0.0, ge=0.0, le=1e6, description="Size of the rounded edges in metres.")
+    bevel_resolution: int = Field(default=4, ge=0, le=32, description="Roundness of the edges.")
+    align_x: Literal["LEFT", "CENTER", "RIGHT", "JUSTIFY", "FLUSH"] = Field(default="LEFT", description="Alignment along X.")
+    align_y: Literal["TOP", "TOP_BASELINE", "CENTER", "BOTTOM_BASELINE", "BOTTOM"] = Field(
+        default="TOP_BASELINE", description="Which height of the text is at the origin."
+    )
+    line_spacing: float = Field(default=1.0, ge=0.0, le=10.0, description="Distance of the lines, in lines.")
+
+
+class CreateText(Tool[CreateTextArgs, ObjectMade]):
+    """Add a text object in Blender's built-in font, lying in its XY plane and read along X."""
+
+    name = "text.create"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.CURVE, Kind.COLLECTION, Kind.FONT)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    examples = (
+        Example({"name": "Title", "body": "Hello"}),
+        Example(
+            {
+                "name": "Sign",
+                "body": "Open\nall day",
+                "size": 0.4,
+                "extrude": 0.02,
+                "bevel_depth": 0.005,
+                "align_x": "CENTER",
+                "align_y": "CENTER",
+                "rotation_euler_deg": [90, 0, 0],
+            }
+        ),
+    )
+
+    def check(self, scene: Scene, args: CreateTextArgs) -> Iterator[Finding]:
+        yield from missing_collection(scene, args)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is None:
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from scene.taken(Kind.CURVE, args.name, "/name")
+        elif any(self._differences(scene, args, there)):
+            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from self._differences(scene, args, there)
+
+    def apply(self, scene: Scene, args: CreateTextArgs) -> ObjectMade:
+        if scene.find(Kind.OBJECT, args.name) is not None:
+            return ObjectMade(object=args.name, data=args.name, created=False)
+        fonts = set(scene.names(Kind.FONT))
+        text = scene.create(Kind.CURVE, args.name, "FONT")
+        # The first text of a file brings the built-in font along as a datablock.
+        if text.font.name not in fonts:
+            scene.adopt(Kind.FONT, text.font, text.font.name)
+        for setting in _settings(args, text):
+            setattr(setting.target, setting.attribute, setting.value)
+        create_object(scene, args, text)
+        return ObjectMade(object=args.name, data=args.name, created=True)
+
+    def verify(self, scene: Scene, args: CreateTextArgs, result: ObjectMade) -> Iterator[Finding]:
+        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
+
+    def _differences(self, scene: Scene, args: CreateTextArgs, obj: Block) -> Iterator[Finding]:
+        if obj.type != "FONT":
+            yield from differs("its type", "FONT", obj.type, "/name")
+            return
+        yield from unlike(_settings(args, obj.data))
+        yield from misplaced(scene, args, obj)
+
+
+def _settings(args: CreateTextArgs, text: Block) -> Iterator[Setting]:
+    for argument, attribute in PROPERTIES.items():
+        yield Setting(text, attribute, getattr(args, argument), f"/{argument}")

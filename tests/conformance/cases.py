@@ -1,0 +1,117 @@
+"""The cases of the conformance suite: every example of every tool, and which promises apply to it. Needs no Blender."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from blendwright.contracts.arguments import file_arguments
+from blendwright.contracts.effects import Determinism, Idempotence, Revert, SafetyLevel
+from blendwright.contracts.tool import AnyTool, Example
+from blendwright.tools.catalog import tools
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+Promise = Callable[["Case"], bool]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One example of one tool."""
+
+    tool: AnyTool
+    index: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.tool.name}[{self.index}]"
+
+    @property
+    def example(self) -> Example:
+        return self.tool.examples[self.index]
+
+    @property
+    def args(self) -> dict[str, Any]:
+        return dict(self.example.args)
+
+    @property
+    def parsed(self) -> Any:
+        """The example's arguments as the tool gets them."""
+        return self.tool.args_model.model_validate(self.args)
+
+    @property
+    def writes(self) -> bool:
+        return self.tool.safety_level is not SafetyLevel.READ_ONLY
+
+    @property
+    def determinism(self) -> Determinism:
+        return self.tool.determinism_for(self.parsed)
+
+    @property
+    def idempotence(self) -> Idempotence:
+        return self.tool.idempotence_for(self.parsed)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether running it again elsewhere must give the same scene."""
+        return self.determinism is not Determinism.NONDETERMINISTIC and self.tool.replayable_for(self.parsed)
+
+    @property
+    def seeded(self) -> bool:
+        return self.determinism is Determinism.SEEDED
+
+    def reverts_by(self, way: Revert) -> bool:
+        return self.tool.revert is way
+
+    def fits(self, version: tuple[int, int, int]) -> bool:
+        """Whether the tool is for this Blender."""
+        newest = self.tool.requires.blender_max
+        return self.tool.requires.blender_min <= version and (newest is None or version < newest)
+
+
+def every_case() -> list[Case]:
+    return [Case(tool, index) for tool in tools().values() for index in range(len(tool.examples))]
+
+
+def cases(promise: Promise = lambda case: True) -> pytest.MarkDecorator:
+    """Parametrise a test over the cases to which a promise applies."""
+    chosen = [case for case in every_case() if _applies(promise, case)]
+    return pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in chosen])
+
+
+def _applies(promise: Promise, case: Case) -> bool:
+    try:
+        return promise(case)
+    except ValidationError:
+        return False  # the test of the arguments tells
+
+
+def places(tool: AnyTool, args: Mapping[str, Any], room: Path, *roles: str) -> dict[str, str]:
+    """Where the worker finds or leaves the files that arguments name, by role.
+
+    All are in one directory, so that what one call of an example exports the next can import."""
+    named = [args.get(name) for name, role in file_arguments(tool.args_model).items() if role in roles]
+    return {path: str(room / Path(path).name) for path in named if path is not None}
+
+
+class Doubted:
+    """A tool whose verification fails at the very end of a step that has done all its work."""
+
+    def __init__(self, tool: AnyTool) -> None:
+        self._tool = tool
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tool, name)
+
+    def verify(self, scene: Any, args: Any, result: Any) -> Iterable[Finding]:
+        yield from self._tool.verify(scene, args, result)
+        yield Finding(Fault.INTERNAL_ERROR, "doubted on purpose")
+
+
+def doubted(tool: AnyTool) -> AnyTool:
+    return cast("AnyTool", Doubted(tool))

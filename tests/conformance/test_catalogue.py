@@ -1,0 +1,253 @@
+"""Every tool keeps its promises, on every one of its examples."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import jsonschema_rs
+import pytest
+
+from blendwright.contracts.effects import Idempotence, Kind, Revert
+from blendwright.plan.arguments import canonical_arguments
+from blendwright.values.faults import Fault
+from conformance.cases import Case, cases
+
+if TYPE_CHECKING:
+    from conformance.play import Play
+
+# Memfile undo is unproven before; tools that need it are rebuilt there.
+MEMFILE_MIN = (4, 5, 0)
+TESTS = Path(__file__).parents[1]
+
+
+def needs_memfile() -> None:
+    import bpy
+
+    if bpy.app.version < MEMFILE_MIN:
+        pytest.skip(f"memfile undo is off in Blender {bpy.app.version_string}")
+
+
+# ---------------------------------------------------------------------- arguments and promises
+
+
+@cases()
+def test_the_arguments_of_an_example_are_valid_and_canonical_after_one_pass(case: Case) -> None:
+    once, findings = canonical_arguments(case.tool, case.args)
+    assert not findings
+    twice, findings = canonical_arguments(case.tool, once)
+    assert not findings
+    assert json.dumps(twice) == json.dumps(once), "canonical arguments change when they are checked again"
+
+
+@cases()
+def test_promises_for_given_arguments_are_never_weaker_than_the_declared_ones(case: Case) -> None:
+    order = list(Idempotence)
+    assert case.determinism.rank <= case.tool.determinism.rank
+    assert order.index(case.idempotence) <= order.index(case.tool.idempotence)
+    assert case.tool.replayable_for(case.parsed) >= case.tool.replayable
+
+
+@cases(lambda case: case.seeded)
+def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) -> None:
+    seed = case.parsed.seed
+    assert case.tool.seed_for(case.parsed) == seed
+    play.set(case)
+    first = play.run(case)
+    play.set(case)
+    other = play.ok(case.tool.name, case.args | {"seed": seed + 1})
+    assert (other["after"], other["result"]) != (first["after"], first["result"])
+
+
+# ---------------------------------------------------------------------- the effect
+
+
+@cases()
+def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, case: Case) -> None:
+    play.set(case)
+    before = play.leaves()
+    answer = play.run(case)
+    changes = difference_of(before, play)
+    assert answer["changes"] == changes
+    assert answer["after"] == play.state.full_root()
+    declared = {kind.value for kind in case.tool.writes}
+    assert {Kind.COLLECTION.value if change[0] == "member" else change[0] for change in changes} <= declared
+
+
+@cases()
+def test_a_result_is_json_of_its_schema(play: Play, case: Case) -> None:
+    play.set(case)
+    result = play.run(case)["result"]
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    jsonschema_rs.validate(case.tool.result_schema(), result)
+
+
+@cases(lambda case: not case.writes)
+def test_a_read_only_tool_leaves_the_scene_as_it_is(play: Play, case: Case) -> None:
+    play.set(case)
+    before = play.leaves()
+    answer = play.run(case, verify=True)
+    assert answer["after"] == answer["before"]
+    assert play.leaves() == before
+
+
+@cases()
+def test_checking_writes_nothing(play: Play, case: Case) -> None:
+    play.set(case)
+    before = play.leaves()
+    findings, scene = play.check(case)
+    assert not findings
+    assert scene.record.clean
+    assert play.leaves() == before
+
+
+@cases(lambda case: bool(case.example.given) and not case.tool.name.startswith("file."))
+def test_checking_without_what_an_example_needs_finds_rather_than_raises(play: Play, case: Case) -> None:
+    play.begin()
+    before = play.leaves()
+    findings, scene = play.check(case)
+    assert all(finding.message and finding.cure for finding in findings)
+    assert scene.record.clean
+    assert play.leaves() == before
+
+
+@cases()
+def test_saving_and_opening_lose_nothing(play: Play, case: Case) -> None:
+    play.set(case)
+    after = play.run(case)["after"]
+    play.state.open(play.checkpoint())
+    assert play.state.root() == after
+
+
+# ---------------------------------------------------------------------- taking back
+
+
+@cases(lambda case: case.reverts_by(Revert.INVERSE))
+def test_the_recorded_inverse_restores_the_scene(play: Play, case: Case) -> None:
+    play.set(case)
+    before = play.leaves()
+    answer = play.run(case, rehearse="inverse")
+    assert answer["reverted_by"] == "inverse"
+    assert not difference_of(before, play)
+    assert play.run(case)["before"] == answer["before"], "it runs again after it was taken back"
+
+
+@cases(lambda case: case.writes)
+def test_memfile_undo_restores_the_scene(play: Play, case: Case) -> None:
+    needs_memfile()
+    play.set(case)
+    before = play.leaves()
+    answer = play.run(case, rehearse="memfile")
+    assert answer["reverted_by"] == "memfile"
+    assert not difference_of(before, play)
+    assert play.run(case)["before"] == answer["before"], "it runs again after it was taken back"
+
+
+@cases(lambda case: case.repeatable)
+def test_redo_leads_to_the_same_hashes_from_the_beginning_and_from_a_checkpoint(play: Play, case: Case) -> None:
+    given = play.set(case)
+    checkpoint = play.checkpoint()
+    after = play.run(case)["after"]
+
+    assert play.set(case) == given
+    assert play.run(case)["after"] == after
+
+    play.state.open(checkpoint)
+    assert play.run(case)["after"] == after
+
+
+@cases()
+def test_a_step_that_fails_its_verification_leaves_the_scene_as_it_was(play: Play, case: Case) -> None:
+    if case.reverts_by(Revert.MEMFILE):
+        needs_memfile()
+    play.set(case)
+    before = play.leaves()
+    answer = play.run_doubted(case)
+    assert not answer["ok"]
+    assert answer["fault"] == Fault.VERIFICATION_FAILED.value
+    assert answer["result"] is None
+    assert answer["after"] == answer["before"]
+    assert not difference_of(before, play)
+
+
+# ---------------------------------------------------------------------- repeating
+
+
+@cases(lambda case: case.idempotence is Idempotence.IDEMPOTENT)
+def test_repeating_an_idempotent_call_succeeds_and_changes_nothing(play: Play, case: Case) -> None:
+    play.set(case)
+    after = play.run(case)["after"]
+    again = play.run(case)
+    assert again["changes"] == []
+    assert again["after"] == after == play.state.full_root()
+
+
+@cases(lambda case: case.idempotence is Idempotence.ACCUMULATING)
+def test_repeating_an_accumulating_call_adds_more_or_meets_the_names_it_gave(play: Play, case: Case) -> None:
+    play.set(case)
+    after = play.run(case)["after"]
+    again = play.call(case.tool.name, case.args)
+    if again["ok"]:
+        assert again["after"] != after
+    else:
+        assert again["fault"] == Fault.SCENE_CONFLICT.value
+        assert play.state.full_root() == after
+
+
+@cases(lambda case: case.idempotence is Idempotence.NON_IDEMPOTENT)
+def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_whole_or_nothing(
+    play: Play, case: Case
+) -> None:
+    play.set(case)
+    first = play.run(case)
+    assert first["changes"] or first["artifacts"]
+    assert names_in(first["result"]), "the result names nothing"
+    again = play.call(case.tool.name, case.args)
+    if not again["ok"]:
+        assert again["after"] == again["before"]
+    assert again["before"] == first["after"]
+    assert play.state.full_root() == again["after"]
+
+
+# ---------------------------------------------------------------------- across processes
+
+
+def test_two_processes_with_other_hash_seeds_give_equal_outcomes(tmp_path: Path) -> None:
+    targets = [tmp_path / "one.json", tmp_path / "two.json"]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "conformance.hashes", str(target)],
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(TESTS)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for seed, target in enumerate(targets, start=1)
+    ]
+    for process in processes:
+        _, log = process.communicate()
+        assert process.returncode == 0, log[-2000:]
+    one, two = (cast("dict[str, dict[str, Any]]", json.loads(target.read_text())) for target in targets)
+    assert one
+    assert one.keys() == two.keys()
+    different = {case: (one[case], two[case]) for case in one if one[case] != two[case]}
+    assert not different, different
+
+
+def difference_of(before: dict[tuple[str, ...], bytes], play: Play) -> list[list[str]]:
+    from conformance.play import difference
+
+    return difference(before, play.leaves())
+
+
+def names_in(value: Any) -> list[str]:
+    """Every text in a result."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(cast("dict[str, Any]", value).values())
+    return [name for part in cast("list[Any]", value) for name in names_in(part)] if isinstance(value, list) else []
