@@ -102,29 +102,32 @@ def _page(noun: str, group: Iterable[Declaration]) -> Iterator[str]:
         yield f"## {tool['name']}"
         yield f"{tool['summary']} *Version {tool['version']}.*"
         yield "### Arguments"
-        yield _arguments(tool["args_schema"])
+        yield from _fields_of(tool["args_schema"])
         yield "### Promises"
         yield _table(("promise", "value", "meaning"), _promises(tool))
         yield "### Result"
-        yield _arguments(tool["result_schema"], with_default=False)
+        yield from _fields_of(tool["result_schema"], with_default=False)
         yield "### Examples"
         for example in tool["examples"]:
             yield "```sh\n" + "\n".join(_commands(tool, example)) + "\n```"
 
 
-def _arguments(schema: Mapping[str, Any], with_default: bool = True) -> str:
-    rows = [
-        (
-            _code(name),
-            _type(field, schema),
-            *([_default(name, field, schema)] if with_default else []),
-            field.get("description", ""),
-        )
-        for name, field in schema.get("properties", {}).items()
-    ]
-    if not rows:
-        return "None."
-    return _table(("name", "type", *(["default"] if with_default else []), "meaning"), rows)
+def _fields_of(schema: Mapping[str, Any], with_default: bool = True) -> Iterator[str]:
+    """A table of the fields, then one for each object that they are made of."""
+    yield _field_table(schema, schema, with_default)
+    for name, part in schema.get("$defs", {}).items():
+        if "properties" in part:
+            yield f"**{name}**: {part.get('description', 'an object')}"
+            yield _field_table(part, schema, with_default)
+
+
+def _field_table(schema: Mapping[str, Any], root: Mapping[str, Any], with_default: bool) -> str:
+    rows: list[tuple[str, ...]] = []
+    for name, field in schema.get("properties", {}).items():
+        default = (_default(name, field, schema),) if with_default else ()
+        rows.append((_code(name), _type(field, root), *default, field.get("description", "")))
+    head = ("name", "type", "default", "meaning") if with_default else ("name", "type", "meaning")
+    return _table(head, rows) if rows else "None."
 
 
 def _promises(tool: Declaration) -> Iterator[tuple[str, str, str]]:
@@ -161,7 +164,8 @@ def _type(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         target = root["$defs"][name]
-        return _type(target, root) if "properties" not in target else f"{_fields(name, target)}"
+        # Objects have a table of their own, and a definition may be recursive: only choices are spelled out.
+        return _type(target, root) if "enum" in target else name
     for union in ("anyOf", "oneOf"):
         if union in schema:
             return " or ".join(dict.fromkeys(_type(part, root) for part in schema[union]))
@@ -179,8 +183,9 @@ def _array(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     least, most = schema.get("minItems"), schema.get("maxItems")
     if "prefixItems" in schema:
         parts = list(dict.fromkeys(_type(part, root) for part in schema["prefixItems"]))
-        return f"{len(schema['prefixItems'])} × {' / '.join(parts)}"
+        return f"{len(schema['prefixItems'])} of {' / '.join(parts)}"
     item = _type(schema.get("items", {}), root)
+    item = f"({item})" if schema.get("items", {}).get("type") == "array" else item
     size = f"{least}" if least == most and least is not None else _span(least, most)
     return f"list of {item}" + (f", {size} items" if size else "")
 
@@ -202,11 +207,6 @@ def _span(least: int | None, most: int | None) -> str:
     if least and most:
         return f"{least} to {most}"
     return f"at least {least}" if least else f"at most {most}" if most else ""
-
-
-def _fields(name: str, schema: Mapping[str, Any]) -> str:
-    required = schema.get("required", ())
-    return f"{name} {{{', '.join(field if field in required else field + '?' for field in schema['properties'])}}}"
 
 
 def _default(name: str, field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.contracts.envelopes import ToolResult, tool_result
@@ -54,14 +54,13 @@ def open(
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
     place = Path(workspace).resolve()
     try:
-        (place / "scratch").mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix="session-", dir=place / "scratch"))
+        scratch = SessionScratch(place / "scratch")
     except OSError as error:
         raise EnvironmentUnfit(
             f"{place} cannot be a workspace: {error.strerror}", cure="Name another directory."
         ) from error
     options = SpawnOptions(
-        scratch_root=scratch,
+        scratch_root=scratch.path,
         blender=None if blender is None else Path(blender),
         environment=dict(environment or {}),
     )
@@ -69,7 +68,7 @@ def open(
     return OpenScene(
         scratch,
         Pool(options),
-        ScratchHistory(scratch, start),
+        ScratchHistory(scratch.path, None if start is None else _taken_over(start, scratch)),
         known,
         session or Session(),
         FileAccess([Path(root) for root in roots], place / "artifacts"),
@@ -77,12 +76,24 @@ def open(
     )
 
 
+def _taken_over(start: Path, scratch: SessionScratch) -> Path:
+    """A copy of the file to start from: a scene that is rebuilt later must not depend on what became of the original."""
+    kept = scratch.path / "opened" / start.name
+    try:
+        kept.parent.mkdir()
+        shutil.copyfile(start, kept)
+    except OSError as error:
+        scratch.remove()
+        raise EnvironmentUnfit(f"{start} cannot be read: {error.strerror}", cure="Check its permissions.") from error
+    return kept
+
+
 class OpenScene:
     """A scene that can be called upon; close it, or use it in a `with` statement."""
 
     def __init__(
         self,
-        scratch: Path,
+        scratch: SessionScratch,
         pool: Pool,
         history: ScratchHistory,
         tools: Mapping[str, AnyTool],
@@ -155,4 +166,4 @@ class OpenScene:
     def close(self) -> None:
         """End Blender and remove what it left; a second time does nothing."""
         self._pool.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.remove()

@@ -51,7 +51,7 @@ def call(
 ) -> int:
     """Call one tool on a new scene, or on a copy of a .blend file."""
     started = perf_counter()
-    document = _parsed(sys.stdin.read() if args == "-" else args)
+    document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
     parse_ms = (perf_counter() - started) * 1000
     with blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened:
         outcome = opened.outcome(
@@ -64,7 +64,7 @@ def call(
             parse_ms=parse_ms,
         )
         if export is not None and outcome.ok:
-            written = opened.outcome("file.export", {"path": str(export), "format": "blend", "overwrite": True})
+            written = opened.outcome("file.export", {"path": str(export)})
             outcome = outcome.with_(artifacts=(*outcome.artifacts, *written.artifacts)) if written.ok else written
     if json:
         render = tool_result if envelope == "tool_result" else core_envelope
@@ -82,7 +82,7 @@ def exit_code(outcome: Outcome) -> Exit:
     return Exit.REFUSED if outcome.fault in REFUSALS and not ran else Exit.FAILED
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str | bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 from typing import Any
 
@@ -10,6 +12,9 @@ import typer
 from blendwright.cli import call, doctor, snapshot, tools
 from blendwright.cli.output import Exit, fail
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
+
+# Names the place of a defect, for whoever reports one; without it no stack trace reaches a user.
+TRACE = "BLENDWRIGHT_TRACE"
 
 app = typer.Typer(
     name="blendwright",
@@ -45,4 +50,7 @@ def main() -> None:
         if hasattr(error, "format_message"):
             usage: Any = error
             fail("usage", usage.format_message(), "See: blendwright --help", Exit.REFUSED)
-        raise
+        if os.environ.get(TRACE):
+            logging.getLogger(__name__).exception("blendwright failed")
+        cure = f"This is a defect. Set {TRACE}=1 to see where it happened, and report it."
+        fail("internal_error", f"{type(error).__name__}: {error}", cure, Exit.FAILED)

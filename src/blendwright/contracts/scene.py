@@ -203,3 +203,13 @@ class Scene(Protocol):
     def export_file(self, path: str, form: str, objects: Sequence[Block] | None) -> None:
         """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is."""
         ...
+
+    # ------------------------------------------------------------------ rendering
+
+    def render_still(self, filepath: str, *, camera: Block | None = None) -> None:
+        """Render the current frame with the scene's settings to a PNG file, through a camera or the scene's own."""
+        ...
+
+    def temporary(self, kind: Kind, *args: Any) -> AbstractContextManager[Block]:
+        """A datablock for the length of a `with` block, under a reserved name and in no fingerprint; `args` as for `create`."""
+        ...

@@ -61,10 +61,7 @@ class Checker:
         """The fields that the schema at fault knows, following references on the way there."""
         found: Any = self._schema
         for part in path[:-1]:
-            if part == "$ref":
-                found = self._schema["$defs"][found["$ref"].rsplit("/", 1)[-1]]
-            else:
-                found = found[part]
+            found = self._schema["$defs"][found["$ref"].rsplit("/", 1)[-1]] if part == "$ref" else found[part]
         return sorted(found.get("properties", {}))
 
 
@@ -73,7 +70,8 @@ def _likeliest(branches: Sequence[Sequence[Any]], depth: int) -> Sequence[Any]:
 
     def strangeness(branch: Sequence[Any]) -> tuple[int, int]:
         foreign = sum(
-            error.kind.name == "const" or (error.kind.name == "type" and len(error.instance_path) == depth) for error in branch
+            error.kind.name == "const" or (error.kind.name == "type" and len(error.instance_path) == depth)
+            for error in branch
         )
         return foreign, len(branch)
 

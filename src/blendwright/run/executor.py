@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,7 @@ from blendwright.values.errors import (
     RebuildFailed,
     Refusal,
     WorkerError,
+    WorkerFault,
     WorkerLost,
 )
 from blendwright.values.faults import Fault
@@ -29,6 +31,8 @@ from blendwright.values.outcome import PHASES, Outcome, PhaseTrace
 
 MOST_HANDLES = 1000
 SNAPSHOT_TOOL = "scene.snapshot"
+# What the wire says of a request or an answer that does not fit a frame.
+TOO_MUCH = frozenset({"oversized_request", "oversized_answer"})
 
 
 class Executor:
@@ -69,8 +73,12 @@ class Executor:
         if findings:
             return self._refused(blank, findings, clock)
 
+        seconds = self._seconds(deadline)
         model = tool.args_model.model_validate(args)
-        blender = self._scene.profile
+        try:
+            blender = self._scene.profile
+        except (WorkerError, RebuildFailed) as error:
+            return self._broken_off(blank.with_(partial={"deadline_seconds": seconds}), error, clock)
         clock.leave_out()  # starting Blender belongs to no phase of a call
         findings = tuple(gate(self._session, blender, tool, model))
         clock.lap("gate")
@@ -81,12 +89,15 @@ class Executor:
         request: StepRequest = {"tool": name, "version": tool.version, "args": args, "verify": verify}
         if rehearse is not None:
             request["rehearse"] = rehearse
-        seconds = min(deadline or self._session.limits.call_seconds, self._session.limits.call_seconds)
         outcome = self._step(tool, model, request, blank, seconds, cancel, clock)
         if snapshot and outcome.ok:
             taken = self.call(SNAPSHOT_TOOL, {}, deadline=deadline)
             outcome = outcome.with_(snapshot=taken.result)
         return outcome
+
+    def _seconds(self, deadline: float | None) -> float:
+        limit = self._session.limits.call_seconds
+        return limit if deadline is None else min(deadline, limit)
 
     # ------------------------------------------------------------------ the step
 
@@ -101,13 +112,14 @@ class Executor:
         clock: _Clock,
     ) -> Outcome:
         try:
-            staged = self._files.stage(tool, request["args"], self._scene.worker().scratch)
+            scratch = self._scene.worker().scratch
+            staged = self._files.stage(tool, request["args"], scratch)
             request["files"] = staged.places
             answer = self._scene.step(request, deadline=seconds, cancel=cancel)
         except Refusal as refusal:
             return self._refused(blank, refusal.findings, clock)
         except (WorkerError, RebuildFailed) as error:
-            return self._broken_off(blank, error, seconds, clock)
+            return self._broken_off(blank.with_(partial={"deadline_seconds": seconds}), error, clock)
         for phase, ms in (
             ("plan", answer["plan_ms"]),
             ("execute", answer["execute_ms"]),
@@ -119,34 +131,41 @@ class Executor:
             self._scene.discard()
         if not answer["ok"]:
             return self._failed(blank, answer, clock)
-        return self._succeeded(tool, args, request, answer, staged, blank, clock)
+        artifacts: list[str] = []
+        if answer["reverted_by"] is None:
+            # What a rehearsal wrote stays in the scratch.
+            try:
+                artifacts = self._kept(tool, args, request, answer, staged, scratch)
+            except Refusal as refusal:
+                self._scene.discard()
+                return self._refused(blank.with_(reverted_by="rebuild"), refusal.findings, clock)
+            except (WorkerError, RebuildFailed) as error:
+                return self._broken_off(blank.with_(partial={"deadline_seconds": seconds}), error, clock)
+        return self._succeeded(tool, args, answer, artifacts, blank, clock)
+
+    def _kept(
+        self, tool: AnyTool, args: Any, request: StepRequest, answer: StepAnswer, staged: Staged, scratch: Path
+    ) -> list[str]:
+        """Files first: where one cannot be brought to its place, the scene must not keep the step either."""
+        artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
+        determinism = tool.determinism_for(args)
+        replayable = tool.replayable_for(args) and determinism is not Determinism.NONDETERMINISTIC
+        self._scene.kept(request, answer, replayable=replayable)
+        return artifacts
 
     def _succeeded(
-        self,
-        tool: AnyTool,
-        args: Any,
-        request: StepRequest,
-        answer: StepAnswer,
-        staged: Staged,
-        blank: Outcome,
-        clock: _Clock,
+        self, tool: AnyTool, args: Any, answer: StepAnswer, artifacts: list[str], blank: Outcome, clock: _Clock
     ) -> Outcome:
-        determinism = tool.determinism_for(args)
-        artifacts = self._files.keep_artifacts(answer["artifacts"], self._scene.worker().scratch)
-        artifacts += self._files.deliver(staged)
-        if answer["reverted_by"] is None:
-            replayable = tool.replayable_for(args) and determinism is not Determinism.NONDETERMINISTIC
-            self._scene.kept(request, answer, replayable=replayable)
         return blank.with_(
             result=answer["result"],
             handles=_handles(answer["changes"]),
             changes=_changes(answer["changes"]),
-            determinism_class=determinism.value,
+            determinism_class=tool.determinism_for(args).value,
             seed=tool.seed_for(args),
             tolerance=tool.tolerance_for(args),
             fingerprint_before=answer["before"],
             fingerprint_after=self._scene.hash,
-            reverted_by=answer["reverted_by"],
+            reverted_by=_way_back(answer),
             artifacts=tuple(artifacts),
             trace=clock.trace(),
         )
@@ -158,21 +177,21 @@ class Executor:
 
     def _failed(self, blank: Outcome, answer: StepAnswer, clock: _Clock) -> Outcome:
         findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
-        reverted = "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
         blank = blank.with_(
-            fingerprint_before=answer["before"], fingerprint_after=answer["before"], reverted_by=reverted
+            fingerprint_before=answer["before"], fingerprint_after=answer["before"], reverted_by=_way_back(answer)
         )
         if answer["reverted_by"] is not None:
             blank = blank.with_(partial={"kept": [], "taken_back": [list(change) for change in answer["changes"]]})
         return self._refused(blank, findings, clock)
 
-    def _broken_off(self, blank: Outcome, error: WorkerError | RebuildFailed, seconds: float, clock: _Clock) -> Outcome:
-        """The worker is gone. Nothing of the step stands: the scene is what the history says, rebuilt for the next call."""
+    def _broken_off(self, blank: Outcome, error: WorkerError | RebuildFailed, clock: _Clock) -> Outcome:
+        """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what the history says."""
+        self._scene.discard()
         fault, cure = _reason(error)
         partial: dict[str, Any] = {
             "kept": [],
             "scene": "as before the call; rebuilt from the history",
-            "deadline_seconds": seconds,
+            **(blank.partial or {}),
         }
         finding = Finding(fault, error.message, "", error.cure or cure)
         return self._refused(blank.with_(reverted_by="rebuild", partial=partial), (finding,), clock)
@@ -205,6 +224,10 @@ class _Clock:
         return tuple(PhaseTrace(phase, self._ms.get(phase)) for phase in PHASES)
 
 
+def _way_back(answer: StepAnswer) -> str | None:
+    return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
+
+
 def _reason(error: WorkerError | RebuildFailed) -> tuple[Fault, str]:
     if isinstance(error, DeadlinePassed):
         return Fault.TOOL_TIMEOUT, "Ask for less at once, or allow more time."
@@ -212,6 +235,8 @@ def _reason(error: WorkerError | RebuildFailed) -> tuple[Fault, str]:
         return Fault.CANCELLED, "Call again when it is wanted after all."
     if isinstance(error, (WorkerLost, ProtocolBreach)):
         return Fault.WORKER_LOST, "Call again; if it happens again with these arguments, change them."
+    if isinstance(error, WorkerFault) and error.code in TOO_MUCH:
+        return Fault.LIMIT_EXCEEDED, "Ask for less at once."
     if isinstance(error, RebuildFailed):
         return Fault.ROLLBACK_FAILED, "Start again from a saved file."
     return Fault.INTERNAL_ERROR, "Report it, with the worker's log."

@@ -21,7 +21,10 @@ COMPANIONS: dict[str, tuple[str, ...]] = {".obj": (".mtl",), ".gltf": (".bin",)}
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """The files of one call: where the worker finds or leaves each, by the path in the arguments."""
+    """The files of one call: where the worker finds or leaves each, by the path in the arguments.
+
+    `outputs` are the directories that the worker writes to, with the file that each is for.
+    """
 
     places: Mapping[str, str]
     outputs: Mapping[Path, Path]
@@ -38,10 +41,18 @@ class FileAccess:
         """Path arguments made absolute, or what speaks against them."""
         findings: list[Finding] = []
         for name, role in file_arguments(tool.args_model).items():
-            if args[name] is not None:
+            if args[name] is None:
+                continue
+            try:
                 path = Path(args[name]).expanduser().resolve()
                 findings += self._findings(path, role, "/" + name, bool(args.get("overwrite")))
-                args = args | {name: str(path)}
+            except (OSError, RuntimeError, ValueError) as error:
+                # Too long, a loop of links, a null byte, an unknown user's home: no file can have such a path.
+                findings.append(
+                    Finding(Fault.ARGS_INVALID, f"not a usable path: {error}", "/" + name, "Check the path.")
+                )
+                continue
+            args = args | {name: str(path)}
         return args, tuple(findings)
 
     def stage(self, tool: AnyTool, args: Mapping[str, Any], scratch: Path) -> Staged:
@@ -59,33 +70,41 @@ class FileAccess:
             if role == "read":
                 self._copy_in(path, room)
             else:
-                outputs[room] = path.parent
+                outputs[room] = path
         return Staged(places, outputs)
 
     def deliver(self, staged: Staged) -> list[str]:
-        """Bring what the worker wrote to where the arguments said; returns the paths."""
-        delivered: list[str] = []
+        """Bring what the worker wrote to where the arguments said; returns the paths. Raises Refusal where that cannot be.
+
+        Only the file that was named may replace another one: what else was written beside it must find its place free.
+        """
+        moves: list[tuple[Path, Path]] = []
         for room, target in staged.outputs.items():
             for made in sorted(room.rglob("*")):
-                if made.is_file():
-                    place = target / made.relative_to(room)
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.move(made, place)
-                    delivered.append(str(place))
-        return delivered
+                if made.is_symlink() or not made.is_file():
+                    continue
+                place = target.parent / made.relative_to(room)
+                if place != target and place.exists():
+                    message = f"{place}, which belongs to it, exists"
+                    raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
+                moves.append((made, place))
+        for made, place in moves:
+            _move(made, place)
+        return [str(place) for _, place in moves]
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
         """Bring artifacts to the workspace; an existing name gets a number, since nothing there may be lost."""
         kept: list[str] = []
         for name in names:
-            self._artifacts.mkdir(parents=True, exist_ok=True)
-            place = self._free(self._artifacts / name)
-            shutil.move(scratch / "artifacts" / name, place)
+            # The worker says the name: nothing but a name is taken from it.
+            plain = Path(name).name
+            place = self._free(self._artifacts / plain)
+            _move(scratch / "artifacts" / plain, place)
             kept.append(str(place))
         return kept
 
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
-        if not any(path.is_relative_to(root) for root in self._roots):
+        if not self._allowed(path):
             roots = ", ".join(str(root) for root in self._roots)
             yield Finding(Fault.POLICY_BLOCKED, f"{path} is outside the allowed roots", at, f"Allowed roots: {roots}.")
         elif role == "read" and not path.is_file():
@@ -97,12 +116,15 @@ class FileAccess:
         elif role == "write" and not os.access(_first_existing(path.parent), os.W_OK):
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
 
+    def _allowed(self, path: Path) -> bool:
+        return any(path.is_relative_to(root) for root in self._roots)
+
     def _copy_in(self, path: Path, room: Path) -> None:
         try:
             shutil.copyfile(path, room / path.name)
             for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                 beside = path.with_suffix(suffix)
-                if beside.is_file():
+                if beside.is_file() and self._allowed(beside.resolve()):
                     shutil.copyfile(beside, room / beside.name)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
@@ -115,6 +137,15 @@ class FileAccess:
             number += 1
             candidate = path.with_stem(f"{path.stem}-{number}")
         return candidate
+
+
+def _move(made: Path, place: Path) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(made, place)
+    except OSError as error:
+        message = f"{place} cannot be written: {error.strerror}"
+        raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Choose another path.")]) from error
 
 
 def _first_existing(path: Path) -> Path:

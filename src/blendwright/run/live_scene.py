@@ -60,13 +60,17 @@ class LiveScene:
         return self.worker().call("scene.step", dict(request), deadline=deadline, cancel=cancel)
 
     def kept(self, request: StepRequest, answer: StepAnswer, *, replayable: bool) -> None:
-        """Remember a step that was kept; one that cannot be redone is saved together with all before it."""
-        self._hash = answer["after"]
+        """Remember a step that was kept; one that cannot be redone is saved together with all before it.
+
+        Raises WorkerError or RebuildFailed when it could not be saved: the step is then lost with the worker.
+        """
         if answer["before"] == answer["after"]:
             return
-        self._history.append(RedoStep(request["tool"], request["version"], request["args"], answer["after"]))
-        if not replayable:
-            self._save()
+        if replayable:
+            self._history.append(RedoStep(request["tool"], request["version"], request["args"], answer["after"]))
+        else:
+            self._save(answer["after"])
+        self._hash = answer["after"]
 
     def discard(self) -> None:
         """End the worker: its scene is not what the history says."""
@@ -74,11 +78,15 @@ class LiveScene:
             self._worker.kill()
             self._worker = None
 
-    def _save(self) -> None:
-        worker = self.worker()
+    def _save(self, expected: str) -> None:
+        """A new baseline, accepted only when a full recomputation agrees with the hash that the steps led to."""
+        # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step that is to be saved.
+        worker = self._worker
+        assert worker is not None
         answer = worker.call("scene.save", {"path": "baseline.blend"}, deadline=REBUILD_SECONDS)
-        self._history.rebase(worker.scratch / "baseline.blend", answer["hash"])
-        self._hash = answer["hash"]
+        if answer["hash"] != expected:
+            raise _disagreement("saving", expected, answer["hash"])
+        self._history.rebase(worker.scratch / "baseline.blend", expected)
 
     # ------------------------------------------------------------------ rebuilding
 
@@ -90,8 +98,12 @@ class LiveScene:
                 "the Blender process has another tool catalogue than this one",
                 cure="Use one version of blendwright on both sides.",
             )
-        self._hash = self._open_baseline(worker)
-        self._redo(worker)
+        try:
+            opened = self._open_baseline(worker)
+            self._hash = self._redo(worker, opened)
+        except BlendwrightError:
+            worker.kill()
+            raise
         return worker
 
     def _open_baseline(self, worker: WorkerPort) -> str:
@@ -103,7 +115,7 @@ class LiveScene:
             try:
                 answer = worker.call("scene.open", {"path": "baseline.blend"}, deadline=REBUILD_SECONDS)
             except WorkerFault as error:
-                message = f"{baseline.path} cannot be opened: {error.message}"
+                message = f"{baseline.path.name} cannot be opened: {error.message}"
                 raise EnvironmentUnfit(
                     message, cure="Check that it is a .blend file that this Blender can read."
                 ) from error
@@ -113,8 +125,8 @@ class LiveScene:
             raise _disagreement("the baseline", baseline.hash, answer["hash"])
         return answer["hash"]
 
-    def _redo(self, worker: WorkerPort) -> None:
-        """Run the steps again, many on their way at once, and compare every hash."""
+    def _redo(self, worker: WorkerPort, reached: str) -> str:
+        """Run the steps again, many on their way at once, and compare every hash; returns the last."""
         pending: list[tuple[RedoStep, Future[Any]]] = []
         steps = iter(self._history.steps())
         while True:
@@ -122,13 +134,15 @@ class LiveScene:
                 request = {"tool": step.tool, "version": step.version, "args": dict(step.args)}
                 pending.append((step, worker.submit("scene.step", request)))
             if not pending:
-                return
+                return reached
             step, future = pending.pop(0)
-            answer: StepAnswer = future.result(REBUILD_SECONDS)
+            try:
+                answer: StepAnswer = future.result(REBUILD_SECONDS)
+            except TimeoutError as error:
+                raise RebuildFailed(f"rebuilding the scene: {step.tool} did not end") from error
             if not answer["ok"] or answer["after"] != step.after:
-                worker.kill()
                 raise _disagreement(step.tool, step.after, answer["after"])
-            self._hash = step.after
+            reached = step.after
 
 
 def _disagreement(what: str, expected: str, found: str) -> BlendwrightError:

@@ -8,12 +8,23 @@ from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.tools.animation.clear import Clear
 from blendwright.tools.animation.set_frame import SetFrame
 from blendwright.tools.animation.set_keyframe import SetKeyframe
+from blendwright.tools.camera.create import CreateCamera
+from blendwright.tools.camera.frame_objects import FrameObjects
+from blendwright.tools.camera.look_at import LookAt
+from blendwright.tools.camera.set import SetCamera
+from blendwright.tools.camera.set_active import SetActiveCamera
 from blendwright.tools.collection.create import CreateCollection
 from blendwright.tools.collection.delete import DeleteCollection
 from blendwright.tools.collection.link_object import LinkObject
 from blendwright.tools.collection.unlink_object import UnlinkObject
+from blendwright.tools.curve.create import CreateCurve
 from blendwright.tools.file.export import ExportFile
 from blendwright.tools.file.import_ import ImportFile
+from blendwright.tools.light.create import CreateLight
+from blendwright.tools.light.set import SetLight
+from blendwright.tools.material.assign import AssignMaterial
+from blendwright.tools.material.delete import DeleteMaterial
+from blendwright.tools.material.ensure_principled import EnsurePrincipled
 from blendwright.tools.mesh.create import CreateMesh
 from blendwright.tools.mesh.create_primitive import CreatePrimitive
 from blendwright.tools.mesh.measure import Measure
@@ -32,20 +43,48 @@ from blendwright.tools.object.set_parent import SetParent
 from blendwright.tools.object.set_property import SetProperty
 from blendwright.tools.object.set_visibility import SetVisibility
 from blendwright.tools.object.transform import Transform
+from blendwright.tools.place.align import Align
+from blendwright.tools.place.distribute import Distribute
+from blendwright.tools.place.on_surface import OnSurface
+from blendwright.tools.place.scatter import Scatter
+from blendwright.tools.render.preview import Preview
+from blendwright.tools.render.still import Still
+from blendwright.tools.scene.find import FindObjects
+from blendwright.tools.scene.set_frame_range import SetFrameRange
+from blendwright.tools.scene.set_render import SetRender
+from blendwright.tools.scene.set_units import SetUnits
+from blendwright.tools.scene.set_world import SetWorld
+from blendwright.tools.scene.snapshot import TakeSnapshot
+from blendwright.tools.text.create import CreateText
 
 CATALOG: tuple[type[AnyTool], ...] = (
     # animation
     Clear,
     SetFrame,
     SetKeyframe,
+    # camera
+    CreateCamera,
+    FrameObjects,
+    LookAt,
+    SetActiveCamera,
+    SetCamera,
     # collection
     CreateCollection,
     DeleteCollection,
     LinkObject,
     UnlinkObject,
+    # curve
+    CreateCurve,
     # file
     ExportFile,
     ImportFile,
+    # light
+    CreateLight,
+    SetLight,
+    # material
+    AssignMaterial,
+    DeleteMaterial,
+    EnsurePrincipled,
     # mesh
     CreateMesh,
     CreatePrimitive,
@@ -67,6 +106,23 @@ CATALOG: tuple[type[AnyTool], ...] = (
     SetProperty,
     SetVisibility,
     Transform,
+    # place
+    Align,
+    Distribute,
+    OnSurface,
+    Scatter,
+    # render
+    Preview,
+    Still,
+    # scene
+    FindObjects,
+    TakeSnapshot,
+    SetFrameRange,
+    SetRender,
+    SetUnits,
+    SetWorld,
+    # text
+    CreateText,
 )
 
 

@@ -6,6 +6,7 @@ Creates no datablock.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
@@ -17,6 +18,10 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 Channel = Literal["location", "rotation_euler_deg", "rotation_quaternion", "scale", "hide_render", "property"]
+
+# A path that ends in a custom property: what holds it, and its key, escaped.
+CUSTOM = re.compile(r'^(.*)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
+ESCAPED = re.compile(r"\\(.)")
 
 # Channel -> data path and number of values.
 PATHS: dict[str, tuple[str, int]] = {
@@ -80,15 +85,33 @@ def is_discrete(obj: Block, channel: str, key: str | None) -> bool:
 
 
 def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
-    """Write numbers into a channel of an object that may be written freely, whole where the channel is."""
-    held: Any = obj.path_resolve(path)
-    if hasattr(held, "__len__"):
+    """Write numbers, by index, into a channel of an object that may be written freely; whole ones where the channel is."""
+    try:
+        held: Any = obj.path_resolve(path)
+    except ValueError:
+        return  # a curve whose channel is gone moves nothing
+    if hasattr(held, "__len__") and not isinstance(held, str):
         for index, value in values.items():
-            held[index] = value if isinstance(held[index], float) else type(held[index])(round(value))
+            held[index] = _like(held[index], value)
         return
-    value = values[0] if isinstance(held, float) else type(held)(round(values[0]))
-    if path.startswith("["):
-        key = next(key for key in obj.keys() if custom_path(key) == path)  # noqa: SIM118 - a Blender object is no mapping
-        obj[key] = value
+    custom = CUSTOM.match(path)
+    if custom is not None:
+        owner = obj.path_resolve(custom[1]) if custom[1] else obj
+        owner[ESCAPED.sub(r"\1", custom[2])] = _like(held, values[0])
+        return
+    parent, _, name = path.rpartition(".")
+    owner = obj.path_resolve(parent) if parent else obj
+    if isinstance(held, str):
+        setattr(owner, name, _choice(owner, name, values[0]))
     else:
-        setattr(obj, path, value)
+        setattr(owner, name, _like(held, values[0]))
+
+
+def _like(held: float, value: float) -> float:
+    return value if isinstance(held, float) else type(held)(round(value))
+
+
+def _choice(owner: Block, name: str, value: float) -> str:
+    """The choice of an enumeration that a curve's number stands for."""
+    items = owner.bl_rna.properties[name].enum_items
+    return next((item.identifier for item in items if item.value == round(value)), getattr(owner, name))

@@ -19,23 +19,9 @@ DATA_KINDS: dict[str, Kind] = {
     "ARMATURE": Kind.ARMATURE,
 }
 
-# What changes when an object goes: it, its data, and whoever referred to either.
-DELETION_WRITES: tuple[Kind, ...] = (
-    Kind.OBJECT,
-    Kind.COLLECTION,
-    Kind.MESH,
-    Kind.CURVE,
-    Kind.CAMERA,
-    Kind.LIGHT,
-    Kind.ARMATURE,
-    Kind.SCENE,
-    Kind.WORLD,
-    Kind.MATERIAL,
-    Kind.TEXTURE,
-    Kind.ACTION,
-    Kind.NODE_GROUP,
-    Kind.SHAPE_KEY,
-)
+# Any kind may change when an object goes: whoever referred to it, and what it was the last to refer to, which is then kept
+# by a mark of its own.
+DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)
 
 
 def own_data(obj: Block) -> Block | None:

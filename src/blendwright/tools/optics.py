@@ -33,22 +33,39 @@ class CameraSettings(Args):
     """Settings of a camera; what is left out stays as it is (Blender's defaults on a new one)."""
 
     projection: Literal["PERSP", "ORTHO"] | None = Field(default=None, description="Perspective or orthographic.")
-    lens_mm: float | None = Field(default=None, ge=1.0, le=5000.0, description="Focal length in millimetres; or give fov_deg.")
-    fov_deg: float | None = Field(
-        default=None, ge=0.5, le=170.0, description="Field of view across the longer side of the frame, in degrees; or give lens_mm."
+    lens_mm: float | None = Field(
+        default=None, ge=1.0, le=5000.0, description="Focal length in millimetres; or give fov_deg."
     )
-    ortho_scale: PositiveFloat | None = Field(default=None, description="Width of an orthographic view in metres, across the longer side.")
-    sensor_width_mm: float | None = Field(default=None, ge=1.0, le=1000.0, description="Width of the sensor in millimetres.")
-    sensor_height_mm: float | None = Field(default=None, ge=1.0, le=1000.0, description="Height of the sensor in millimetres.")
+    fov_deg: float | None = Field(
+        default=None,
+        ge=0.5,
+        le=170.0,
+        description="Field of view across the longer side of the frame, in degrees; or give lens_mm.",
+    )
+    ortho_scale: PositiveFloat | None = Field(
+        default=None, description="Width of an orthographic view in metres, across the longer side."
+    )
+    sensor_width_mm: float | None = Field(
+        default=None, ge=1.0, le=1000.0, description="Width of the sensor in millimetres."
+    )
+    sensor_height_mm: float | None = Field(
+        default=None, ge=1.0, le=1000.0, description="Height of the sensor in millimetres."
+    )
     sensor_fit: Literal["AUTO", "HORIZONTAL", "VERTICAL"] | None = Field(
         default=None, description="Which side of the frame the sensor fits; AUTO is the longer one."
     )
-    shift: Vector2 | None = Field(default=None, description="Shift of the frame in X and Y, in parts of its longer side.")
+    shift: Vector2 | None = Field(
+        default=None, description="Shift of the frame in X and Y, in parts of its longer side."
+    )
     clip_start: float | None = Field(default=None, ge=1e-6, le=1e9, description="Nearest visible distance in metres.")
     clip_end: float | None = Field(default=None, ge=1e-6, le=1e9, description="Farthest visible distance in metres.")
-    depth_of_field: bool | None = Field(default=None, description="Blur what is out of focus; on when a focus or f-stop is given.")
+    depth_of_field: bool | None = Field(
+        default=None, description="Blur what is out of focus; on when a focus or f-stop is given."
+    )
     focus_object: Name | None = Field(default=None, description="Object whose origin is in focus.")
-    focus_distance: float | None = Field(default=None, ge=0.0, le=1e9, description="Distance in focus in metres, without focus_object.")
+    focus_distance: float | None = Field(
+        default=None, ge=0.0, le=1e9, description="Distance in focus in metres, without focus_object."
+    )
     fstop: float | None = Field(default=None, ge=0.01, le=1000.0, description="Aperture: lower blurs more.")
 
     @field_validator("fov_deg")
@@ -78,7 +95,9 @@ class CameraSettings(Args):
         """Whether depth of field is on, or None when nothing was said about it."""
         if self.depth_of_field is not None:
             return self.depth_of_field
-        return True if any(value is not None for value in (self.focus_object, self.focus_distance, self.fstop)) else None
+        return (
+            True if any(value is not None for value in (self.focus_object, self.focus_distance, self.fstop)) else None
+        )
 
 
 def camera_problems(scene: Scene, args: CameraSettings, camera: Block | None) -> Sequence[Finding]:

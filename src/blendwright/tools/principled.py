@@ -36,10 +36,15 @@ class PrincipledValues(Args):
     roughness: UnitFloat | None = Field(default=None, description="0 for a mirror, 1 for chalk.")
     emission_color: Color3 | None = Field(default=None, description="Colour of its own light, linear RGB from 0 to 1.")
     emission_strength: float | None = Field(
-        default=None, ge=0.0, le=1e6, description="Strength of its own light; 1 when only emission_color is given and it is 0."
+        default=None,
+        ge=0.0,
+        le=1e6,
+        description="Strength of its own light; 1 when only emission_color is given and it is 0.",
     )
     alpha: UnitFloat | None = Field(default=None, description="Opacity: 0 is invisible, 1 is solid.")
-    ior: float | None = Field(default=None, ge=1.0, le=100.0, description="Index of refraction: water 1.33, glass 1.45.")
+    ior: float | None = Field(
+        default=None, ge=1.0, le=100.0, description="Index of refraction: water 1.33, glass 1.45."
+    )
     transmission: UnitFloat | None = Field(default=None, description="How much light passes through: 1 for glass.")
 
 
@@ -60,7 +65,9 @@ def principled_nodes(tree: Block | None) -> list[Block]:
             if node.bl_idname == PRINCIPLED:
                 found.append(node)
             else:
-                ahead += [socket for socket in node.inputs if socket.type == "SHADER" or node.bl_idname == "NodeReroute"]
+                ahead += [
+                    socket for socket in node.inputs if socket.type == "SHADER" or node.bl_idname == "NodeReroute"
+                ]
     return found
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.contracts.scene import Block, Scene
-from blendwright.tools.world import world_matrix
+from blendwright.tools.world import near, world_matrix
 
 Point = tuple[float, float, float]
 Axes = tuple[Point, Point, Point]
@@ -31,9 +31,6 @@ FROM: dict[View, Point] = {
 BOUNDLESS = frozenset({"EMPTY", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE", "ARMATURE", "LATTICE"})
 # Shorter than this is no direction.
 NEAREST = 1e-6
-# A pose that is nearer than this to the one wanted is left alone: taking a matrix apart and putting it together again
-# moves the last digits, and a repeated call must change nothing.
-SAME_POSE = 1e-4
 
 
 def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
@@ -60,16 +57,13 @@ def pose(scene: Scene, axes: Axes, place: Point, scale: Sequence[float] = (1.0, 
 
 
 def stand(scene: Scene, obj: Block, matrix: Block) -> bool:
-    """Bring an object to a world matrix; False when it stood there already."""
-    if same_pose(world_matrix(scene, obj), matrix):
+    """Bring an object to a world matrix; False when it stood there already.
+
+    Nearly there is there: taking a matrix apart and together again moves the last digits, and a repeated call must change nothing."""
+    if near(matrix, world_matrix(scene, obj)):
         return False
     scene.set_world_matrix(obj, matrix)
     return True
-
-
-def same_pose(held: Block, wanted: Block) -> bool:
-    size = max(1.0, *(abs(value) for row in wanted for value in row))
-    return all(abs(held[i][j] - wanted[i][j]) <= SAME_POSE * size for i in range(3) for j in range(4))
 
 
 def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
@@ -91,7 +85,9 @@ def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
 def visible(scene: Scene) -> list[Block]:
     """The objects of the scene that a render shows, by name."""
     objects = [obj for obj in scene.active.objects if obj.type not in BOUNDLESS and not obj.hide_render]
-    instancers = [obj for obj in scene.active.objects if obj.type == "EMPTY" and obj.instance_collection and not obj.hide_render]
+    instancers = [
+        obj for obj in scene.active.objects if obj.type == "EMPTY" and obj.instance_collection and not obj.hide_render
+    ]
     return sorted(objects + instancers, key=lambda obj: obj.name)
 
 
@@ -108,7 +104,9 @@ class Frustum:
     def within(self, margin: float) -> Frustum:
         """With a free margin on each side, as a part of the frame."""
         across, along = (self.right - self.left) * margin, (self.top - self.bottom) * margin
-        return Frustum(self.left + across, self.right - across, self.bottom + along, self.top - along, self.orthographic)
+        return Frustum(
+            self.left + across, self.right - across, self.bottom + along, self.top - along, self.orthographic
+        )
 
 
 def frustum(scene: Scene, camera: Block) -> Frustum:
@@ -134,7 +132,9 @@ def standpoint(points: Sequence[Point], axes: Axes, sight: Frustum, nearest: flo
     local = [tuple(_dot(point, axis) for axis in axes) for point in points]
     low, high = ([pick(values) for values in zip(*local, strict=True)] for pick in (min, max))
     if sight.orthographic:
-        widen = max((high[0] - low[0]) / (sight.right - sight.left), (high[1] - low[1]) / (sight.top - sight.bottom)) or 1.0
+        widen = (
+            max((high[0] - low[0]) / (sight.right - sight.left), (high[1] - low[1]) / (sight.top - sight.bottom)) or 1.0
+        )
         x = (low[0] + high[0] - (sight.left + sight.right) * widen) / 2.0
         y = (low[1] + high[1] - (sight.bottom + sight.top) * widen) / 2.0
         z = high[2] + max(nearest, high[2] - low[2])

@@ -1,5 +1,6 @@
 """The hash is the same in another process, after saving and opening, in any order of creation, alone or in bulk."""
 
+import os
 import random
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from blendwright.blender import fingerprint
 HERE = Path(__file__).parent
 
 PRINT_ZOO = """
-import json, sys
+import json, os, sys
 sys.path.insert(0, sys.argv[1])
 import scene_parts as parts
 parts.empty_scene()
@@ -22,6 +23,8 @@ parts.zoo()
 parts.context.view_layer.update()
 leaves = {"|".join(key): digest.hex() for key, digest in parts.hashes().items()}
 sys.stdout.write("\\nLEAVES " + json.dumps(leaves, sort_keys=True) + "\\n")
+sys.stdout.flush()
+os._exit(0)
 """
 
 
@@ -31,7 +34,7 @@ def _zoo_in_a_process(seed: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path), "HOME": str(Path.home())},
+        env={**os.environ, "PYTHONHASHSEED": seed},
     )
     return next(line for line in run.stdout.splitlines() if line.startswith("LEAVES "))
 

@@ -85,6 +85,11 @@ def encode_particle_settings(_walk: "Walk", settings: Any, out: "Out") -> None:
     out.append(max(1, settings.trail_count))
 
 
+def encode_field(_walk: "Walk", field: Any, out: "Out") -> None:
+    """The seed of a force field, which a new one takes from the clock; without a force it does nothing."""
+    out.append(None if field.type == "NONE" else field.seed)
+
+
 def encode_image_format(_walk: "Walk", settings: Any, out: "Out") -> None:
     """The colour space of formats that store linear colours; for others it has no valid value."""
     if settings.has_linear_colorspace:

@@ -183,6 +183,7 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
         "dt_frac": _EVALUATED,
         "cloth": "hair dynamics settings repeat the modifier's",
     },
+    "FieldSettings": {"seed": _SPECIAL},
     "ParticleSettings": {"trail_count": _SPECIAL},
     "ParticleTarget": {"name": _DERIVED},
     "ParticleDupliWeight": {"name": _DERIVED},

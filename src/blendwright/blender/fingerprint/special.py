@@ -16,6 +16,7 @@ SPECIALS: Final[dict[str, Special]] = {
     "CompositorNodeCryptomatteV2": nodes.encode_image_layers,
     "CompositorNodeImage": nodes.encode_image_layers,
     "Curve": mesh.encode_texture_space,
+    "FieldSettings": content.encode_field,
     "Image": content.encode_image,
     "ImageFormatSettings": content.encode_image_format,
     "Lattice": mesh.encode_lattice,

@@ -12,6 +12,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import applying, references
 from blendwright.blender.scene.interchange import Interchange
 from blendwright.blender.scene.record import MASTER, MEMBER, home_of
+from blendwright.blender.scene.rendering import Rendering
 from blendwright.blender.scene.state import is_buried
 from blendwright.blender.scene.values import freeze
 from blendwright.contracts.effects import Kind
@@ -23,7 +24,7 @@ from blendwright.values.findings import Finding
 NO_PREIMAGE = (bpy.types.Scene, bpy.types.Collection)
 
 
-class BpyScene(Interchange):
+class BpyScene(Interchange, Rendering):
     """Implements `blendwright.contracts.scene.Scene`."""
 
     # ------------------------------------------------------------------ writing
@@ -34,7 +35,6 @@ class BpyScene(Interchange):
         return self._made(kind, blocks.new(name, *args), name)
 
     def adopt(self, kind: Kind, block: Any, name: str) -> Any:
-        # Buried under a reserved name first: an exception must not leave Blender's `.001` behind.
         found = self._state.find(kind.value, name)
         if found is not None and found != block:
             blocks: Any = getattr(bpy.data, kind.value)
@@ -104,6 +104,7 @@ class BpyScene(Interchange):
         self._stale = True
         if not self.record.free(key):
             self.record.touch(key)
+            self._hold_parent_inverse(target, attribute)
             old = getattr(target, attribute)
             if isinstance(old, bpy.types.ID):
                 self.record.released.append(old)
@@ -111,6 +112,11 @@ class BpyScene(Interchange):
             again = self._address(holder, target)
             self.record.inverse(lambda: setattr(again(), attribute, thaw()))
         setattr(target, attribute, value)
+
+    def _hold_parent_inverse(self, target: Any, attribute: str | int) -> None:
+        """Whoever sets an object's parent makes Blender forget the parent inverse; it comes back after the parent does."""
+        if attribute == "parent" and isinstance(target, bpy.types.Object):
+            self.set(target, "matrix_parent_inverse", target.matrix_parent_inverse)
 
     def set_world_matrix(self, obj: Any, matrix: Any) -> None:
         self.depsgraph()
@@ -233,6 +239,7 @@ class BpyScene(Interchange):
         place, gone = fp.key_of(user), fp.key_of(victim)
         for path in list(references.pointer_sites(user, victim)):
             *parents, last = path
+            self._hold_parent_inverse(references.resolve(user, tuple(parents)), last)
             self.record.inverse(
                 lambda path=tuple(parents), last=last: self._point(place, path, last, self._block(gone))
             )

@@ -110,7 +110,7 @@ def _keep_values(scene: Scene, obj: Block, going: list[Block]) -> None:
     now = scene.active.frame_current_final
     values: dict[str, dict[int, float]] = {}
     for curve in going:
-        if not curve.mute and curve.is_valid:
+        if not curve.mute:
             values.setdefault(curve.data_path, {})[curve.array_index] = curve.evaluate(now)
     for path, numbers in values.items():
         write_values(obj, path, numbers)

@@ -39,7 +39,14 @@ class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
         Example({"name": "Wide", "fov_deg": 90, "sensor_width_mm": 24, "clip_start": 0.01, "clip_end": 500}),
         Example({"name": "Plan", "projection": "ORTHO", "ortho_scale": 12, "location": [0, 0, 10]}),
         Example(
-            {"name": "Portrait", "lens_mm": 85, "focus_object": "Box", "fstop": 1.8, "location": [0, -4, 0], "rotation_euler_deg": [90, 0, 0]},
+            {
+                "name": "Portrait",
+                "lens_mm": 85,
+                "focus_object": "Box",
+                "fstop": 1.8,
+                "location": [0, -4, 0],
+                "rotation_euler_deg": [90, 0, 0],
+            },
             given=(("mesh.create_primitive", {"kind": "cube", "name": "Box"}),),
         ),
     )

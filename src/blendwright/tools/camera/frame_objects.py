@@ -14,7 +14,19 @@ from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.readback import close, differs
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import FROM, NEAREST, Axes, Point, View, corners, frustum, pose, stand, standpoint, view_axes
+from blendwright.tools.views import (
+    FROM,
+    NEAREST,
+    Axes,
+    Point,
+    View,
+    corners,
+    frustum,
+    pose,
+    stand,
+    standpoint,
+    view_axes,
+)
 from blendwright.tools.world import world_matrix
 from blendwright.values.findings import Finding
 
@@ -27,10 +39,15 @@ SLACK = 1e-3
 
 class FrameObjectsArgs(Args):
     name: Name = Field(description="Name of the camera object.")
-    objects: list[Name] = Field(min_length=1, max_length=10_000, description="Objects whose evaluated bounds are to be in the frame.")
-    view: View | None = Field(default=None, description="From which side to look; left out, the camera keeps its direction.")
+    objects: list[Name] = Field(
+        min_length=1, max_length=10_000, description="Objects whose evaluated bounds are to be in the frame."
+    )
+    view: View | None = Field(
+        default=None, description="From which side to look; left out, the camera keeps its direction."
+    )
     from_direction: Vector3 | None = Field(
-        default=None, description="From where to look, as a direction from the objects to the camera; takes the place of view."
+        default=None,
+        description="From where to look, as a direction from the objects to the camera; takes the place of view.",
     )
     margin: float = Field(default=0.05, ge=0.0, le=0.45, description="Free part of the frame on each side.")
 
@@ -70,7 +87,9 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Camera", "objects": ["Box"]}, given=(CAMERA, CUBE)),
-        Example({"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, given=(CAMERA, CUBE, BALL)),
+        Example(
+            {"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, given=(CAMERA, CUBE, BALL)
+        ),
         Example(
             {"name": "Plan", "objects": ["Box", "Ball"], "from_direction": [0, 0, 1]},
             given=(CUBE, BALL, ("camera.create", {"name": "Plan", "projection": "ORTHO"})),
@@ -100,7 +119,9 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
             changed = True
         changed = stand(scene, obj, pose(scene, axes, target.place, held.to_scale())) or changed
         place = world_matrix(scene, obj).translation
-        return ObjectsFramed(camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed)
+        return ObjectsFramed(
+            camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed
+        )
 
     def verify(self, scene: Scene, args: FrameObjectsArgs, result: ObjectsFramed) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
@@ -113,7 +134,9 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
             inside = sight.left * depth - across <= x <= sight.right * depth + across
             inside = inside and sight.bottom * depth - along <= y <= sight.top * depth + along and z < 0.0
             if not inside:
-                yield from differs("that all are in the frame (no constraint or animation holds the camera)", True, False, "/name")
+                yield from differs(
+                    "that all are in the frame (no constraint or animation holds the camera)", True, False, "/name"
+                )
                 return
 
     def _axes(self, args: FrameObjectsArgs, held: Block) -> Axes:

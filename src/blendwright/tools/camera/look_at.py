@@ -16,8 +16,8 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import NEAREST, Point, corners, pose, same_pose, stand, view_axes
-from blendwright.tools.world import world_matrix
+from blendwright.tools.views import NEAREST, Point, corners, pose, stand, view_axes
+from blendwright.tools.world import near, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -28,10 +28,19 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0,
 class LookAtArgs(Args):
     name: Name = Field(description="Name of the camera, or of a light to aim.")
     target: Name | None = Field(default=None, description="Object to look at; or give point.")
-    aim: Literal["ORIGIN", "CENTER"] = Field(default="ORIGIN", description="The target's origin, or the middle of its bounds.")
+    aim: Literal["ORIGIN", "CENTER"] = Field(
+        default="ORIGIN", description="The target's origin, or the middle of its bounds."
+    )
     # Exactly one of the two, hence looked at also when it is left out.
-    point: Vector3 | None = Field(default=None, validate_default=True, description="Point to look at, in the world; or give target.")
-    roll_deg: float = Field(default=0.0, ge=-360.0, le=360.0, description="Turn about the line of sight, counter-clockwise as seen by the camera.")
+    point: Vector3 | None = Field(
+        default=None, validate_default=True, description="Point to look at, in the world; or give target."
+    )
+    roll_deg: float = Field(
+        default=0.0,
+        ge=-360.0,
+        le=360.0,
+        description="Turn about the line of sight, counter-clockwise as seen by the camera.",
+    )
 
     @field_validator("point")
     @classmethod
@@ -74,7 +83,12 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
         yield from wrong
         if not wrong and math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
             at = "/target" if args.target is not None else "/point"
-            yield Finding(Fault.SCENE_CONFLICT, f"'{args.name}' stands at the very point it is to look at", at, "Move it away first.")
+            yield Finding(
+                Fault.SCENE_CONFLICT,
+                f"'{args.name}' stands at the very point it is to look at",
+                at,
+                "Move it away first.",
+            )
 
     def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
@@ -82,7 +96,7 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
 
     def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        turned = same_pose(world_matrix(scene, obj), self._pose(scene, args, obj))
+        turned = near(self._pose(scene, args, obj), world_matrix(scene, obj))
         yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/name")
 
     def _pose(self, scene: Scene, args: LookAtArgs, obj: Block) -> Block:

@@ -27,18 +27,27 @@ class CreateCurveArgs(Placed):
     dimensions: Literal["2D", "3D"] = Field(default="3D", description="2D lies in its XY plane and can be filled.")
     points: Points = Field(description="The points it goes through, in the object's own space, in metres.")
     handles: Literal["AUTO", "VECTOR"] | None = Field(
-        default=None, description="BEZIER: AUTO is smooth, VECTOR is straight; AUTO when left out and no handles are given."
+        default=None,
+        description="BEZIER: AUTO is smooth, VECTOR is straight; AUTO when left out and no handles are given.",
     )
-    handles_left: Points | None = Field(default=None, description="BEZIER: the handle before each point, one per point.")
+    handles_left: Points | None = Field(
+        default=None, description="BEZIER: the handle before each point, one per point."
+    )
     handles_right: Points | None = Field(
-        default=None, validate_default=True, description="BEZIER: the handle after each point, one per point; together with handles_left."
+        default=None,
+        validate_default=True,
+        description="BEZIER: the handle after each point, one per point; together with handles_left.",
     )
     cyclic: bool = Field(default=False, description="Close it from the last point to the first.")
     resolution: int = Field(default=12, ge=1, le=1024, description="Pieces between two points of a BEZIER.")
-    bevel_depth: float = Field(default=0.0, ge=0.0, le=1e6, description="Radius of the tube around it in metres; 0 for none.")
+    bevel_depth: float = Field(
+        default=0.0, ge=0.0, le=1e6, description="Radius of the tube around it in metres; 0 for none."
+    )
     bevel_resolution: int = Field(default=4, ge=0, le=32, description="Roundness of the tube.")
     extrude: float = Field(default=0.0, ge=0.0, le=1e6, description="Height to each side in metres.")
-    fill: bool = Field(default=True, description="2D: fill a cyclic curve with faces. 3D: close the tube all around, not half.")
+    fill: bool = Field(
+        default=True, description="2D: fill a cyclic curve with faces. 3D: close the tube all around, not half."
+    )
     fill_caps: bool = Field(default=False, description="Close the ends of the tube.")
 
     @field_validator("points", "handles_left", "handles_right")
@@ -89,8 +98,25 @@ class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
     examples = (
         Example({"name": "Path", "kind": "POLY", "points": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]]}),
-        Example({"name": "Pipe", "kind": "BEZIER", "points": [[0, 0, 0], [1, 0, 1], [2, 0, 0]], "bevel_depth": 0.1, "fill_caps": True}),
-        Example({"name": "Plate", "kind": "POLY", "dimensions": "2D", "points": [[0, 0, 0], [2, 0, 0], [1, 1, 0]], "cyclic": True, "extrude": 0.1}),
+        Example(
+            {
+                "name": "Pipe",
+                "kind": "BEZIER",
+                "points": [[0, 0, 0], [1, 0, 1], [2, 0, 0]],
+                "bevel_depth": 0.1,
+                "fill_caps": True,
+            }
+        ),
+        Example(
+            {
+                "name": "Plate",
+                "kind": "POLY",
+                "dimensions": "2D",
+                "points": [[0, 0, 0], [2, 0, 0], [1, 1, 0]],
+                "cyclic": True,
+                "extrude": 0.1,
+            }
+        ),
         Example(
             {
                 "name": "Arc",
@@ -181,7 +207,10 @@ def _spline_differs(args: CreateCurveArgs, spline: Block) -> Iterator[Finding]:
         return
     asked: dict[str, tuple[Sequence[Vector3], str]] = {"co": (args.points, "/points")}
     if args.handles_left is not None and args.handles_right is not None:
-        asked |= {"handle_left": (args.handles_left, "/handles_left"), "handle_right": (args.handles_right, "/handles_right")}
+        asked |= {
+            "handle_left": (args.handles_left, "/handles_left"),
+            "handle_right": (args.handles_right, "/handles_right"),
+        }
     elif bezier:
         held = {point.handle_left_type for point in points} | {point.handle_right_type for point in points}
         yield from differs("the list of its handle types", [args.handles or "AUTO"], sorted(held), "/handles")

@@ -41,7 +41,8 @@ class Exported(Result):
     path: str = Field(description="The file, as it was named in the arguments.")
     objects: int = Field(ge=0, description="How many objects it holds.")
     left_out: list[str] = Field(
-        max_length=MOST_NAMES, description="Objects of the scene that are not in it: hidden, or of a type that the format lacks."
+        max_length=MOST_NAMES,
+        description="Objects of the scene that are not in it: hidden, or of a type that the format lacks.",
     )
     left_out_total: int = Field(ge=0, description="How many these are, also where the list was cut.")
     bytes: int = Field(ge=1, description="Size of the file.")
@@ -134,7 +135,9 @@ def _unfit(scene: Scene, args: ExportArgs, obj: Block, at: str) -> Iterator[Find
         yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out, or export to .glb, .usd or .blend.")
     if not scene.evaluated(obj).is_evaluated:
         message = f"'{obj.name}' is hidden or not in the scene, so there is nothing evaluated to export"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Show it in the viewport and link it to a collection, or leave it out.")
+        yield Finding(
+            Fault.SCENE_CONFLICT, message, at, "Show it in the viewport and link it to a collection, or leave it out."
+        )
 
 
 def _size(path: str) -> int:

@@ -20,7 +20,9 @@ IMPORTS: Mapping[str, str] = {
     "blend": "blend",
 }
 # A .gltf consists of several files, and FBX is written by nothing here.
-EXPORTS: Mapping[str, str] = {extension: form for extension, form in IMPORTS.items() if extension not in ("gltf", "fbx")}
+EXPORTS: Mapping[str, str] = {
+    extension: form for extension, form in IMPORTS.items() if extension not in ("gltf", "fbx")
+}
 
 # Formats that know nothing but surfaces, and the types of objects that have one.
 SURFACES_ONLY = frozenset({"obj", "stl", "ply"})
@@ -39,6 +41,8 @@ def known_extension(path: str, forms: Mapping[str, str]) -> str:
     """The path, when its extension is one of a known format."""
     if extension_of(path) not in forms:
         raise PydanticCustomError(
-            "file_format", "the path ends in none of {known}", {"known": ", ".join(f".{name}" for name in sorted(forms))}
+            "file_format",
+            "the path ends in none of {known}",
+            {"known": ", ".join(f".{name}" for name in sorted(forms))},
         )
     return path

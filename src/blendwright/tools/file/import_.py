@@ -53,8 +53,12 @@ class Append(Args):
 
 
 class ImportArgs(Args):
-    path: ReadPath = Field(description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx or .blend.")
-    collection: Name | None = Field(default=None, description="Collection to put it into; the scene's own when left out.")
+    path: ReadPath = Field(
+        description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx or .blend."
+    )
+    collection: Name | None = Field(
+        default=None, description="Collection to put it into; the scene's own when left out."
+    )
     append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = Field(
         default=None, description="For .blend only: what to append; all objects of the file when left out."
     )
@@ -83,7 +87,9 @@ class Renamed(Result):
 class Imported(Result):
     """What an import brought."""
 
-    objects: list[str] = Field(max_length=MOST_NAMES, description=f"Names of the new objects, sorted, at most {MOST_NAMES}.")
+    objects: list[str] = Field(
+        max_length=MOST_NAMES, description=f"Names of the new objects, sorted, at most {MOST_NAMES}."
+    )
     counts: dict[str, int] = Field(description="How many new datablocks there are, by kind.")
     renamed: list[Renamed] = Field(max_length=MOST_NAMES, description="What has another name than in its file.")
     truncated: bool = Field(description="Whether a list was cut; the counts are complete.")
@@ -104,7 +110,9 @@ class ImportFile(Tool[ImportArgs, Imported]):
     writes = tuple(Kind)
     revert = Revert.MEMFILE
     replayable = False
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("file_read", "object_write", "mesh_write", "material_write"))
+    requires = Requires(
+        blender_min=(4, 2, 0), capabilities=("file_read", "object_write", "mesh_write", "material_write")
+    )
     examples = (
         Example({"path": "crate.glb"}, given=CRATE),
         Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, given=CRATE_LIBRARY),
@@ -140,7 +148,9 @@ class ImportFile(Tool[ImportArgs, Imported]):
         for name in result.objects:
             yield from differs(f"the presence of '{name}'", True, scene.find(Kind.OBJECT, name) is not None, "/path")
         for entry in result.renamed:
-            yield from differs(f"the presence of '{entry.new}'", True, scene.find(entry.kind, entry.new) is not None, "/path")
+            yield from differs(
+                f"the presence of '{entry.new}'", True, scene.find(entry.kind, entry.new) is not None, "/path"
+            )
 
 
 def _not_in_file(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> Iterator[Finding]:

@@ -22,7 +22,9 @@ from blendwright.values.findings import Finding
 class LightHead(Placed):
     """The type comes before the settings, so that each setting can be held against it."""
 
-    type: LightType = Field(description="POINT shines everywhere, SUN in parallel along its -Z, SPOT in a cone along -Z, AREA from a face along -Z.")
+    type: LightType = Field(
+        description="POINT shines everywhere, SUN in parallel along its -Z, SPOT in a cone along -Z, AREA from a face along -Z."
+    )
 
 
 class CreateLightArgs(LightSettings, LightHead):
@@ -45,7 +47,11 @@ class CreateLightArgs(LightSettings, LightHead):
 
     def complete(self) -> CreateLightArgs:
         """With the energy that fits the type: the same number of watts would be dark for a lamp and blinding for a sun."""
-        return self if self.energy is not None else self.model_copy(update={"energy": 1.0 if self.type == "SUN" else 100.0})
+        return (
+            self
+            if self.energy is not None
+            else self.model_copy(update={"energy": 1.0 if self.type == "SUN" else 100.0})
+        )
 
 
 class CreateLight(Tool[CreateLightArgs, ObjectMade]):
@@ -65,7 +71,9 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
         Example({"name": "Lamp", "type": "POINT", "location": [1, -2, 3], "energy": 200, "radius": 0.2}),
         Example({"name": "Sun", "type": "SUN", "energy": 3, "angle_deg": 0.5, "rotation_euler_deg": [45, 0, 30]}),
         Example({"name": "Spot", "type": "SPOT", "location": [0, 0, 4], "spot_angle_deg": 40, "spot_blend": 0.2}),
-        Example({"name": "Panel", "type": "AREA", "shape": "RECTANGLE", "size": 2, "size_y": 0.5, "location": [0, 0, 3]}),
+        Example(
+            {"name": "Panel", "type": "AREA", "shape": "RECTANGLE", "size": 2, "size_y": 0.5, "location": [0, 0, 3]}
+        ),
     )
 
     def check(self, scene: Scene, args: CreateLightArgs) -> Iterator[Finding]:

@@ -35,7 +35,10 @@ class AssignArgs(Args):
         "material, or a new one.",
     )
     faces: list[FaceIndex] | None = Field(
-        default=None, min_length=1, max_length=100_000, description="Indices of the faces of a mesh that get it; left out: no face changes its slot."
+        default=None,
+        min_length=1,
+        max_length=100_000,
+        description="Indices of the faces of a mesh that get it; left out: no face changes its slot.",
     )
 
 
@@ -89,7 +92,9 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
         if args.faces is None:
             return
         if obj.type != "MESH":
-            yield Finding(Fault.SCENE_CONFLICT, f"'{args.object}' has no faces to choose from", "/faces", "Leave faces out.")
+            yield Finding(
+                Fault.SCENE_CONFLICT, f"'{args.object}' has no faces to choose from", "/faces", "Leave faces out."
+            )
             return
         count = len(obj.data.polygons)
         for place, index in enumerate(args.faces):

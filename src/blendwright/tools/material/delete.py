@@ -24,7 +24,8 @@ MOST_NAMED = 5
 class DeleteMaterialArgs(Args):
     name: Name = Field(description="Name of the material to delete.")
     clear_users: bool = Field(
-        default=False, description="Delete it although something uses it: its slots stay, empty, so that face indices keep their meaning."
+        default=False,
+        description="Delete it although something uses it: its slots stay, empty, so that face indices keep their meaning.",
     )
 
 
@@ -57,9 +58,13 @@ class DeleteMaterial(Tool[DeleteMaterialArgs, Removed]):
             return
         users = scene.users(material)
         if users:
-            named = ", ".join(f"'{user.name}'" for user in users[:MOST_NAMED]) + (" …" if len(users) > MOST_NAMED else "")
+            named = ", ".join(f"'{user.name}'" for user in users[:MOST_NAMED]) + (
+                " …" if len(users) > MOST_NAMED else ""
+            )
             message = f"material '{args.name}' is used by {named}"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Set clear_users to true, or assign another material first.")
+            yield Finding(
+                Fault.SCENE_CONFLICT, message, "/name", "Set clear_users to true, or assign another material first."
+            )
 
     def apply(self, scene: Scene, args: DeleteMaterialArgs) -> Removed:
         scene.remove(scene.require(Kind.MATERIAL, args.name, "/name"))

@@ -10,7 +10,7 @@ from blendwright.contracts.arguments import Args, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DATA_KINDS, DELETION_WRITES, own_data
+from blendwright.tools.objectdata import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectRenamed
 from blendwright.values.faults import Fault
@@ -37,8 +37,8 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.DETERMINISTIC
     idempotence = Idempotence.NON_IDEMPOTENT
-    # Whoever refers to the object or its data is known by the new name as well.
-    writes = DELETION_WRITES
+    # Any kind may refer to the object or to its data, and is then told apart by the new name.
+    writes = tuple(Kind)
     revert = Revert.INVERSE
     replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))

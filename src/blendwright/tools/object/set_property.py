@@ -126,9 +126,8 @@ def _identical(asked: Any, held: Any) -> bool:
 
 
 def _type(value: Any) -> str:
-    if isinstance(value, list) and value:
-        return f"list of {_type(cast('list[Any]', value)[0])}"
-    return type(value).__name__ if not isinstance(value, list) else "empty list"
+    inner = [type(number).__name__ for number in cast("list[Any]", value)] if isinstance(value, list) else []
+    return " of ".join([type(value).__name__, *inner[:1]])
 
 
 def _numbers(value: Value) -> list[Number]:

@@ -13,7 +13,7 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.place.bounds import AXES, Edge, world_bounds
-from blendwright.tools.place.moving import along, ancestors, is_still, shift, unmovable
+from blendwright.tools.place.moving import along, ancestors, is_still, shift, unmovable, unplaced
 from blendwright.tools.place.results import Moved
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
@@ -24,7 +24,9 @@ BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "radius":
 
 
 class AlignArgs(Args):
-    objects: Annotated[list[Name], Field(min_length=1, max_length=1000)] = Field(description="Names of the objects to move.")
+    objects: Annotated[list[Name], Field(min_length=1, max_length=1000)] = Field(
+        description="Names of the objects to move."
+    )
     axis: Literal["X", "Y", "Z"] = Field(description="World axis along which they move.")
     edge: Edge = Field(default="center", description="Which end of each object's bounds is put in place.")
     reference: Name | None = Field(default=None, description="Object to align to; stays where it is.")
@@ -57,7 +59,9 @@ class Align(Tool[AlignArgs, Moved]):
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, (BOX, BALL)),
-        Example({"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, (BOX, BALL)),
+        Example(
+            {"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, (BOX, BALL)
+        ),
         Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, (BOX, BALL)),
     )
 
@@ -65,7 +69,7 @@ class Align(Tool[AlignArgs, Moved]):
         yield from unmovable(scene, args.objects, "/objects")
         if args.reference is None:
             return
-        yield from scene.missing(Kind.OBJECT, args.reference, "/reference")
+        yield from unplaced(scene, args.reference, "/reference")
         for parent in ancestors(scene.find(Kind.OBJECT, args.reference)):
             if parent.name in args.objects:
                 message = f"the reference '{args.reference}' moves along with its parent '{parent.name}'"
@@ -75,7 +79,9 @@ class Align(Tool[AlignArgs, Moved]):
     def apply(self, scene: Scene, args: AlignArgs) -> Moved:
         return Moved(
             objects=args.objects,
-            moved=[name for name, way in self._ways(scene, args) if shift(scene, scene.require(Kind.OBJECT, name), way)],
+            moved=[
+                name for name, way in self._ways(scene, args) if shift(scene, scene.require(Kind.OBJECT, name), way)
+            ],
         )
 
     def verify(self, scene: Scene, args: AlignArgs, result: Moved) -> Iterator[Finding]:

@@ -21,18 +21,25 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 ROW = tuple(
-    ("mesh.create_primitive", {"kind": "cube", "name": f"Box{number}", "size": 0.5 + number / 2, "location": [place, 0, 0]})
+    (
+        "mesh.create_primitive",
+        {"kind": "cube", "name": f"Box{number}", "size": 0.5 + number / 2, "location": [place, 0, 0]},
+    )
     for number, place in enumerate((0, 1.5, 9))
 )
 Placed = tuple[str, Bounds]
 
 
 class DistributeArgs(Args):
-    objects: Annotated[list[Name], Field(min_length=2, max_length=1000)] = Field(description="Names of the objects to move.")
+    objects: Annotated[list[Name], Field(min_length=2, max_length=1000)] = Field(
+        description="Names of the objects to move."
+    )
     axis: Literal["X", "Y", "Z"] | None = Field(
         default=None, description="World axis along which they move, between the first and the last, which stay."
     )
-    start: Vector3 | None = Field(default=None, description="Where the first centre goes, instead of an axis; needs `end`.")
+    start: Vector3 | None = Field(
+        default=None, description="Where the first centre goes, instead of an axis; needs `end`."
+    )
     end: Vector3 | None = Field(default=None, description="Where the last centre goes; needs `start`.")
     spacing: Literal["centers", "gaps"] = Field(
         default="centers", description="Equal distances between centres, or equal gaps between bounds (with an axis)."

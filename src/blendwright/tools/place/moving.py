@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
 from blendwright.tools.geometry import Point
+from blendwright.tools.mesh.target import not_evaluated
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -21,8 +22,10 @@ def is_still(delta: Sequence[float], place: Sequence[float]) -> bool:
 
 
 def shift(scene: Scene, obj: Block, delta: Sequence[float]) -> bool:
-    """Move an object by a distance in the world; false, and nothing written, when the way is too short to count."""
-    place = scene.evaluated(obj).matrix_world
+    """Move an object by a distance in the world; false, and nothing written, when the way is too short to count.
+
+    Takes the world matrix as last evaluated: evaluating anew for each of a thousand objects would take seconds."""
+    place = obj.matrix_world
     if is_still(delta, place.translation):
         return False
     # Only the location is written: taking a whole matrix apart would touch rotation and scale with rounding noise.
@@ -41,13 +44,22 @@ def unmovable(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
             message = f"object '{name}' is named twice"
             yield Finding(Fault.ARGS_INVALID, message, place, "Name each object once.")
             continue
-        yield from scene.missing(Kind.OBJECT, name, place)
+        yield from unplaced(scene, name, place)
     for number, name in enumerate(names):
         obj = scene.find(Kind.OBJECT, name)
         parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)
         if parent is not None:
             message = f"object '{name}' moves along with its parent '{parent.name}', which is named too"
             yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/{number}", "Name only one of the two.")
+
+
+def unplaced(scene: Scene, name: str, at: str) -> Iterator[Finding]:
+    """A finding when there is no such object, or none whose place in the world is known."""
+    obj = scene.find(Kind.OBJECT, name)
+    if obj is None:
+        yield from scene.missing(Kind.OBJECT, name, at)
+    else:
+        yield from not_evaluated(scene, obj, at)
 
 
 def ancestors(obj: Block | None) -> Iterator[Block]:

@@ -140,7 +140,11 @@ def _principled(tree: Block) -> Principled | None:
     shader = links[0].from_node if links else None
     if shader is None or shader.type != "BSDF_PRINCIPLED":
         return None
-    free = {socket.name: socket.default_value for socket in shader.inputs if not socket.is_linked and socket.type != "SHADER"}
+    free = {
+        socket.name: socket.default_value
+        for socket in shader.inputs
+        if not socket.is_linked and socket.type != "SHADER"
+    }
     numbers = {name: number(value) for name, value in free.items() if isinstance(value, float)}
     colors = {name: vector4(value) for name, value in free.items() if name.endswith("Color")}
     return Principled(

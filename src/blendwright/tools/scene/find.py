@@ -25,20 +25,25 @@ BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location
 
 class PropertyFilter(Args):
     key: Name = Field(description="The custom property that an object must have.")
-    equals: bool | int | float | str | None = Field(default=None, description="The value it must have; any when left out.")
+    equals: bool | int | float | str | None = Field(
+        default=None, description="The value it must have; any when left out."
+    )
 
 
 class Box(Args):
     min: Vector3 = Field(description="Lowest corner in world space, in metres.")
     max: Vector3 = Field(description="Highest corner in world space, in metres.")
     test: Literal["origin", "overlaps", "inside"] = Field(
-        default="overlaps", description="What must be in the box: the object's origin, any of its bounding box, or all of that."
+        default="overlaps",
+        description="What must be in the box: the object's origin, any of its bounding box, or all of that.",
     )
 
     @model_validator(mode="after")
     def _not_inside_out(self) -> Box:
         if any(low > high for low, high in zip(self.min, self.max, strict=True)):
-            raise PydanticCustomError("box_inside_out", "min is above max; every part of min must be at most that of max")
+            raise PydanticCustomError(
+                "box_inside_out", "min is above max; every part of min must be at most that of max"
+            )
         return self
 
 
@@ -51,7 +56,9 @@ class FindArgs(Paged):
 class Found(Result):
     name: str = Field(description="Name of the object.")
     type: str = Field(description="Its type.")
-    position: Position | None = Field(description="Its origin in world space; null when it is hidden or in no collection.")
+    position: Position | None = Field(
+        description="Its origin in world space; null when it is hidden or in no collection."
+    )
 
 
 class FoundObjects(Result):

@@ -35,39 +35,42 @@ def collections_of(scene: Scene, objects: Sequence[Block]) -> dict[str, list[str
 
 
 @dataclass
-class _Place:
+class Place:
+    """A collection in the canonical order; the parent is the one under which it is met first."""
+
     name: str
     collection: Block
-    parents: list[str] = field(default_factory=lambda: list[str]())
+    holders: list[str] = field(default_factory=lambda: list[str]())
+    parent: str | None = None
 
 
-def collection_order(scene: Scene) -> list[_Place]:
+def collection_order(scene: Scene) -> list[Place]:
     """All collections, each once: depth first from each scene's own, then those that no scene holds, by name."""
-    places = {name: _Place(name, collection) for name, collection in homes(scene)}
+    places = {name: Place(name, collection) for name, collection in homes(scene)}
     children: dict[str, list[str]] = {}
     for name, place in places.items():
         children[name] = [child.name for child in place.collection.children if child.library is None]
         for child in children[name]:
-            places[child].parents.append(name)
+            places[child].holders.append(name)
     order: dict[str, None] = {}
-    unlinked = [name for name, place in places.items() if not place.parents]
-    for root in unlinked:
-        waiting = [root]
+    for root in [name for name, place in places.items() if not place.holders]:
+        waiting: list[tuple[str, str | None]] = [(root, None)]
         while waiting:
-            name = waiting.pop()
+            name, parent = waiting.pop()
             if name not in order:
                 order[name] = None
-                waiting += reversed(children[name])
+                places[name].parent = parent
+                waiting += [(child, name) for child in reversed(children[name])]
     return [places[name] for name in order]
 
 
-def collection_trees(page: Iterable[_Place]) -> list[CollectionNode]:
+def collection_trees(page: Iterable[Place]) -> list[CollectionNode]:
     """The collections of a page as trees, as far as parents are on the page."""
-    below: dict[str, list[_Place]] = {}
+    below: dict[str, list[Place]] = {}
     depths: dict[str, int] = {}
-    tops: list[_Place] = []
+    tops: list[Place] = []
     for place in page:
-        parent = place.parents[0] if place.parents else None
+        parent = place.parent
         depth = depths.get(parent, MOST_NESTED) + 1 if parent is not None else 0
         if parent is None or depth > MOST_NESTED:
             tops.append(place)
@@ -78,12 +81,12 @@ def collection_trees(page: Iterable[_Place]) -> list[CollectionNode]:
     return [_node(place, below) for place in tops]
 
 
-def _node(place: _Place, below: dict[str, list[_Place]]) -> CollectionNode:
+def _node(place: Place, below: dict[str, list[Place]]) -> CollectionNode:
     collection = place.collection
     return CollectionNode(
         name=place.name,
-        parent=place.parents[0] if place.parents else None,
-        also_in=place.parents[1 : MOST_IN_LIST + 1],
+        parent=place.parent,
+        also_in=[name for name in place.holders if name != place.parent][:MOST_IN_LIST],
         objects=len(collection.objects),
         visible_viewport=not collection.hide_viewport,
         visible_render=not collection.hide_render,

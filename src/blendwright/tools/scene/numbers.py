@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from blendwright.contracts.scene import Block
-from blendwright.tools.scene.snapshot_model import MOST_CHARACTERS, MOST_IN_LIST, CustomProperty, Number, Vector3, Vector4
+from blendwright.tools.scene.snapshot_model import (
+    MOST_CHARACTERS,
+    MOST_IN_LIST,
+    CustomProperty,
+    Number,
+    Vector3,
+    Vector4,
+)
 
 CUT_MARK = "…"
 MOST_DEPTH = 4
@@ -16,18 +23,22 @@ MOST_PER_BLOCK = 8000
 
 
 def number(value: float) -> Number:
-    """The exact value; −0.0 is 0.0, and what is not finite is None, since JSON has no word for it."""
+    """The exact value; negative zero is zero, and what is not finite is None, since JSON has no word for it."""
     return value + 0.0 if math.isfinite(value) else None
 
 
 def vector3(values: Iterable[float]) -> Vector3:
-    x, y, z = map(number, values)
-    return x, y, z
+    x, y, z = values
+    if math.isfinite(x + y + z):
+        return x + 0.0, y + 0.0, z + 0.0
+    return number(x), number(y), number(z)
 
 
 def vector4(values: Iterable[float]) -> Vector4:
-    x, y, z, w = map(number, values)
-    return x, y, z, w
+    x, y, z, w = values
+    if math.isfinite(x + y + z + w):
+        return x + 0.0, y + 0.0, z + 0.0, w + 0.0
+    return number(x), number(y), number(z), number(w)
 
 
 def custom_keys(block: Block) -> list[str]:

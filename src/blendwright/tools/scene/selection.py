@@ -25,7 +25,8 @@ class Paged(Args):
     """Arguments of tools that answer page by page, with filters on objects."""
 
     name: Annotated[str, Field(min_length=1, max_length=NAME_BYTES)] | None = Field(
-        default=None, description="Only objects whose whole name matches; * is any text, ? any one character; case matters."
+        default=None,
+        description="Only objects whose whole name matches; * is any text, ? any one character; case matters.",
     )
     type: ObjectType | None = Field(default=None, description="Only objects of this type.")
     collection: Name | None = Field(default=None, description="Only objects in this collection or in those below it.")
@@ -41,11 +42,10 @@ def matching(scene: Scene, args: Paged) -> Iterator[Block]:
     """The objects that pass the filters, in the order of their names."""
     fits = _pattern(args.name).fullmatch if args.name is not None else None
     inside = _names_inside(scene, args.collection) if args.collection else None
-    for name in scene.names(Kind.OBJECT):
-        if (fits is not None and fits(name) is None) or (inside is not None and name not in inside):
+    for obj in scene.blocks(Kind.OBJECT):
+        if fits is not None and fits(obj.name) is None:
             continue
-        obj = scene.require(Kind.OBJECT, name)
-        if args.type is None or obj.type == args.type:
+        if (inside is None or obj.name in inside) and (args.type is None or obj.type == args.type):
             yield obj
 
 

@@ -21,7 +21,9 @@ LAST = 1_048_574  # Blender's own limit
 class SetFrameRangeArgs(Args):
     start: int = Field(ge=0, le=LAST, description="First frame.")
     end: int = Field(ge=0, le=LAST, description="Last frame, which is played too.")
-    step: int | None = Field(default=None, ge=1, le=10_000, description="Frames from one rendered frame to the next; left out, it stays.")
+    step: int | None = Field(
+        default=None, ge=1, le=10_000, description="Frames from one rendered frame to the next; left out, it stays."
+    )
 
     @field_validator("end")
     @classmethod

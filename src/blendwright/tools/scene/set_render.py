@@ -22,13 +22,25 @@ Side = Annotated[int, Field(ge=4, le=65536)]
 
 
 class SetRenderArgs(Args):
-    engine: Engine | None = Field(default=None, description="WORKBENCH is fast and plain, EEVEE quick, CYCLES a path tracer.")
-    resolution: Annotated[tuple[Side, Side], Field(strict=False)] | None = Field(default=None, description="Width and height in pixels.")
-    percentage: int | None = Field(default=None, ge=1, le=1000, description="Size of the rendered picture in percent of the resolution.")
-    samples: int | None = Field(default=None, ge=1, le=1_000_000, description="Samples per pixel of CYCLES or EEVEE, whichever is the engine.")
+    engine: Engine | None = Field(
+        default=None, description="WORKBENCH is fast and plain, EEVEE quick, CYCLES a path tracer."
+    )
+    resolution: Annotated[tuple[Side, Side], Field(strict=False)] | None = Field(
+        default=None, description="Width and height in pixels."
+    )
+    percentage: int | None = Field(
+        default=None, ge=1, le=1000, description="Size of the rendered picture in percent of the resolution."
+    )
+    samples: int | None = Field(
+        default=None, ge=1, le=1_000_000, description="Samples per pixel of CYCLES or EEVEE, whichever is the engine."
+    )
     seed: Seed | None = Field(default=None, description="Seed of the noise of CYCLES.")
-    film_transparent: bool | None = Field(default=None, description="Whether the background is transparent instead of the world.")
-    fps: float | None = Field(default=None, ge=0.1, le=1000.0, description="Frames per second; 23.976 and its like are kept as a ratio.")
+    film_transparent: bool | None = Field(
+        default=None, description="Whether the background is transparent instead of the world."
+    )
+    fps: float | None = Field(
+        default=None, ge=0.1, le=1000.0, description="Frames per second; 23.976 and its like are kept as a ratio."
+    )
 
 
 class SetRender(Tool[SetRenderArgs, SceneChanged]):
@@ -54,7 +66,9 @@ class SetRender(Tool[SetRenderArgs, SceneChanged]):
         engine = args.engine or engine_name(scene.active.render.engine)
         if args.samples is not None and engine not in ("CYCLES", "EEVEE"):
             message = f"the engine {engine} has no number of samples"
-            yield Finding(Fault.ARGS_INVALID, message, "/samples", "Leave it out, or set the engine to CYCLES or EEVEE.")
+            yield Finding(
+                Fault.ARGS_INVALID, message, "/samples", "Leave it out, or set the engine to CYCLES or EEVEE."
+            )
 
     def apply(self, scene: Scene, args: SetRenderArgs) -> SceneChanged:
         return SceneChanged(scene=scene.active.name, changed=write(scene, _settings(scene, args)))

@@ -26,10 +26,24 @@ DEPENDENT = ("length_unit", "mass_unit", "time_unit", "temperature_unit")
 
 
 class SetUnitsArgs(Args):
-    system: Literal["NONE", "METRIC", "IMPERIAL"] | None = Field(default=None, description="System of units for display and export.")
+    system: Literal["NONE", "METRIC", "IMPERIAL"] | None = Field(
+        default=None, description="System of units for display and export."
+    )
     scale: float | None = Field(default=None, ge=1e-9, le=1e9, description="Metres that one Blender unit stands for.")
     length_unit: (
-        Literal["ADAPTIVE", "KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS", "MILES", "FEET", "INCHES", "THOU"] | None
+        Literal[
+            "ADAPTIVE",
+            "KILOMETERS",
+            "METERS",
+            "CENTIMETERS",
+            "MILLIMETERS",
+            "MICROMETERS",
+            "MILES",
+            "FEET",
+            "INCHES",
+            "THOU",
+        ]
+        | None
     ) = Field(default=None, description="Unit that lengths are shown in; must belong to the system.")
     rotation: Literal["DEGREES", "RADIANS"] | None = Field(default=None, description="Unit that angles are shown in.")
 

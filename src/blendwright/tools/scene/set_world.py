@@ -22,9 +22,12 @@ DEFAULT = "World"
 
 class SetWorldArgs(Args):
     name: Name | None = Field(
-        default=None, description="World to use, created when there is none of that name; left out, the scene's own, or a new one named World."
+        default=None,
+        description="World to use, created when there is none of that name; left out, the scene's own, or a new one named World.",
     )
-    color: Color3 | None = Field(default=None, description="Colour of the background and of its light, linear RGB from 0 to 1.")
+    color: Color3 | None = Field(
+        default=None, description="Colour of the background and of its light, linear RGB from 0 to 1."
+    )
     strength: float | None = Field(default=None, ge=0.0, le=1e6, description="Strength of the background's light.")
 
 
@@ -67,7 +70,9 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         for setting in _sockets(args, node):
             if setting.target.is_linked:
                 message = f"the {setting.target.name} of world '{world.name}' comes from another node"
-                yield Finding(Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one.")
+                yield Finding(
+                    Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one."
+                )
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
         world = _found(scene, args)

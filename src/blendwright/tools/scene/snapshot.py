@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import Field
 
@@ -14,7 +14,18 @@ from blendwright.tools.readback import differs
 from blendwright.tools.scene import describe
 from blendwright.tools.scene.membership import collection_order, collection_trees, collections_of
 from blendwright.tools.scene.selection import Paged, matching, missing_collection, next_offset, page
-from blendwright.tools.scene.snapshot_model import CollectionNode, Indices, ObjectState, SceneName, Section, Snapshot
+from blendwright.tools.scene.snapshot_model import (
+    CameraState,
+    CollectionNode,
+    Indices,
+    LightState,
+    MaterialState,
+    NodeGroupState,
+    ObjectState,
+    SceneName,
+    Section,
+    Snapshot,
+)
 from blendwright.values.findings import Finding
 
 T = TypeVar("T")
@@ -71,15 +82,25 @@ class _Camera:
     def picture(self) -> Snapshot:
         scene, args = self._scene, self._args
         active = scene.active
-        wanted = set[Part](args.include or ("objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "indices"))
+        wanted = set[str](args.include or get_args(Part))
         # Brings keyed and driven values and world matrices up to date: without, equal scenes could look different.
         scene.depsgraph()
         objects = self._objects() if wanted & {"objects", "indices"} else None
         collections = self._collections() if "collections" in wanted else None
-        materials = self._section(Kind.MATERIAL, describe.describe_material) if "materials" in wanted else None
-        cameras = self._section(Kind.CAMERA, describe.describe_camera) if "cameras" in wanted else None
-        lights = self._section(Kind.LIGHT, describe.describe_light) if "lights" in wanted else None
-        groups = self._section(Kind.NODE_GROUP, describe.describe_node_group) if "node_groups" in wanted else None
+        materials = (
+            self._section(Section[MaterialState], Kind.MATERIAL, describe.describe_material)
+            if "materials" in wanted
+            else None
+        )
+        cameras = (
+            self._section(Section[CameraState], Kind.CAMERA, describe.describe_camera) if "cameras" in wanted else None
+        )
+        lights = self._section(Section[LightState], Kind.LIGHT, describe.describe_light) if "lights" in wanted else None
+        groups = (
+            self._section(Section[NodeGroupState], Kind.NODE_GROUP, describe.describe_node_group)
+            if "node_groups" in wanted
+            else None
+        )
         return Snapshot(
             scene=SceneName(id=f"scenes/{active.name}", name=active.name),
             blender_version=scene.version,
@@ -108,12 +129,14 @@ class _Camera:
     def _collections(self) -> Section[CollectionNode]:
         places = collection_order(self._scene)
         trees = collection_trees(page(places, self._args))
-        return Section[CollectionNode](total=self._counted(len(places)), items=trees, truncated=self._goes_on(len(places)))
+        return Section[CollectionNode](
+            total=self._counted(len(places)), items=trees, truncated=self._goes_on(len(places))
+        )
 
-    def _section(self, kind: Kind, entry: Callable[[Scene, Block], T]) -> Section[T]:
+    def _section(self, section: type[Section[T]], kind: Kind, entry: Callable[[Scene, Block], T]) -> Section[T]:
         names = self._scene.names(kind)
         items = [entry(self._scene, self._scene.require(kind, name)) for name in page(names, self._args)]
-        return Section[T](total=self._counted(len(names)), items=items, truncated=self._goes_on(len(names)))
+        return section(total=self._counted(len(names)), items=items, truncated=self._goes_on(len(names)))
 
     def _counted(self, total: int) -> int:
         self._totals.append(total)

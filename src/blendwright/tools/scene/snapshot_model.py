@@ -25,7 +25,8 @@ Fingerprint = Annotated[str, Field(min_length=1, description="Content hash: equa
 Count = Annotated[int, Field(ge=0)]
 Names = Annotated[list[str], Field(max_length=MOST_IN_LIST)]
 CuttableList = Literal["collections", "materials", "modifiers", "custom_properties"]
-Plain = TypeAliasType("Plain", "int | float | str | list[Plain] | dict[str, Plain] | None")
+# What custom properties can hold; pydantic needs the name of a recursive type, so it is no plain alias.
+Plain = TypeAliasType("Plain", int | float | str | list["Plain"] | dict[str, "Plain"] | None)
 
 T = TypeVar("T")
 
@@ -83,12 +84,18 @@ class ObjectState(Result):
     data_fingerprint: Fingerprint | None = Field(description="Content hash of that data.")
     transform: Transform
     parent: Parent | None
-    collections: Names = Field(description="Collections that hold it, sorted; a scene's own is 'scene:' and the scene's name.")
+    collections: Names = Field(
+        description="Collections that hold it, sorted; a scene's own is 'scene:' and the scene's name."
+    )
     materials: Annotated[list[str | None], Field(max_length=MOST_IN_LIST)] = Field(
         description="Material of each slot, in order; null for an empty slot."
     )
-    modifiers: Annotated[list[ModifierState], Field(max_length=MOST_IN_LIST)] = Field(description="In the order of the stack.")
-    custom_properties: Annotated[list[CustomProperty], Field(max_length=MOST_IN_LIST)] = Field(description="Sorted by name.")
+    modifiers: Annotated[list[ModifierState], Field(max_length=MOST_IN_LIST)] = Field(
+        description="In the order of the stack."
+    )
+    custom_properties: Annotated[list[CustomProperty], Field(max_length=MOST_IN_LIST)] = Field(
+        description="Sorted by name."
+    )
     visible_viewport: bool = Field(description="Not disabled in viewports.")
     visible_render: bool = Field(description="Not disabled in renders.")
     cut: list[CuttableList] = Field(description="The lists above that were cut.")
@@ -98,7 +105,7 @@ class CollectionNode(Result):
     """A collection with what is below it. One whose parent is on another page stands at the top, with its parent's name."""
 
     name: str = Field(description="Its name; a scene's own collection is 'scene:' and the scene's name.")
-    parent: str | None = Field(description="The first collection that holds it; null for a scene's own and for unlinked ones.")
+    parent: str | None = Field(description="The collection it is under; null for a scene's own and for unlinked ones.")
     also_in: Names = Field(description="Further collections that hold it.")
     objects: Count = Field(description="How many objects it holds itself.")
     visible_viewport: bool
@@ -200,16 +207,22 @@ class NodeGroupState(Result):
     fingerprint: Fingerprint
     type: str = Field(description="GeometryNodeTree, ShaderNodeTree …")
     nodes: NodeSummary
-    interface: Annotated[list[SocketState], Field(max_length=MOST_IN_LIST)] = Field(description="Its sockets, in order.")
+    interface: Annotated[list[SocketState], Field(max_length=MOST_IN_LIST)] = Field(
+        description="Its sockets, in order."
+    )
     cut: bool = Field(description="Whether the interface was cut.")
 
 
 class Indices(Result):
     """Ways into the objects of this page."""
 
-    by_name: dict[str, Count] = Field(description="Name to position in the canonical order: position minus offset is the item.")
+    by_name: dict[str, Count] = Field(
+        description="Name to position in the canonical order: position minus offset is the item."
+    )
     by_collection: dict[str, list[str]] = Field(description="Collection to the names of its objects on this page.")
-    by_material: dict[str, list[str]] = Field(description="Material to the names of the objects on this page that have it.")
+    by_material: dict[str, list[str]] = Field(
+        description="Material to the names of the objects on this page that have it."
+    )
 
 
 class SceneName(Result):
@@ -226,9 +239,13 @@ class Snapshot(Result):
     fingerprint: Fingerprint = Field(description="Hash of the whole scene.")
     offset: Count
     limit: Annotated[int, Field(ge=1, le=1000)]
-    next_offset: Count | None = Field(description="Ask with this offset for the next page; null when no section has more.")
+    next_offset: Count | None = Field(
+        description="Ask with this offset for the next page; null when no section has more."
+    )
     objects: Section[ObjectState] | None
-    collections: Section[CollectionNode] | None = Field(description="As trees, depth first; items of a page are counted with all below.")
+    collections: Section[CollectionNode] | None = Field(
+        description="As trees, depth first; items of a page are counted with all below."
+    )
     materials: Section[MaterialState] | None
     cameras: Section[CameraState] | None
     lights: Section[LightState] | None

@@ -31,12 +31,16 @@ PROPERTIES: dict[str, str] = {
 
 
 class CreateTextArgs(Placed):
-    body: str = Field(min_length=1, max_length=10_000, description="What it says, taken literally; lines are parted by newlines.")
+    body: str = Field(
+        min_length=1, max_length=10_000, description="What it says, taken literally; lines are parted by newlines."
+    )
     size: PositiveFloat = Field(default=1.0, le=1e4, description="Height of a line in metres.")
     extrude: float = Field(default=0.0, ge=0.0, le=1e6, description="Thickness to each side in metres.")
     bevel_depth: float = Field(default=0.0, ge=0.0, le=1e6, description="Size of the rounded edges in metres.")
     bevel_resolution: int = Field(default=4, ge=0, le=32, description="Roundness of the edges.")
-    align_x: Literal["LEFT", "CENTER", "RIGHT", "JUSTIFY", "FLUSH"] = Field(default="LEFT", description="Alignment along X.")
+    align_x: Literal["LEFT", "CENTER", "RIGHT", "JUSTIFY", "FLUSH"] = Field(
+        default="LEFT", description="Alignment along X."
+    )
     align_y: Literal["TOP", "TOP_BASELINE", "CENTER", "BOTTOM_BASELINE", "BOTTOM"] = Field(
         default="TOP_BASELINE", description="Which height of the text is at the origin."
     )

@@ -1,0 +1,81 @@
+"""The scratch directory of one open scene: held as long as its owner lives, and cleared away by the next one otherwise.
+
+An owner that is killed cannot clean up. It holds a lock on a file in its directory, which the kernel releases with the process:
+whoever opens the workspace next finds the directory unlocked and removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+PREFIX = "session-"
+OWNER = "owner.lock"
+DOORKEEPER = ".lock"
+
+if sys.platform == "win32":
+
+    def _lock(descriptor: int, *, wait: bool) -> bool:
+        """Without such locks nobody is taken for dead: what was left behind stays."""
+        return wait
+else:
+    import fcntl
+
+    def _lock(descriptor: int, *, wait: bool) -> bool:
+        """Take the lock of an open file; it belongs to the descriptor, and children do not inherit it."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            return False
+        return True
+
+
+class SessionScratch:
+    """A new directory in `root`, ours until `remove`. Raises OSError when there cannot be one."""
+
+    def __init__(self, root: Path) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        with _alone_in(root):
+            _clear_abandoned(root)
+            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
+            self._descriptor = _open_lock(self.path / OWNER)
+            _lock(self._descriptor, wait=True)
+        self._removed = False
+
+    def remove(self) -> None:
+        """Give it up; a second time does nothing."""
+        if not self._removed:
+            self._removed = True
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._descriptor)
+
+
+def _clear_abandoned(root: Path) -> None:
+    for directory in root.glob(PREFIX + "*"):
+        with contextlib.suppress(OSError):
+            descriptor = _open_lock(directory / OWNER)
+            try:
+                if _lock(descriptor, wait=False):
+                    shutil.rmtree(directory, ignore_errors=True)
+            finally:
+                os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _alone_in(root: Path) -> Generator[None]:
+    """One at a time: between making a directory and locking it, another process would take it for abandoned."""
+    descriptor = _open_lock(root / DOORKEEPER)
+    try:
+        _lock(descriptor, wait=True)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open_lock(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -1,0 +1,84 @@
+"""Pictures: the render operator, which Blender offers nothing else for, and datablocks that live only for one.
+
+Responsible for: leaving the scene as it was. What is rendered and how large is the tool's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+from blendwright.blender.scene.reader import SceneReader
+from blendwright.blender.scene.state import BURIED
+from blendwright.contracts.effects import Kind
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+
+_ops: Any = bpy.ops
+
+TEMPORARY = f"{BURIED}temporary"
+# What a scene may ask for that would write elsewhere, or other than one PNG.
+OUTPUT: dict[str, Any] = {
+    "use_overwrite": True,
+    "use_placeholder": False,
+    "use_file_extension": False,
+    "use_multiview": False,
+    "use_render_cache": False,
+}
+PNG: dict[str, Any] = {
+    # From 5.0 on the kind of medium decides which formats can be chosen.
+    **({"media_type": "IMAGE"} if bpy.app.version >= (5, 0, 0) else {}),
+    "file_format": "PNG",
+    "color_depth": "8",
+    "compression": 15,
+}
+
+
+class Rendering(SceneReader):
+    """The part of the Scene port that renders."""
+
+    def render_still(self, filepath: str, *, camera: Any | None = None) -> None:
+        scene = self.active
+        values = {"color_mode": "RGBA" if scene.render.film_transparent else "RGB", **PNG}
+        with (
+            _holding(scene, {"camera": camera or scene.camera}),
+            _holding(scene.render, {"filepath": filepath, **OUTPUT}),
+            _holding(scene.render.image_settings, values),
+        ):
+            try:
+                _ops.render.render(write_still=True)
+            except RuntimeError as error:
+                message = " ".join(str(error).split())
+                raise StepError.of(Fault.EXECUTION_FAILED, f"Blender could not render: {message}") from error
+        self._stale = True
+
+    @contextmanager
+    def temporary(self, kind: Kind, *args: Any) -> Generator[Any]:
+        blocks: Any = getattr(bpy.data, kind.value)
+        block = blocks.new(TEMPORARY, *args)
+        try:
+            yield block
+        finally:
+            blocks.remove(block)
+            self._stale = True
+
+
+@contextmanager
+def _holding(target: Any, values: dict[str, Any]) -> Generator[None]:
+    """Values for the length of a `with` block. Put back in the order they had, since one may decide which others are valid."""
+    kept = {name: getattr(target, name) for name in values}
+    try:
+        for name in sorted(values, key=_rank):
+            setattr(target, name, values[name])
+        yield
+    finally:
+        for name in sorted(kept, key=_rank):
+            setattr(target, name, kept[name])
+
+
+def _rank(name: str) -> int:
+    order = ("media_type", "file_format")
+    return order.index(name) if name in order else len(order)

@@ -1,0 +1,163 @@
+"""place.on_surface"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result, Vector2
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import Point
+from blendwright.tools.mesh.solid import positions_of
+from blendwright.tools.place.bounds import SOLID, world_mesh
+from blendwright.tools.place.moving import ancestors, is_still, shift, unplaced
+from blendwright.tools.place.surface import Hit, no_surface, vertical_hit
+from blendwright.tools.readback import differs
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+GROUND = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Hill", "radius": 5, "scale": [1, 1, 0.3]})
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "size": 1, "location": [1, 0.5, 9]})
+# Rotations closer to each other than this are the noise of single precision.
+STEADY = 1e-5
+
+
+class OnSurfaceArgs(Args):
+    object: Name = Field(description="Name of the object to move; its children go with it.")
+    target: Name = Field(description="Name of the object whose surface it rests on.")
+    at: Vector2 | None = Field(default=None, description="World x and y of the place; the object's own when left out.")
+    side: Literal["top", "bottom"] = Field(
+        default="top", description="Stand on the uppermost surface, or hang below the lowest one."
+    )
+    contact: Literal["mesh", "bounds", "origin"] = Field(
+        default="mesh", description="What touches: the outermost vertex, the bounding box, or the origin."
+    )
+    align_to_normal: bool = Field(
+        default=False, description="Tilt the object's Z axis to the direction of the surface."
+    )
+    gap: float = Field(default=0.0, description="Distance to keep in metres; negative sinks in.")
+
+
+class RestingOn(Result):
+    """An object that rests on a surface."""
+
+    object: str = Field(description="Name of the object.")
+    moved: bool = Field(description="False when it was there already.")
+    point: Point = Field(description="The point on the surface.")
+    normal: Point = Field(description="Where the surface looks at that point.")
+    location: Point = Field(description="Where the object's origin is now, in the world.")
+
+
+class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
+    """Rest one object on another: move it straight up or down until it touches the other's surface at one place.
+
+    The surface is the evaluated one, modifiers included, at the vertical through the place."""
+
+    name = "place.on_surface"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.ACCUMULATING
+    writes = (Kind.OBJECT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"object": "Box", "target": "Hill"}, (GROUND, BOX)),
+        Example({"object": "Box", "target": "Hill", "at": [2, 1], "align_to_normal": True, "gap": 0.01}, (GROUND, BOX)),
+        Example({"object": "Box", "target": "Hill", "side": "bottom", "contact": "bounds"}, (GROUND, BOX)),
+    )
+
+    def idempotence_for(self, args: OnSurfaceArgs) -> Idempotence:
+        # A tilted object's origin leaves the vertical it was put on, so without a fixed place a repetition finds another one.
+        slides = args.align_to_normal and args.at is None
+        return Idempotence.ACCUMULATING if slides else Idempotence.IDEMPOTENT
+
+    def check(self, scene: Scene, args: OnSurfaceArgs) -> Iterator[Finding]:
+        obj, target = scene.find(Kind.OBJECT, args.object), scene.find(Kind.OBJECT, args.target)
+        trouble = list(unplaced(scene, args.object, "/object"))
+        trouble += no_surface(scene, args.target, "/target", target)
+        if obj is not None and target is not None and obj in (target, *ancestors(target)):
+            message = f"'{args.target}' moves along with '{args.object}', so the one cannot rest on the other"
+            trouble.append(Finding(Fault.SCENE_CONFLICT, message, "/target", "Name an object that stays where it is."))
+        yield from trouble
+        if not trouble and _hit(scene, args, obj) is None:
+            message = f"there is no surface of '{args.target}' straight above or below {_place(scene, args, obj)}"
+            at = "/at" if args.at is not None else "/object"
+            yield Finding(Fault.SCENE_CONFLICT, message, at, "Give a place 'at' that lies over the target.")
+
+    def apply(self, scene: Scene, args: OnSurfaceArgs) -> RestingOn:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        hit = _hit(scene, args, obj)
+        assert hit is not None
+        place = _resting_place(scene, args, obj, hit)
+        if args.align_to_normal:
+            moved = not _is_there(place, obj.matrix_world)
+            if moved:
+                scene.set_world_matrix(obj, place)
+        else:
+            moved = shift(scene, obj, place.translation - obj.matrix_world.translation)
+        x, y, z = scene.evaluated(obj).matrix_world.translation
+        return RestingOn(object=args.object, moved=moved, point=hit.point, normal=hit.normal, location=(x, y, z))
+
+    def verify(self, scene: Scene, args: OnSurfaceArgs, result: RestingOn) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        wanted = _resting_place(scene, args, obj, Hit(result.point, result.normal))
+        way = (wanted.translation - scene.evaluated(obj).matrix_world.translation) / 16
+        yield from differs("that it rests on the surface", True, is_still(way, wanted.translation), "/object")
+
+
+def _place(scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[float, float]:
+    if args.at is not None:
+        return args.at
+    x, y, _ = scene.evaluated(obj).matrix_world.translation
+    return x, y
+
+
+def _hit(scene: Scene, args: OnSurfaceArgs, obj: Block) -> Hit | None:
+    x, y = _place(scene, args, obj)
+    return vertical_hit(scene, scene.require(Kind.OBJECT, args.target, "/target"), x, y, args.side)
+
+
+def _resting_place(scene: Scene, args: OnSurfaceArgs, obj: Block, hit: Hit) -> Block:
+    """The world matrix with which the object touches the surface."""
+    matrix = scene.evaluated(obj).matrix_world.copy()
+    sign = 1.0 if args.side == "top" else -1.0
+    away = scene.vector((0.0, 0.0, sign))
+    if args.align_to_normal:
+        away = scene.vector(hit.normal)
+        axis = matrix.to_3x3().col[2].normalized()
+        matrix = (axis.rotation_difference(away * sign).to_matrix() @ matrix.to_3x3()).to_4x4()
+    matrix.translation = (0.0, 0.0, 0.0)
+    reach = _reach(scene, args, obj, matrix, away)
+    matrix.translation = scene.vector(hit.point) + away * (args.gap - reach)
+    return matrix
+
+
+def _reach(scene: Scene, args: OnSurfaceArgs, obj: Block, turn: Block, away: Block) -> float:
+    """How far the object's points lie along a direction from its origin, at the least, once it is turned."""
+    source = scene.evaluated(obj)
+    if args.contact == "origin" or source.type not in SOLID:
+        return 0.0
+    if args.contact == "bounds":
+        return min((turn @ scene.vector(corner)).dot(away) for corner in source.bound_box)
+    with world_mesh(scene, obj) as mesh:
+        if mesh is None or not len(mesh.vertices):
+            return 0.0
+        upright = away.rotation_difference(scene.vector((0.0, 0.0, 1.0))).to_matrix().to_4x4()
+        mesh.transform(upright @ turn @ source.matrix_world.inverted_safe())
+        return min(positions_of(mesh)[2::3])
+
+
+def _is_there(wanted: Block, held: Block) -> bool:
+    turned = max(
+        abs(a - b)
+        for one, other in zip(wanted.to_3x3(), held.to_3x3(), strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
+    return turned <= STEADY and is_still((wanted.translation - held.translation) / 8, wanted.translation)

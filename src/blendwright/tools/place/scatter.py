@@ -1,0 +1,209 @@
+"""place.scatter"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, PositiveFloat, Result, Seed
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import Point
+from blendwright.tools.place.moving import unplaced
+from blendwright.tools.place.spread import spread
+from blendwright.tools.place.surface import Hit, Surface, no_surface
+from blendwright.tools.placement import home
+from blendwright.tools.readback import same
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+GROUND = ("mesh.create_primitive", {"kind": "grid", "name": "Ground", "size": 10, "cells": 4})
+STONE = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Stone", "radius": 0.2, "subdivisions": 1})
+MOST = 10_000
+
+ScaleRange = Annotated[tuple[PositiveFloat, PositiveFloat], Field(strict=False)]
+
+
+class ScatterArgs(Args):
+    source: Name = Field(description="Name of the object to repeat; the copies share its data.")
+    target: Name = Field(description="Name of the object on whose surface they are put.")
+    count: Annotated[int, Field(ge=1, le=MOST)] = Field(description="How many copies.")
+    seed: Seed = Field(default=0, description="Equal seeds give equal places.")
+    prefix: Annotated[Name, Field(max_length=200)] = Field(
+        description="Copies are named prefix_0001, prefix_0002 and so on."
+    )
+    collection: Name | None = Field(
+        default=None, description="Collection to link them to; the scene's own when left out."
+    )
+    align_to_normal: bool = Field(default=False, description="Tilt each copy's Z axis to the direction of the surface.")
+    random_yaw: bool = Field(default=True, description="Turn each copy about its Z axis at random.")
+    scale_range: ScaleRange = Field(default=(1.0, 1.0), description="Least and greatest scale, relative to the source.")
+    min_distance: Annotated[float, Field(ge=0.0)] = Field(
+        default=0.0, description="Least distance between origins in metres."
+    )
+    offset: float = Field(
+        default=0.0, description="Distance of the origins from the surface in metres; negative sinks in."
+    )
+
+    @model_validator(mode="after")
+    def range_is_ordered(self) -> ScatterArgs:
+        if self.scale_range[0] > self.scale_range[1]:
+            raise PydanticCustomError("range", "'scale_range' starts with the lesser value")
+        return self
+
+    def copy_name(self, number: int) -> str:
+        return f"{self.prefix}_{number + 1:04d}"
+
+
+class Scattered(Result):
+    """The copies that a scatter made."""
+
+    objects: list[str] = Field(description="Names of the copies, in order.")
+    created: bool = Field(description="False when equal copies were there already and nothing was written.")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where one copy stands."""
+
+    location: Point
+    rotation: Point
+    scale: Point
+
+
+class Scatter(Tool[ScatterArgs, Scattered]):
+    """Scatter copies of an object over the surface of another: random but repeatable, evenly by area, at a least distance."""
+
+    name = "place.scatter"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.SEEDED
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"source": "Stone", "target": "Ground", "count": 12, "seed": 7, "prefix": "Pebble"}, (GROUND, STONE)),
+        Example(
+            {
+                "source": "Stone",
+                "target": "Ground",
+                "count": 8,
+                "prefix": "Rock",
+                "align_to_normal": True,
+                "scale_range": [0.5, 2],
+                "min_distance": 1,
+            },
+            (GROUND, STONE),
+        ),
+    )
+
+    def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
+        trouble = list(unplaced(scene, args.source, "/source"))
+        trouble += no_surface(scene, args.target, "/target", scene.find(Kind.OBJECT, args.target))
+        if args.collection is not None:
+            trouble += scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        yield from trouble
+        if trouble:
+            return
+        spots = _spots(scene, args)
+        if len(spots) < args.count:
+            message = (
+                f"only {len(spots)} of {args.count} copies were found a place {args.min_distance:g} m from all others"
+            )
+            at = "/min_distance" if args.min_distance else "/target"
+            yield Finding(Fault.ARGS_INVALID, message, at, "Use a smaller 'min_distance' or 'count'.")
+        elif not _all_there(scene, args, spots):
+            yield from _names_taken(scene, args)
+
+    def apply(self, scene: Scene, args: ScatterArgs) -> Scattered:
+        names = [args.copy_name(number) for number in range(args.count)]
+        if scene.find(Kind.OBJECT, names[0]) is not None:
+            return Scattered(objects=names, created=False)
+        spots = _spots(scene, args)
+        source = scene.require(Kind.OBJECT, args.source, "/source")
+        collection = home(scene, args.collection)
+        for name, spot in zip(names, spots, strict=True):
+            copy = scene.adopt(Kind.OBJECT, source.copy(), name)
+            _free(copy)
+            copy.location, copy.rotation_euler, copy.scale = spot.location, spot.rotation, spot.scale
+            scene.link(collection, copy)
+        return Scattered(objects=names, created=True)
+
+    def verify(self, scene: Scene, args: ScatterArgs, result: Scattered) -> Iterator[Finding]:
+        if not _all_there(scene, args, _spots(scene, args)):
+            yield Finding(Fault.SCENE_CONFLICT, "not all copies are where they should be", "/prefix")
+
+
+def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
+    """Where the copies go; fewer than asked when there is no room for all."""
+    surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"))
+    if not surface.area:
+        return []
+    matrix = scene.evaluated(scene.require(Kind.OBJECT, args.source, "/source")).matrix_world
+    random = Random(args.seed)
+    hits = spread(surface, random, args.count, args.min_distance)
+    return [_spot(scene, args, hit, matrix, random) for hit in hits]
+
+
+def _spot(scene: Scene, args: ScatterArgs, hit: Hit, matrix: Block, random: Random) -> Spot:
+    # Both numbers are always drawn, so that an option does not move the copies that follow.
+    yaw, share = random.random() * math.tau, random.random()
+    up, normal = scene.vector((0.0, 0.0, 1.0)), scene.vector(hit.normal)
+    turn = matrix.to_quaternion()
+    if args.random_yaw:
+        turn = scene.euler((0.0, 0.0, yaw)).to_quaternion() @ turn
+    if args.align_to_normal:
+        turn = up.rotation_difference(normal) @ turn
+    low, high = args.scale_range
+    x, y, z = scene.vector(hit.point) + normal * args.offset
+    i, j, k = turn.to_euler("XYZ")
+    sx, sy, sz = matrix.to_scale() * (low + (high - low) * share)
+    return Spot((x, y, z), (i, j, k), (sx, sy, sz))
+
+
+def _free(copy: Block) -> None:
+    """A copy stands by itself: nothing but its own channels moves it."""
+    copy.animation_data_clear()
+    copy.parent = None
+    for constraint in list(copy.constraints):
+        copy.constraints.remove(constraint)
+    copy.rotation_mode = "XYZ"
+    copy.delta_location = (0.0, 0.0, 0.0)
+    copy.delta_rotation_euler = (0.0, 0.0, 0.0)
+    copy.delta_rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+    copy.delta_scale = (1.0, 1.0, 1.0)
+
+
+def _all_there(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
+    """Whether every copy is in its place, with the source's data and in its collection."""
+    data = scene.require(Kind.OBJECT, args.source, "/source").data
+    collection = home(scene, args.collection)
+    for number, spot in enumerate(spots):
+        copy = scene.find(Kind.OBJECT, args.copy_name(number))
+        if copy is None or copy.data != data or not scene.is_in(collection, copy):
+            return False
+        held = (copy.location, copy.rotation_euler, copy.scale)
+        if not all(
+            same(one, other) for one, other in zip((spot.location, spot.rotation, spot.scale), held, strict=True)
+        ):
+            return False
+    return True
+
+
+def _names_taken(scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
+    for number in range(args.count):
+        findings = scene.taken(Kind.OBJECT, args.copy_name(number), "/prefix")
+        if findings:
+            # The others would say the same.
+            yield findings[0]
+            return

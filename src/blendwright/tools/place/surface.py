@@ -1,0 +1,106 @@
+"""Surfaces to put things on: where a ray meets one, and random points on it. Reads only."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from random import Random
+
+from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.geometry import Point
+from blendwright.tools.mesh.solid import positions_of
+from blendwright.tools.place.bounds import SOLID, world_bounds, world_mesh
+from blendwright.tools.place.moving import unplaced
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A point on a surface, with the direction that looks away from it."""
+
+    point: Point
+    normal: Point
+
+
+def no_surface(scene: Scene, name: str, at: str, find: Block | None) -> Iterator[Finding]:
+    """What speaks against an object as a surface."""
+    trouble = list(unplaced(scene, name, at))
+    yield from trouble
+    if trouble or find is None:
+        return
+    with world_mesh(scene, find) as mesh:
+        empty = mesh is None or not len(mesh.polygons)
+    if find.type not in SOLID or empty:
+        message = f"object '{name}' has no faces to put anything on"
+        yield Finding(Fault.SCENE_CONFLICT, message, at, "Name an object with faces.")
+
+
+def vertical_hit(scene: Scene, target: Block, x: float, y: float, side: str) -> Hit | None:
+    """Where the outermost surface above (side `top`) or below (`bottom`) meets the vertical at x, y."""
+    source = scene.evaluated(target)
+    box = world_bounds(scene, target)
+    down = -1.0 if side == "top" else 1.0
+    away = 1.0 + box.size(2)
+    start = scene.vector((x, y, box.high[2] + away if side == "top" else box.low[2] - away))
+    into = source.matrix_world.inverted_safe()
+    found, place, normal, _ = source.ray_cast(into @ start, into.to_3x3() @ scene.vector((0.0, 0.0, down)))
+    if not found:
+        return None
+    outward = (into.to_3x3().transposed() @ normal).normalized()
+    if outward.z * down > 0.0:  # a face that looks the other way
+        outward.negate()
+    _, _, z = source.matrix_world @ place
+    return Hit((x, y, z), (outward.x, outward.y, outward.z))
+
+
+class Surface:
+    """The triangles of an object in the world, for random points."""
+
+    def __init__(self, scene: Scene, target: Block) -> None:
+        mirrored = scene.evaluated(target).matrix_world.determinant() < 0.0
+        with world_mesh(scene, target) as mesh:
+            assert mesh is not None
+            flat = positions_of(mesh)
+            mesh.calc_loop_triangles()
+            self._corners = array("i", bytes(12 * len(mesh.loop_triangles)))
+            mesh.loop_triangles.foreach_get("vertices", self._corners)
+        self._points = list(zip(flat[0::3], flat[1::3], flat[2::3], strict=True))
+        self._sign = -1.0 if mirrored else 1.0
+        self._sums = list(accumulate(self._area(number) for number in range(len(self._corners) // 3)))
+
+    @property
+    def area(self) -> float:
+        return self._sums[-1]
+
+    def random_point(self, random: Random) -> Hit:
+        """A point on the surface, each part as likely as its share of the area."""
+        number = min(bisect(self._sums, random.random() * self.area), len(self._sums) - 1)
+        a, b, c = self._triangle(number)
+        root, turn = math.sqrt(random.random()), random.random()
+        u, v, w = 1.0 - root, root * (1.0 - turn), root * turn
+        x, y, z = (u * i + v * j + w * k for i, j, k in zip(a, b, c, strict=True))
+        i, j, k = _cross(a, b, c)
+        length = math.sqrt(i * i + j * j + k * k) * self._sign
+        return Hit((x, y, z), (i / length, j / length, k / length))
+
+    def _triangle(self, number: int) -> tuple[Point, Point, Point]:
+        a, b, c = self._corners[3 * number : 3 * number + 3]
+        return self._points[a], self._points[b], self._points[c]
+
+    def _area(self, number: int) -> float:
+        i, j, k = _cross(*self._triangle(number))
+        return math.sqrt(i * i + j * j + k * k) / 2.0
+
+
+def _cross(a: Point, b: Point, c: Point) -> Point:
+    """The normal of a triangle, twice as long as its area."""
+    (px, py, pz), (qx, qy, qz) = (
+        (b[0] - a[0], b[1] - a[1], b[2] - a[2]),
+        (c[0] - a[0], c[1] - a[1], c[2] - a[2]),
+    )
+    return py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx

@@ -1,0 +1,163 @@
+"""render.preview"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Seed
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.engines import engine_id
+from blendwright.tools.pictures import PngName, Rendered, read_picture
+from blendwright.tools.readback import differs
+from blendwright.tools.typed import wrong_type
+from blendwright.tools.views import FROM, View, corners, frustum, pose, standpoint, view_axes, visible
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
+MARGIN = 0.05
+
+
+class PreviewArgs(Args):
+    view: View | None = Field(
+        default=None, description="Look at all objects from this side, through a camera that does not stay."
+    )
+    camera: Name | None = Field(
+        default=None, description="Camera to look through; left out together with view, the scene's own."
+    )
+    engine: Literal["WORKBENCH", "CYCLES"] = Field(
+        default="WORKBENCH", description="WORKBENCH is fast and plain; CYCLES shows lights and shading."
+    )
+    width: int = Field(default=640, ge=16, le=2048, description="Width in pixels.")
+    height: int = Field(default=480, ge=16, le=2048, description="Height in pixels.")
+    samples: int = Field(default=8, ge=1, le=256, description="Samples per pixel of CYCLES.")
+    seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
+    artifact: PngName = Field(default="preview.png", description="Name of the picture among the workspace's artifacts.")
+
+    @field_validator("camera")
+    @classmethod
+    def _one_eye(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.data.get("view") is not None:
+            raise PydanticCustomError("one_eye", "give either view or camera")
+        return value
+
+
+class Preview(Tool[PreviewArgs, Rendered]):
+    """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
+
+    name = "render.preview"
+    version = 1
+    safety_level = SafetyLevel.READ_ONLY
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.SEEDED
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.NOTHING
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render"))
+    examples = (
+        Example({"view": "ISO", "width": 160, "height": 120}, given=(CUBE,)),
+        Example(
+            {"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, given=(CUBE, CAMERA)
+        ),
+    )
+
+    def determinism_for(self, args: PreviewArgs) -> Determinism:
+        return Determinism.SEEDED if args.engine == "CYCLES" else Determinism.DETERMINISTIC
+
+    def check(self, scene: Scene, args: PreviewArgs) -> Iterator[Finding]:
+        if args.camera is not None:
+            yield from scene.missing(Kind.OBJECT, args.camera, "/camera")
+            camera = scene.find(Kind.OBJECT, args.camera)
+            if camera is not None:
+                yield from wrong_type(camera, ("CAMERA",), "/camera")
+        elif args.view is None and scene.active.camera is None:
+            yield Finding(
+                Fault.SCENE_CONFLICT,
+                "the scene has no camera",
+                "/camera",
+                "Give a view such as ISO, or the name of a camera.",
+            )
+        elif args.view is not None and not visible(scene):
+            yield Finding(
+                Fault.SCENE_CONFLICT, "there is nothing to look at", "/view", "Create a visible object first."
+            )
+
+    def apply(self, scene: Scene, args: PreviewArgs) -> Rendered:
+        path = scene.artifact(args.artifact)
+        with ExitStack() as held:
+            for target, values in _quick(scene, args):
+                held.enter_context(scene.temporarily(target, **values))
+            scene.render_still(path, camera=self._camera(scene, args, held))
+        picture = read_picture(path)
+        if picture is None:
+            raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture")
+        return Rendered(
+            artifact=args.artifact,
+            width=picture.width,
+            height=picture.height,
+            engine=args.engine,
+            pixels_sha256=picture.pixels_sha256,
+        )
+
+    def verify(self, scene: Scene, args: PreviewArgs, result: Rendered) -> Iterator[Finding]:
+        yield from differs("the width of the picture", args.width, result.width, "/width")
+        yield from differs("the height of the picture", args.height, result.height, "/height")
+
+    def _camera(self, scene: Scene, args: PreviewArgs, held: ExitStack) -> Block | None:
+        if args.camera is not None:
+            return scene.require(Kind.OBJECT, args.camera, "/camera")
+        if args.view is None:
+            return None
+        lens = held.enter_context(scene.temporary(Kind.CAMERA))
+        eye = held.enter_context(scene.temporary(Kind.OBJECT, lens))
+        axes = view_axes(FROM[args.view])
+        stand = standpoint(
+            corners(scene, visible(scene)), axes, frustum(scene, lens).within(MARGIN), lens.clip_start * 2.0
+        )
+        lens.clip_end = max(stand.farthest * 2.0, 1.0)
+        # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
+        lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
+        eye.matrix_world = pose(scene, axes, stand.place)
+        return eye
+
+
+def _quick(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
+    """The settings of a preview, as pairs of their owner and values."""
+    target = scene.active
+    yield (
+        target.render,
+        {
+            "engine": engine_id(args.engine, scene.version),
+            "resolution_x": args.width,
+            "resolution_y": args.height,
+            "resolution_percentage": 100,
+            "pixel_aspect_x": 1.0,
+            "pixel_aspect_y": 1.0,
+            "use_border": False,
+            "use_crop_to_border": False,
+            "use_compositing": False,
+            "use_sequencer": False,
+            "use_stamp": False,
+            "use_motion_blur": False,
+        },
+    )
+    if args.engine == "WORKBENCH":
+        yield target.display, {"render_aa": "OFF"}
+    else:
+        values: dict[str, object] = {
+            "device": "CPU",
+            "samples": args.samples,
+            "seed": args.seed,
+            "use_animated_seed": False,
+        }
+        yield target.cycles, values | {"use_denoising": False, "time_limit": 0.0, "use_adaptive_sampling": False}

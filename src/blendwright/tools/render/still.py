@@ -1,0 +1,151 @@
+"""render.still"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Seed, WritePath
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.engines import engine_name
+from blendwright.tools.pictures import PngName, Rendered, read_picture
+from blendwright.tools.readback import differs
+from blendwright.tools.typed import wrong_type
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+STAGE = (
+    ("mesh.create_primitive", {"kind": "cube", "name": "Box"}),
+    ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]}),
+    ("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 0, 20]}),
+    ("scene.set_render", {"engine": "CYCLES", "samples": 2, "resolution": [64, 48]}),
+)
+# A picture larger than this takes longer than any deadline and more memory than a worker has.
+MOST_PIXELS = 8192 * 8192
+
+
+class StillArgs(Args):
+    camera: Name | None = Field(default=None, description="Camera to look through; left out, the scene's own.")
+    artifact: PngName = Field(
+        default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
+    )
+    path: WritePath | None = Field(default=None, description="PNG file to write instead of an artifact.")
+    samples: int | None = Field(
+        default=None, ge=1, le=100_000, description="Samples per pixel of CYCLES, instead of the scene's."
+    )
+    seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
+    time_limit_s: float | None = Field(
+        default=None,
+        gt=0.0,
+        le=86_400.0,
+        description="CYCLES stops here with what it has; the picture then depends on the machine's speed.",
+    )
+
+    @field_validator("path")
+    @classmethod
+    def _png(cls, value: str | None) -> str | None:
+        if value is not None and not value.lower().endswith(".png"):
+            raise PydanticCustomError("png_only", "the picture is a PNG: its name must end in .png")
+        return value
+
+
+class Still(Tool[StillArgs, Rendered]):
+    """Render the current frame at full quality, with the scene's own settings, to an artifact or a PNG file.
+
+    Takes as long as the render takes: the deadline of the call ends it, so lower the samples or give a time limit. The noise of
+    CYCLES depends on the seed given here, not on the scene's."""
+
+    name = "render.still"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.NONDETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.INVERSE
+    replayable = False
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render", "file_write"))
+    examples = (
+        Example({"camera": "Camera"}, given=STAGE),
+        Example({"path": "picture.png", "samples": 1}, given=(*STAGE, ("camera.set_active", {"name": "Camera"}))),
+    )
+
+    def determinism_for(self, args: StillArgs) -> Determinism:
+        return Determinism.SEEDED if args.time_limit_s is None else Determinism.NONDETERMINISTIC
+
+    def replayable_for(self, args: StillArgs) -> bool:
+        """An artifact is the workspace's own; a file elsewhere may have changed hands since."""
+        return args.path is None
+
+    def seed_for(self, args: StillArgs) -> int | None:
+        return args.seed
+
+    def check(self, scene: Scene, args: StillArgs) -> Iterator[Finding]:
+        render = scene.active.render
+        if args.camera is not None:
+            yield from scene.missing(Kind.OBJECT, args.camera, "/camera")
+            camera = scene.find(Kind.OBJECT, args.camera)
+            if camera is not None:
+                yield from wrong_type(camera, ("CAMERA",), "/camera")
+        elif scene.active.camera is None:
+            yield Finding(
+                Fault.SCENE_CONFLICT,
+                "the scene has no camera",
+                "/camera",
+                "Name a camera, or call camera.set_active first.",
+            )
+        width, height = _size(scene)
+        if width * height > MOST_PIXELS:
+            message = f"the picture would have {width} by {height} pixels"
+            yield Finding(Fault.LIMIT_EXCEEDED, message, "", "Lower resolution or percentage with scene.set_render.")
+        if engine_name(render.engine) != "CYCLES":
+            for argument in ("samples", "time_limit_s"):
+                if getattr(args, argument) is not None:
+                    message = f"{argument} is for CYCLES; the engine is {engine_name(render.engine)}"
+                    yield Finding(
+                        Fault.ARGS_INVALID,
+                        message,
+                        f"/{argument}",
+                        "Leave it out, or set the engine with scene.set_render.",
+                    )
+
+    def apply(self, scene: Scene, args: StillArgs) -> Rendered:
+        path = scene.output_file(args.path) if args.path is not None else scene.artifact(args.artifact)
+        camera = scene.require(Kind.OBJECT, args.camera, "/camera") if args.camera is not None else None
+        with ExitStack() as held:
+            if engine_name(scene.active.render.engine) == "CYCLES":
+                values = {"device": "CPU", "seed": args.seed, "use_animated_seed": False}
+                values |= {"samples": args.samples} if args.samples is not None else {}
+                values |= {"time_limit": args.time_limit_s or 0.0}
+                held.enter_context(scene.temporarily(scene.active.cycles, **values))
+            scene.render_still(path, camera=camera)
+        picture = read_picture(path)
+        if picture is None:
+            raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at="/path")
+        return Rendered(
+            artifact=args.artifact if args.path is None else None,
+            path=args.path,
+            width=picture.width,
+            height=picture.height,
+            engine=engine_name(scene.active.render.engine),
+            pixels_sha256=picture.pixels_sha256,
+        )
+
+    def verify(self, scene: Scene, args: StillArgs, result: Rendered) -> Iterator[Finding]:
+        yield from differs("the size of the picture", _size(scene), (result.width, result.height), "/path")
+
+
+def _size(scene: Scene) -> tuple[int, int]:
+    render = scene.active.render
+    width = render.resolution_x * render.resolution_percentage // 100
+    height = render.resolution_y * render.resolution_percentage // 100
+    if render.use_border and render.use_crop_to_border:
+        width = int(width * render.border_max_x) - int(width * render.border_min_x)
+        height = int(height * render.border_max_y) - int(height * render.border_min_y)
+    return width, height
