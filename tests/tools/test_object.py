@@ -11,6 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from stage import Stage
 
+
 def named(name: str) -> Any:
     """Looked up afresh: references do not outlive a reload."""
     return bpy.data.objects[name]
@@ -24,11 +25,6 @@ def box(stage: Stage, name: str = "Box", **args: Any) -> Any:
 def empty(stage: Stage, name: str, **args: Any) -> Any:
     stage.do("object.create_empty", {"name": name, **args})
     return named(name)
-
-
-def world(obj: Any) -> list[float]:
-    bpy.context.view_layer.update()
-    return [value for row in obj.matrix_world for value in row]
 
 
 def keyed(stage: Stage, name: str, channel: str, value: Any) -> None:
@@ -199,84 +195,6 @@ def test_the_data_alone_can_be_brought_to_the_objects_name(stage: Stage) -> None
     assert obj.data.name == "Crate"
 
 
-# ---------------------------------------------------------------------- set_parent
-
-TURNED = {"location": [1, 2, 3], "rotation_euler_deg": [10, 20, 30], "scale": [2, 1, 0.5]}
-
-
-def test_a_child_stays_in_place_when_it_gets_changes_and_loses_its_parent(stage: Stage) -> None:
-    box(stage, **TURNED)
-    box(stage, "Other", location=[-4, 0, 0], rotation_euler_deg=[0, 0, 90])
-    tip = empty(stage, "Tip", location=[0, 0, 5])
-    before = world(tip)
-    for parent in ("Box", "Other", None):
-        stage.do("object.set_parent", {"child": "Tip", "parent": parent})
-        assert world(tip) == pytest.approx(before, abs=1e-5)
-    assert tip.parent is None
-
-
-def test_without_keep_transform_the_channels_count_from_the_parent(stage: Stage) -> None:
-    box(stage, location=[1, 0, 0])
-    tip = empty(stage, "Tip", location=[0, 0, 5])
-    result = stage.do("object.set_parent", {"child": "Tip", "parent": "Box", "keep_transform": False})
-    assert tuple(tip.location) == (0, 0, 5)
-    assert [row[3] for row in result["matrix_world"]] == [1, 0, 5, 1]
-
-
-def test_reverting_restores_the_parent_inverse(stage: Stage) -> None:
-    box(stage, **TURNED)
-    empty(stage, "Other")
-    empty(stage, "Tip")
-    stage.do("object.set_parent", {"child": "Tip", "parent": "Box"})
-    for args in ({"parent": "Other"}, {"parent": None, "keep_transform": False}):
-        assert stage.call("object.set_parent", {"child": "Tip", **args}, rehearse="inverse")["reverted_by"] == "inverse"
-
-
-def test_hidden_objects_stay_in_place_too(stage: Stage) -> None:
-    box(stage, location=[1, 0, 0])
-    tip = empty(stage, "Tip")
-    for name in ("Box", "Tip"):
-        stage.do("object.set_visibility", {"name": name, "viewport": False})
-    stage.do("object.transform", {"name": "Box", "location": [7, 0, 0]})
-    stage.do("object.transform", {"name": "Tip", "location": [0, 5, 0]})
-    stage.do("object.set_parent", {"child": "Tip", "parent": "Box"})
-    for name in ("Box", "Tip"):
-        stage.do("object.set_visibility", {"name": name, "viewport": True})
-    bpy.context.view_layer.update()
-    assert tuple(tip.matrix_world.translation) == pytest.approx((0, 5, 0))
-
-
-@pytest.mark.parametrize("parent", ["Box", "Tip", "Tip of tip"])
-def test_a_cycle_is_refused(stage: Stage, parent: str) -> None:
-    box(stage)
-    empty(stage, "Tip")
-    empty(stage, "Tip of tip")
-    stage.do("object.set_parent", {"child": "Tip", "parent": "Box"})
-    stage.do("object.set_parent", {"child": "Tip of tip", "parent": "Tip"})
-    [finding] = stage.refusal("object.set_parent", {"child": "Box", "parent": parent})
-    assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/parent")
-
-
-def test_a_sheared_child_cannot_keep_its_place_alone(stage: Stage) -> None:
-    box(stage, scale=[4, 1, 1])
-    empty(stage, "Tip", rotation_euler_deg=[0, 0, 45])
-    stage.do("object.set_parent", {"child": "Tip", "parent": "Box", "keep_transform": False})
-    [finding] = stage.refusal("object.set_parent", {"child": "Tip", "parent": None})
-    assert finding["pointer"] == "/keep_transform"
-    stage.do("object.set_parent", {"child": "Tip", "parent": None, "keep_transform": False})
-
-
-def test_a_parent_of_no_size_is_refused(stage: Stage) -> None:
-    box(stage, scale=[0, 1, 1])
-    empty(stage, "Tip")
-    [finding] = stage.refusal("object.set_parent", {"child": "Tip", "parent": "Box"})
-    assert finding["pointer"] == "/keep_transform"
-
-
-def test_clearing_the_parent_has_to_be_said(stage: Stage) -> None:
-    assert stage.invalid("object.set_parent", {"child": "Tip"}) == [""]
-
-
 # ---------------------------------------------------------------------- set_visibility
 
 
@@ -314,9 +232,7 @@ def test_values_are_kept_with_their_types(stage: Stage, value: Any, number_type:
     args = {"name": "Marker", "key": "k", "value": value, "number_type": number_type}
     assert stage.call("object.set_property", args, rehearse="inverse")["reverted_by"] == "inverse"
     stage.do("object.set_property", args)
-    held = obj["k"].to_list() if isinstance(kept, list) else obj["k"]
-    assert held == kept
-    assert type(held[0] if isinstance(kept, list) else held) is type(kept[0] if isinstance(kept, list) else kept)
+    assert repr(getattr(obj["k"], "to_list", lambda: obj["k"])()) == repr(kept), "equal, and of the same type"
 
 
 @pytest.mark.parametrize(
@@ -399,52 +315,8 @@ def test_a_hidden_object_is_reported_where_it_is(stage: Stage) -> None:
 def test_an_unknown_name_is_answered_with_the_nearest_one(stage: Stage) -> None:
     box(stage)
     [finding] = stage.refusal("object.inspect", {"name": "Boxx"})
-    assert (finding["code"], finding["pointer"], finding["cure"]) == ("TARGET_NOT_FOUND", "/name", "Did you mean 'Box'?")
-
-
-# ---------------------------------------------------------------------- delete
-
-
-def test_children_of_a_deleted_object_stay_where_they_are(stage: Stage) -> None:
-    box(stage, **{**TURNED, "scale": [2, 2, 2]})
-    tip = empty(stage, "Tip", location=[0, 0, 5])
-    before = world(tip)
-    stage.do("object.set_parent", {"child": "Tip", "parent": "Box"})
-    stage.do("object.delete", {"name": "Box"})
-    assert tip.parent is None
-    assert world(tip) == pytest.approx(before, abs=1e-5)
-
-
-@pytest.mark.parametrize("children", ["keep_place", "delete"])
-def test_reverting_a_deletion_restores_the_parent_inverse_of_its_children(stage: Stage, children: str) -> None:
-    box(stage, **TURNED)
-    empty(stage, "Tip")
-    stage.do("object.set_parent", {"child": "Tip", "parent": "Box"})
-    args = {"name": "Box", "children": children}
-    assert stage.call("object.delete", args, rehearse="inverse")["reverted_by"] == "inverse"
-
-
-def test_shape_keys_go_with_their_mesh(stage: Stage) -> None:
-    obj = box(stage)
-    obj.shape_key_add(name="Basis")
-    obj.shape_key_add(name="Up").value = 0.5
-    stage.state.refresh()
-    assert stage.call("object.delete", {"name": "Box"}, rehearse="inverse")["reverted_by"] == "inverse"
-    stage.do("object.delete", {"name": "Box"})
-
-
-def test_data_goes_with_its_last_object_only(stage: Stage) -> None:
-    box(stage)
-    stage.do("object.duplicate", {"name": "Box", "new_name": "Twin"})
-    assert stage.do("object.delete", {"name": "Box"})["removed"] == ["objects/Box"]
-    assert stage.do("object.delete", {"name": "Twin"})["removed"] == ["objects/Twin", "meshes/Box"]
-
-
-def test_an_image_shown_by_a_deleted_empty_stays(stage: Stage) -> None:
-    obj = empty(stage, "Reference")
-    image: Any = bpy.data.images.new("Plan", 4, 4)
-    obj.empty_display_type = "IMAGE"
-    obj.data = image
-    stage.state.refresh()
-    assert stage.do("object.delete", {"name": "Reference"})["removed"] == ["objects/Reference"]
-    assert "Plan" in bpy.data.images
+    assert (finding["code"], finding["pointer"], finding["cure"]) == (
+        "TARGET_NOT_FOUND",
+        "/name",
+        "Did you mean 'Box'?",
+    )

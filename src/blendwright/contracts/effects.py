@@ -54,24 +54,41 @@ class Revert(StrEnum):
 
 
 class Kind(StrEnum):
-    """The kinds of datablock a tool names or writes; the value is the collection in bpy.data."""
+    """The kinds of datablock a tool names or writes; the value is the collection in bpy.data. Not every Blender has them all."""
 
     ACTION = "actions"
+    ANNOTATION = "annotations"
     ARMATURE = "armatures"
+    CACHE_FILE = "cache_files"
     CAMERA = "cameras"
     COLLECTION = "collections"
     CURVE = "curves"
     FONT = "fonts"
+    GREASE_PENCIL = "grease_pencils"
+    GREASE_PENCIL_V3 = "grease_pencils_v3"
+    HAIR_CURVES = "hair_curves"
     IMAGE = "images"
+    LATTICE = "lattices"
     LIGHT = "lights"
+    LIGHT_PROBE = "lightprobes"
+    LINE_STYLE = "linestyles"
+    MASK = "masks"
     MATERIAL = "materials"
     MESH = "meshes"
+    METABALL = "metaballs"
+    MOVIE_CLIP = "movieclips"
     NODE_GROUP = "node_groups"
     OBJECT = "objects"
+    PALETTE = "palettes"
+    PARTICLES = "particles"
+    POINT_CLOUD = "pointclouds"
     SCENE = "scenes"
     SHAPE_KEY = "shape_keys"
+    SOUND = "sounds"
+    SPEAKER = "speakers"
     TEXT = "texts"
     TEXTURE = "textures"
+    VOLUME = "volumes"
     WORLD = "worlds"
 
     @property
@@ -82,20 +99,37 @@ class Kind(StrEnum):
 
 LABELS: dict[Kind, str] = {
     Kind.ACTION: "action",
+    Kind.ANNOTATION: "annotation",
     Kind.ARMATURE: "armature",
+    Kind.CACHE_FILE: "cache file",
     Kind.CAMERA: "camera",
     Kind.COLLECTION: "collection",
     Kind.CURVE: "curve",
     Kind.FONT: "font",
+    Kind.GREASE_PENCIL: "grease pencil",
+    Kind.GREASE_PENCIL_V3: "grease pencil",
+    Kind.HAIR_CURVES: "hair curves",
     Kind.IMAGE: "image",
+    Kind.LATTICE: "lattice",
     Kind.LIGHT: "light",
+    Kind.LIGHT_PROBE: "light probe",
+    Kind.LINE_STYLE: "line style",
+    Kind.MASK: "mask",
     Kind.MATERIAL: "material",
     Kind.MESH: "mesh",
+    Kind.METABALL: "metaball",
+    Kind.MOVIE_CLIP: "movie clip",
     Kind.NODE_GROUP: "node group",
     Kind.OBJECT: "object",
+    Kind.PALETTE: "palette",
+    Kind.PARTICLES: "particle settings",
+    Kind.POINT_CLOUD: "point cloud",
     Kind.SCENE: "scene",
     Kind.SHAPE_KEY: "shape key",
+    Kind.SOUND: "sound",
+    Kind.SPEAKER: "speaker",
     Kind.TEXT: "text",
     Kind.TEXTURE: "texture",
+    Kind.VOLUME: "volume",
     Kind.WORLD: "world",
 }

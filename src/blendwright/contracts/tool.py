@@ -196,7 +196,7 @@ def _models(cls: type[AnyTool]) -> tuple[type[Args], type[Result]] | None:
 
 
 def _contradictions(cls: type[AnyTool]) -> Iterable[str]:
-    if not NAME.fullmatch(cls.__dict__.get("name", "")):
+    if not NAME.fullmatch(str(cls.__dict__.get("name", ""))):
         yield "needs a name like noun.verb"
     if not cls.__dict__.get("examples"):
         yield "has no example"

@@ -107,7 +107,7 @@ def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
         setattr(owner, name, _like(held, values[0]))
 
 
-def _like(held: float, value: float) -> float:
+def _like(held: Any, value: float) -> Any:
     return value if isinstance(held, float) else type(held)(round(value))
 
 

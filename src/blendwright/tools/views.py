@@ -1,19 +1,19 @@
-"""Looking at things: where a camera points, what bounds objects have, and from where they fill the frame.
+"""Looking at things: where a camera points, and from where points fill the frame.
 
-Pure geometry on plain numbers, apart from reading evaluated bounds; writes only through `stand`.
+Geometry on plain numbers; writes only through `stand`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.extents import Point
 from blendwright.tools.world import near, world_matrix
 
-Point = tuple[float, float, float]
 Axes = tuple[Point, Point, Point]
 
 View = Literal["FRONT", "BACK", "RIGHT", "LEFT", "TOP", "BOTTOM", "ISO"]
@@ -27,8 +27,6 @@ FROM: dict[View, Point] = {
     "BOTTOM": (0.0, 0.0, -1.0),
     "ISO": (1.0, -1.0, 0.8),
 }
-# Objects of these types have a drawing, but no extent that a picture would show.
-BOUNDLESS = frozenset({"EMPTY", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE", "ARMATURE", "LATTICE"})
 # Shorter than this is no direction.
 NEAREST = 1e-6
 
@@ -64,31 +62,6 @@ def stand(scene: Scene, obj: Block, matrix: Block) -> bool:
         return False
     scene.set_world_matrix(obj, matrix)
     return True
-
-
-def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
-    """The corners of the evaluated bounds of objects, in the world, their instances included; an origin where there is no extent."""
-    found: list[Point] = []
-    wanted = {obj.name for obj in objects}
-    for obj in objects:
-        place = world_matrix(scene, obj)
-        if obj.type in BOUNDLESS:
-            found.append(_point(place.translation))
-        else:
-            found += _box(scene, scene.evaluated(obj).bound_box, place)
-    for instance in scene.depsgraph().object_instances:
-        if instance.is_instance and instance.parent.original.name in wanted and instance.object.type not in BOUNDLESS:
-            found += _box(scene, instance.object.bound_box, instance.matrix_world)
-    return found
-
-
-def visible(scene: Scene) -> list[Block]:
-    """The objects of the scene that a render shows, by name."""
-    objects = [obj for obj in scene.active.objects if obj.type not in BOUNDLESS and not obj.hide_render]
-    instancers = [
-        obj for obj in scene.active.objects if obj.type == "EMPTY" and obj.instance_collection and not obj.hide_render
-    ]
-    return sorted(objects + instancers, key=lambda obj: obj.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +125,6 @@ def standpoint(points: Sequence[Point], axes: Axes, sight: Frustum, nearest: flo
     x = (most_right + most_left - (sight.right + sight.left) * z) / 2.0
     y = (most_up + most_down - (sight.top + sight.bottom) * z) / 2.0
     return Standpoint(_world(axes, (x, y, z)), z - low[2])
-
-
-def _box(scene: Scene, box: Block, matrix: Block) -> Iterator[Point]:
-    for corner in box:
-        yield _point(matrix @ scene.vector(corner))
-
-
-def _point(vector: Sequence[float]) -> Point:
-    return (vector[0], vector[1], vector[2])
 
 
 def _world(axes: Axes, local: Point) -> Point:

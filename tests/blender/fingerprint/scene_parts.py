@@ -92,8 +92,8 @@ def armature() -> Any:
     return owner
 
 
-def keyed(owner: Any | None = None) -> Any:
-    owner = owner or empty()
+def keyed(given: Any = None) -> Any:
+    owner: Any = given or empty()
     owner.location.x = 0
     owner.keyframe_insert("location", index=0, frame=1)
     owner.location.x = 10
@@ -170,7 +170,9 @@ def zoo() -> None:
         tree = data.node_groups.new(kind, f"{kind}Tree")
         tree.use_fake_user = True
         every_node(tree, kind)
-        tree.interface.new_socket("In", in_out="INPUT", socket_type="NodeSocketFloat", parent=tree.interface.new_panel("P"))
+        tree.interface.new_socket(
+            "In", in_out="INPUT", socket_type="NodeSocketFloat", parent=tree.interface.new_panel("P")
+        )
     box.modifiers["NODES"].node_group = group()
     for kind in ("POINT", "SUN", "SPOT", "AREA"):
         linked(kind, data.lights.new(kind, kind))

@@ -282,7 +282,11 @@ CASES: dict[str, Case] = {
         CUBE,
     ),
     # nodes
-    "node socket value": (principled, lambda n: setattr(n.inputs["Roughness"], "default_value", 0.9), {("materials", "Mat")}),
+    "node socket value": (
+        principled,
+        lambda n: setattr(n.inputs["Roughness"], "default_value", 0.9),
+        {("materials", "Mat")},
+    ),
     "node socket colour": (
         principled,
         lambda n: setattr(n.inputs["Base Color"], "default_value", (1, 0, 0, 1)),
@@ -298,7 +302,11 @@ CASES: dict[str, Case] = {
         lambda m: m.node_tree.links.remove(m.node_tree.links[0]),
         {("materials", "Mat")},
     ),
-    "node link muted": (parts.material, lambda m: setattr(m.node_tree.links[0], "is_muted", True), {("materials", "Mat")}),
+    "node link muted": (
+        parts.material,
+        lambda m: setattr(m.node_tree.links[0], "is_muted", True),
+        {("materials", "Mat")},
+    ),
     "value node output": (
         lambda: parts.material().node_tree.nodes.new("ShaderNodeValue"),
         lambda n: setattr(n.outputs[0], "default_value", 0.3),
@@ -331,7 +339,10 @@ CASES: dict[str, Case] = {
     ),
     "interface panel": (parts.group, lambda g: g.interface.new_panel("P"), {("node_groups", "Group")}),
     "group pointer": (
-        lambda: (parts.material().node_tree.nodes.new("ShaderNodeGroup"), kept(data.node_groups.new("G", "ShaderNodeTree"))),
+        lambda: (
+            parts.material().node_tree.nodes.new("ShaderNodeGroup"),
+            kept(data.node_groups.new("G", "ShaderNodeTree")),
+        ),
         lambda p: setattr(p[0], "node_tree", p[1]),
         {("materials", "Mat")},
     ),
@@ -383,7 +394,11 @@ CASES: dict[str, Case] = {
     "camera lens": (lambda: kept(data.cameras.new("C")), assign("lens", 80), {("cameras", "C")}),
     "camera depth of field": (lambda: kept(data.cameras.new("C")), assign("dof.use_dof", True), {("cameras", "C")}),
     "light energy": (lambda: kept(data.lights.new("L", "SPOT")), assign("energy", 80), {("lights", "L")}),
-    "light type": (lambda: parts.linked("L", data.lights.new("L", "SPOT")).data, assign("type", "SUN"), {("lights", "L")}),
+    "light type": (
+        lambda: parts.linked("L", data.lights.new("L", "SPOT")).data,
+        assign("type", "SUN"),
+        {("lights", "L")},
+    ),
     "bezier point": (
         lambda: parts.curve().data,
         lambda c: setattr(c.splines[0].bezier_points[1], "co", (1, 2, 3)),
@@ -418,7 +433,11 @@ CASES: dict[str, Case] = {
     ),
     "volume density": (lambda: kept(data.volumes.new("V")), assign("display.density", 2), {("volumes", "V")}),
     "speaker volume": (lambda: kept(data.speakers.new("S")), assign("volume", 0.5), {("speakers", "S")}),
-    "probe": (lambda: kept(data.lightprobes.new("P", "SPHERE")), assign("influence_distance", 5), {("lightprobes", "P")}),
+    "probe": (
+        lambda: kept(data.lightprobes.new("P", "SPHERE")),
+        assign("influence_distance", 5),
+        {("lightprobes", "P")},
+    ),
     "text": (lambda: kept(data.texts.new("T")), lambda t: t.write("x"), {("texts", "T")}),
     "texture": (lambda: kept(data.textures.new("T", "CLOUDS")), assign("noise_scale", 2), {("textures", "T")}),
     "mask": (lambda: kept(data.masks.new("M")), lambda m: m.layers.new(name="L"), {("masks", "M")}),

@@ -168,6 +168,7 @@ CASES: dict[str, Case] = {
     ),
     "driven modifier": (with_driven_modifier, set_driven_modifier),
     "driven add-on setting": (with_driven_cycles, lambda s: setattr(s.cycles, "samples", 99)),
+    "driven add-on setting at its default": (with_driven_cycles, lambda s: setattr(s.cycles, "samples", 4096)),
     "animated by a strip": (with_nla, move_animated),
     "animated shape key": (with_keyed_shape, lambda k: setattr(k, "value", 0.8)),
     "boolean as integer": (

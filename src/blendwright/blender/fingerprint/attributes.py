@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from blendwright.blender.fingerprint.floats import fold_array
-from blendwright.blender.fingerprint.skips import ATTRIBUTE_PREFIXES_OUT
+from blendwright.blender.fingerprint.skips import ATTRIBUTES_OUT
 
 _SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
 _HUGE = 1 << 20
 _FIRST = itemgetter(0)
+_OUT = tuple(ATTRIBUTES_OUT)
 _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
 
@@ -69,10 +70,12 @@ def encode_attributes(attributes: Any, out: list[Any]) -> None:
 
 
 def add_attributes(attributes: Any, out: list[Any], blobs: Blobs) -> None:
-    for name, attribute in sorted([(attribute.name, attribute) for attribute in attributes], key=_FIRST):
-        if name.startswith(ATTRIBUTE_PREFIXES_OUT):
+    named = [(attribute.name, attribute) for attribute in attributes]
+    named.sort(key=_FIRST)
+    for name, attribute in named:
+        if name.startswith(_OUT):
             continue
-        value, width, dtype, type_name = _element(type(attribute))
+        value, width, dtype, type_name = _element(attribute.__class__)
         data = attribute.data
         count = len(data)
         out.append((name, attribute.domain, type_name, count))

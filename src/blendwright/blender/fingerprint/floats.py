@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 _NAN = math.nan
+_ZERO = np.float32(0)
 
 
 def fold(value: float) -> float:
@@ -21,8 +22,8 @@ def fold_all(values: Iterable[float]) -> tuple[float, ...]:
 
 
 def fold_array(values: Any) -> Any:
-    """Fold a numpy array of floats in place."""
-    values += values.dtype.type(0)
+    """Fold a numpy array of 32-bit floats in place."""
+    values += _ZERO
     # The sum of squares is NaN only when an element is: cheaper than testing each.
     squares = np.dot(values, values)
     if squares != squares:

@@ -42,12 +42,13 @@ def kinds() -> tuple[str, ...]:
 
 def kind_of(block: Any) -> str:
     """The attribute of bpy.data that lists this datablock."""
-    kind = _kind_by_class.get(type(block))
+    cls = block.__class__
+    kind = _kind_by_class.get(cls)
     if kind is None:
         rna = block.bl_rna
         while rna.identifier not in _kind_by_type():
             rna = rna.base
-        kind = _kind_by_class[type(block)] = _kind_by_type()[rna.identifier]
+        kind = _kind_by_class[cls] = _kind_by_type()[rna.identifier]
     return kind
 
 
@@ -55,7 +56,7 @@ def key_of(block: Any) -> Key:
     """(kind, name), and the library's path for linked data."""
     library = block.library
     if library is None:
-        return (_kind_by_class.get(type(block)) or kind_of(block), block.name)
+        return (kind_of(block), block.name)
     return (kind_of(block), block.name, library.filepath)
 
 

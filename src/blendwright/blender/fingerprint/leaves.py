@@ -6,7 +6,7 @@ Responsible for: `leaf` and `full` giving the same bytes for the same datablock;
 import gc
 import hashlib
 import marshal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -37,7 +37,11 @@ _RESULTS = {"RENDER_RESULT", "COMPOSITING"}
 @cache
 def _rows(kind: str) -> Rows | None:
     name = _ROW_TYPES.get(kind)
-    return Rows(getattr(_types, name).bl_rna) if name else None
+    if name is None:
+        return None
+    rows = Rows(getattr(_types, name).bl_rna)
+    Walk.in_rows[name] = rows.names
+    return rows
 
 
 def leaf(block: Any) -> bytes:
@@ -83,11 +87,8 @@ def read(block: Any, rows: Rows | None, row: bytes, grouped: dict[int, bool] | N
             own = channels.get((block.as_pointer(), block.bl_rna.identifier))
             if own:
                 row = rows.blanked(row, own)
-    walk = Walk(channels, grouped)
-    if rows:
-        walk.planned(block, rows.names)
     out: list[Any] = []
-    walk.struct(block, out)
+    Walk(channels, grouped).struct(block, out)
     return row, out
 
 
@@ -114,7 +115,7 @@ def _memberships(skip: Callable[[Any], bool]) -> Iterator[Key]:
 
 
 @contextmanager
-def _collector_off() -> Iterator[None]:
+def _collector_off() -> Generator[None]:
     """No garbage collection meanwhile: it would go over the many live tuples again and again."""
     was_on = gc.isenabled()
     gc.disable()

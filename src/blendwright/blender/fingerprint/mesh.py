@@ -38,7 +38,9 @@ def encode_mesh(walk: "Walk", mesh: Any, out: "Out") -> None:
     encode_texture_space(walk, mesh, out)
     # Which layers a render uses by default; the ones active in the interface stay out.
     out.append(attributes.default_color_name)
-    out.append([layer.name for layer in mesh.uv_layers if layer.active_render])
+    layers = mesh.uv_layers
+    if layers:
+        out.append([layer.name for layer in layers if layer.active_render])
     skin = mesh.skin_vertices
     if skin:
         walk.structs(skin, out)
@@ -76,15 +78,24 @@ def encode_lattice(_walk: "Walk", lattice: Any, out: "Out") -> None:
 
 
 def _has_weights(mesh: Any, grouped: dict[int, bool] | None) -> bool:
-    """Whether any vertex is in a group. The mesh keeps the groups, but only an object that uses it shows their names."""
+    """Whether weights count: the mesh keeps the groups, but only an object that uses it shows their names.
+
+    Where no object uses it, weights count if there are any. The order of the questions is one of speed only.
+    """
     vertices = mesh.vertices
-    if len(vertices) > _FEW_VERTICES:
-        if grouped is None:
-            grouped = {mesh.as_pointer(): bool(o.vertex_groups) for o in _data.objects if o.data == mesh}
-        known = grouped.get(mesh.as_pointer())
-        if known is not None:
-            return known
-    return any([vertex.groups for vertex in vertices])
+    if grouped is None:
+        if len(vertices) <= _FEW_VERTICES and not _any_weight(vertices):
+            return False
+        grouped = {mesh.as_pointer(): bool(user.vertex_groups) for user in _data.objects if user.data == mesh}
+    shown = grouped.get(mesh.as_pointer())
+    return _any_weight(vertices) if shown is None else shown
+
+
+def _any_weight(vertices: Any) -> bool:
+    for vertex in vertices:  # noqa: SIM110 - a generator takes twice as long
+        if vertex.groups:
+            return True
+    return False
 
 
 def _encode_old_marks(mesh: Any, out: "Out") -> None:

@@ -52,7 +52,7 @@ def _is_new(struct: Any, type_name: str) -> bool:
     if values is None:
         return True
     pairs = zip(values(struct), expected, strict=True)
-    return all([is_ == new or (isinstance(new, float) and math.isclose(is_, new, rel_tol=1e-6)) for is_, new in pairs])
+    return all(is_ == new or (isinstance(new, float) and math.isclose(is_, new, rel_tol=1e-6)) for is_, new in pairs)
 
 
 @cache

@@ -18,7 +18,7 @@ _ID: Any = bpy.types.ID
 _ABSENT = object()
 # Blender up to 4.5 leaves Cycles' old camera settings behind in a saved file, where no add-on describes them any more.
 _LEFT_BEHIND = frozenset({"cycles"})
-_defaults: dict[int, Any] = {}  # by the address of the RNA property
+_defaults: dict[tuple[str, str], Any] = {}  # by the type and name of the property
 
 
 def custom(struct: Any, without: frozenset[str]) -> list[Any] | None:
@@ -58,32 +58,31 @@ def system(struct: Any, rna: Any, runtime: frozenset[str], stored_apart: bool) -
     else:
         group = struct
         names = [name for name in struct.keys() if name in runtime]  # noqa: SIM118 - a bpy_struct is no mapping
-    return _settings(group, sorted(names), rna.properties) or None
+    return _settings(group, sorted(names), rna) or None
 
 
-def _settings(group: Any, names: list[str], properties: Any) -> list[Any]:
+def _settings(group: Any, names: list[str], rna: Any) -> list[Any]:
     found: list[Any] = []
     for name in names:
-        value = _setting(group[name], properties.get(name))
+        value = _setting(group[name], rna, rna.properties.get(name) if rna is not None else None)
         if value is not _ABSENT:
             found.append((name, value))
     return found
 
 
-def _setting(value: Any, prop: Any) -> Any:
+def _setting(value: Any, rna: Any, prop: Any) -> Any:
     if hasattr(value, "to_dict"):
-        properties: Any = prop.fixed_type.properties if prop is not None and prop.type == "POINTER" else {}
-        return _settings(value, sorted(value.keys()), properties) or _ABSENT
+        inner = prop.fixed_type if prop is not None and prop.type == "POINTER" else None
+        return _settings(value, sorted(value.keys()), inner) or _ABSENT
     if prop is not None and prop.type == "COLLECTION":
-        items = [_settings(item, sorted(item.keys()), prop.fixed_type.properties) for item in value]
-        return items or _ABSENT
+        return [_settings(item, sorted(item.keys()), prop.fixed_type) for item in value] or _ABSENT
     canonical = plain(value)
-    return _ABSENT if prop is not None and canonical == _default(prop) else canonical
+    return _ABSENT if prop is not None and canonical == _default(rna.identifier, prop) else canonical
 
 
-def _default(prop: Any) -> Any:
+def _default(owner: str, prop: Any) -> Any:
     # Some defaults are out of range and Blender says so on every read, hence once.
-    place = prop.as_pointer()
+    place = (owner, prop.identifier)
     if place not in _defaults:
         _defaults[place] = _read_default(prop)
     return _defaults[place]

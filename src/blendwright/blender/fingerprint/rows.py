@@ -39,13 +39,10 @@ class Rows:
                 self.offsets[name] = (offset, size)
                 offset += width * size
         self.width = offset
+        self.names = frozenset(self.offsets)
         whole, floats, _ = self._groups
         self._pack_whole = packing.Struct(f"<{sum(w for _, w in whole.order)}i").pack
         self._pack_floats = packing.Struct(f"<{sum(w for _, w in floats.order)}f").pack
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset(self.offsets)
 
     def bulk(self, blocks: Any) -> list[bytes]:
         """The rows of a bpy.data collection, in its order."""

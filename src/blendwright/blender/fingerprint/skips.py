@@ -16,7 +16,9 @@ KINDS_OUT: Final[dict[str, str]] = {
 }
 
 # Rules on property names, for all types.
-UI_NAMES: Final[frozenset[str]] = frozenset({"select", "active", "is_active", "show_expanded", "is_expanded", "is_open"})
+UI_NAMES: Final[frozenset[str]] = frozenset(
+    {"select", "active", "is_active", "show_expanded", "is_expanded", "is_open"}
+)
 UI_PREFIXES: Final[tuple[str, ...]] = ("select_", "active_", "open_", "is_selected")
 
 # Exceptions to the rules: (type, property) that is content although its name or its being read-only says otherwise.
@@ -78,7 +80,8 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
             ("vertices", "edges", "loops", "polygons", "uv_layers", "vertex_colors", "color_attributes"), _VIEW
         ),
         **dict.fromkeys(
-            ("loop_triangles", "loop_triangle_polygons", "vertex_normals", "polygon_normals", "corner_normals"), _DERIVED
+            ("loop_triangles", "loop_triangle_polygons", "vertex_normals", "polygon_normals", "corner_normals"),
+            _DERIVED,
         ),
         **dict.fromkeys(("uv_layer_clone", "uv_layer_clone_index", "uv_layer_stencil", "uv_layer_stencil_index"), _UI),
         **dict.fromkeys(("total_vert_sel", "total_edge_sel", "total_face_sel"), _UI),
@@ -215,7 +218,11 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
     "ActionSlot": {"handle": "counts creations; the identifier is in", "target_id_type_icon": _DERIVED},
     "ActionChannelbag": {"slot_handle": "counts creations; the slot's identifier is in", "fcurves": _SPECIAL},
     "ActionGroup": {"channels": "each curve names its group", "colors": "a palette entry drawn in editors"},
-    "ActionConstraint": {"action_suitable_slots": _DERIVED, "action_slot_handle": _SESSION, "last_slot_identifier": _UI},
+    "ActionConstraint": {
+        "action_suitable_slots": _DERIVED,
+        "action_slot_handle": _SESSION,
+        "last_slot_identifier": _UI,
+    },
     "FCurve": {"is_valid": _EVALUATED},
     "Keyframe": {"co_ui": _VIEW},
     "Driver": {"is_valid": _EVALUATED},
@@ -253,7 +260,9 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
     },
     "CompositorNodeImage": dict.fromkeys(("layer", "view"), _SPECIAL),
     "CompositorNodeCryptomatteV2": dict.fromkeys(("layer", "view"), _SPECIAL),
-    "GeometryNodeClosureInput": {"paired_output": "experimental in Blender 4.5, where reading it without a pair crashes"},
+    "GeometryNodeClosureInput": {
+        "paired_output": "experimental in Blender 4.5, where reading it without a pair crashes"
+    },
     "GeometryNodeMenuSwitch": {"enum_definition": "the node itself"},
     "NodeSocket": {
         "node": _VIEW,
@@ -317,7 +326,9 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
     "MovieTracking": dict.fromkeys(("tracks", "plane_tracks", "reconstruction"), _VIEW),
     "MovieTrackingTrack": {"bundle": _DERIVED, "average_error": _DERIVED},
     "MovieTrackingMarker": {"pattern_bound_box": _DERIVED},
-    "MovieTrackingDopesheet": dict.fromkeys(("sort_method", "use_invert_sort", "show_hidden", "show_only_selected"), _UI),
+    "MovieTrackingDopesheet": dict.fromkeys(
+        ("sort_method", "use_invert_sort", "show_hidden", "show_only_selected"), _UI
+    ),
     "CacheFile": {"object_paths": _FILE},
     "Volume": {"grids": _FILE, **dict.fromkeys(("velocity_x_grid", "velocity_y_grid", "velocity_z_grid"), _FILE)},
     "Spline": dict.fromkeys(("point_count_u", "point_count_v", "character_index"), _DERIVED),
@@ -329,9 +340,7 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys(("cache_raw_size", "cache_final_size"), _CACHE),
     },
     "Strip": {
-        **dict.fromkeys(
-            ("frame_final_duration", "frame_final_start", "frame_final_end", "frame_duration"), _DERIVED
-        ),
+        **dict.fromkeys(("frame_final_duration", "frame_final_start", "frame_final_end", "frame_duration"), _DERIVED),
         "sequences": _VIEW,
     },
     "MetaStrip": {"sequences": _VIEW},
@@ -383,5 +392,12 @@ REFERENCE_LISTS: Final[frozenset[tuple[str, str]]] = frozenset(
     }
 )
 
-# Geometry attributes that hold a selection: by name, or by prefix before the name of a UV map.
-ATTRIBUTE_PREFIXES_OUT: Final[tuple[str, ...]] = (".select_", ".uv_select_", ".selection", ".vs.", ".es.")
+# Geometry attributes, by the beginning of their name.
+ATTRIBUTES_OUT: Final[dict[str, str]] = {
+    ".select_": _UI,
+    ".selection": _UI,
+    ".uv_select_": _UI,
+    ".vs.": "selected vertices of a UV map, up to Blender 4.5",
+    ".es.": "selected edges of a UV map, up to Blender 4.5",
+    ".corner_edge": "follows from the corners' vertices and the edges",
+}

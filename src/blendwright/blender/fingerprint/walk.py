@@ -5,7 +5,7 @@ data, poses ...) is in the readers of `special.py`. Must never write: no propert
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class Walk:
 
     # RNA type -> what to read besides the plan; filled by `special.py`.
     specials: dict[str, Special] = {}
+    # RNA type -> properties that are read as rows instead; filled by `leaves.py`.
+    in_rows: dict[str, frozenset[str]] = {}
     _plans: dict[type, tuple[Plan, tuple[Special, ...]]] = {}
 
     def __init__(self, channels: Channels, grouped: dict[int, bool] | None = None) -> None:
@@ -39,19 +41,20 @@ class Walk:
         self.grouped = grouped
         self._depth = 0
 
-    def planned(self, struct: Any, without: frozenset[str] = frozenset()) -> tuple[Plan, tuple[Special, ...]]:
-        found = self._plans.get(type(struct))
+    def planned(self, struct: Any) -> tuple[Plan, tuple[Special, ...]]:
+        cls = struct.__class__
+        found = self._plans.get(cls)
         if found is None:
             rna = struct.bl_rna
             specials = tuple(self.specials[name] for name in reversed(plans.bases(rna)) if name in self.specials)
-            found = self._plans[type(struct)] = (Plan(rna, struct, without), specials)
+            found = self._plans[cls] = (Plan(rna, struct, self.in_rows.get(rna.identifier, frozenset())), specials)
         return found
 
     def struct(self, struct: Any, out: Out) -> None:
         """All of a struct: its type, its values, its parts, its custom properties."""
-        plan, specials = self._plans.get(type(struct)) or self.planned(struct)
+        plan, specials = self.planned(struct)
         out.append(plan.name)
-        channels = self.channels and self.channels.get((struct.as_pointer(), plan.name))
+        channels = self.channels.get((struct.as_pointer(), plan.name)) if self.channels else None
         if channels:
             self._values_but(plan, struct, channels, out)
         else:
@@ -74,7 +77,7 @@ class Walk:
                 else:
                     out.append(None)
         if plan.custom:
-            self.properties(struct, plan, channels or None, out)
+            self.properties(struct, plan, channels, out)
         for special in specials:
             special(self, struct, out)
 
@@ -96,8 +99,8 @@ class Walk:
         if plan.system or plan.runtime:
             added = system(struct, struct.bl_rna, plan.runtime, plan.system)
         if channels:
-            own = own and [_blanked(f'["{name}"]', name, value, channels) for name, value in own]
-            added = added and [_blanked(name, name, value, channels) for name, value in added]
+            own = own and [(name, _blanked(value, channels.get(f'["{name}"]'))) for name, value in own]
+            added = added and _without(added, "", channels)
         out.append(own)
         out.append(added)
 
@@ -189,17 +192,26 @@ def _vector(value: Any, depth: int) -> tuple[float, ...]:
     return fold_all(value)
 
 
-def _blanked(path: str, name: str, value: Any, channels: dict[str, set[int]]) -> tuple[str, Any]:
-    """A property without what is animated of it: all, some elements, or settings inside an add-on's group."""
-    indices = channels.get(path)
-    if indices is not None:
-        if isinstance(value, list):
-            elements: list[Any] = value
-            return (name, [None if i in indices else element for i, element in enumerate(elements)])
-        return (name, None)
-    if isinstance(value, list) and any(channel.startswith(f"{path}.") for channel in channels):
-        settings: list[Any] = value
-        return (name, [_blanked(f"{path}.{inner}", inner, v, channels) for inner, v in settings])
-    return (name, value)
+def _blanked(value: Any, indices: set[int] | None) -> Any:
+    """A custom property without what is animated of it: all, or some elements."""
+    if indices is None:
+        return value
+    if isinstance(value, list):
+        return [None if i in indices else element for i, element in enumerate(cast("list[Any]", value))]
+    return None
 
 
+def _without(settings: list[Any], path: str, channels: dict[str, set[int]]) -> list[Any] | None:
+    """An add-on's settings without animated ones; those may come and go, as a default counts as absent."""
+    found: list[Any] = []
+    for name, value in settings:
+        place = path + name
+        if place in channels:
+            continue
+        if any(channel.startswith(f"{place}.") for channel in channels):
+            inner = _without(value, f"{place}.", channels)
+            if inner is not None:
+                found.append((name, inner))
+        else:
+            found.append((name, value))
+    return found or None

@@ -81,7 +81,7 @@ class Interchange(SceneReader):
         arrivals = Arrivals()
         renamed = _with_names_of_the_file(arrivals, bring)
         new = arrivals.new()
-        _refuse_unknown_kinds(new)
+        _refuse_what_cannot_stay(new)
         settle(self.active, home, new, asked)
         self._state.forget_names()
         names = [(kind, str(block.name), renamed.get(block.session_uid)) for kind, block in new]
@@ -120,9 +120,15 @@ def _import(path: str, form: str) -> None:
 
 def _append(path: str, contents: Mapping[Kind, Sequence[str]]) -> list[Any]:
     """Append datablocks with all that they need; returns the collections among those asked for."""
+    known: Any = bpy.data.libraries
+    there = {library.session_uid for library in known}
     with bpy.data.libraries.load(path, link=False) as (_, target):
         for kind, names in contents.items():
             setattr(target, kind.value, list(names))
+    # Blender keeps a record of where it appended from; the place is the worker's scratch and means nothing later.
+    for library in list(known):
+        if library.session_uid not in there and not library.users_id:
+            known.remove(library)
     return [block for block in getattr(target, "collections", ()) if block is not None]
 
 
@@ -147,15 +153,17 @@ def _call(name: str, **options: Any) -> None:
         raise RuntimeError(f"{name} was cancelled")
 
 
-def _refuse_unknown_kinds(new: Sequence[tuple[str, Any]]) -> None:
+def _refuse_what_cannot_stay(new: Sequence[tuple[str, Any]]) -> None:
     strange = sorted({kind for kind, _ in new} - {kind.value for kind in Kind})
     if strange:
-        raise StepError.of(
-            Fault.EXECUTION_FAILED,
-            f"the file brings {', '.join(strange)}, which are not supported",
-            at="/path",
-            cure="Leave them out of the file, or name what to append without them.",
-        )
+        message = f"the file brings {', '.join(strange)}, which are not supported"
+        cure = "Leave them out of the file, or name what to append without them."
+        raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=cure)
+    linked = next((block.name for _, block in new if block.library), None)
+    if linked is not None:
+        message = f"the file links '{linked}' from another file"
+        cure = "Make everything local in the file first."
+        raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=cure)
 
 
 @contextmanager

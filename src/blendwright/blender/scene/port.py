@@ -40,7 +40,8 @@ class BpyScene(Interchange, Rendering):
             blocks: Any = getattr(bpy.data, kind.value)
             blocks.remove(block)
             self._refuse_taken(kind, name)
-        block.name = name
+        if block.name != name:  # the name of a font is read-only
+            block.name = name
         return self._made(kind, block, name)
 
     def applied_mesh(self, obj: Any, modifier: str) -> Any:
@@ -84,6 +85,7 @@ class BpyScene(Interchange, Rendering):
         image = block.copy()
         grave = self._state.bury(collection, image)
         self.record.released.append(image)
+        restore_keys = self._edit_keys(block, image)
 
         def restore() -> None:
             spoilt = self._state.find(collection, name)
@@ -94,9 +96,26 @@ class BpyScene(Interchange, Rendering):
             blocks.remove(spoilt)
             self._state.exhume(collection, saved, name)
             saved.use_fake_user = fake
+            restore_keys(saved)
 
         self.record.inverse(restore)
         return block
+
+    def _edit_keys(self, block: Any, image: Any) -> Callable[[Any], None]:
+        """Shape keys are a datablock of their own, which Blender copies and removes along with their mesh or curve."""
+        keys = getattr(image, "shape_keys", None)
+        if keys is None:
+            return lambda saved: None
+        key = fp.key_of(block.shape_keys)
+        self.record.touch(key)
+        self.record.edited.add(key)
+        self._state.bury(key[0], keys)
+
+        def restore(saved: Any) -> None:
+            self._state.drop_name(*key)
+            self._state.exhume(key[0], saved.shape_keys, key[1])
+
+        return restore
 
     def set(self, target: Any, attribute: str, value: Any, *, owner: Any | None = None) -> None:
         holder = target.id_data if owner is None else owner
@@ -216,6 +235,7 @@ class BpyScene(Interchange, Rendering):
     def remove(self, *blocks: Any) -> None:
         self._stale = True
         victims = [block for block in blocks if not is_buried(block)]
+        victims += [block.shape_keys for block in victims if getattr(block, "shape_keys", None) is not None]
         users = references.referrers(set(victims))
         for victim in victims:
             key = fp.key_of(victim)

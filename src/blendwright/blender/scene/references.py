@@ -10,6 +10,8 @@ import bpy
 from blendwright.blender.scene.state import is_buried
 
 Path = tuple[str | int, ...]
+# Where a struct lies in memory, and as what: the first member of a struct has the address of the whole.
+Place = tuple[int, str]
 
 # A property path this long is a loop through Blender's own back pointers.
 DEEPEST = 8
@@ -32,12 +34,12 @@ def referrers(blocks: set[Any]) -> dict[Any, list[Any]]:
 
 def pointer_sites(owner: Any, victim: Any) -> list[Path]:
     """The paths inside `owner` of every property that points at `victim` and can be cleared."""
-    return [path for path, value in _pointers(owner, (), 0) if value == victim]
+    return [path for path, value in _pointers(owner, (), 0, set()) if value == victim]
 
 
 def pointees(owner: Any) -> set[Any]:
     """The datablocks that `owner` points at."""
-    return {value for _, value in _pointers(owner, (), 0)}
+    return {value for _, value in _pointers(owner, (), 0, set())}
 
 
 def resolve(owner: Any, path: Path) -> Any:
@@ -47,7 +49,12 @@ def resolve(owner: Any, path: Path) -> Any:
     return found
 
 
-def _pointers(struct: Any, path: Path, depth: int) -> Iterator[tuple[Path, Any]]:
+def _pointers(struct: Any, path: Path, depth: int, seen: set[Place]) -> Iterator[tuple[Path, Any]]:
+    # A struct is visited once: the sockets of a node lead back to it, and a tree of nodes would be walked for seconds.
+    place = (struct.as_pointer(), struct.bl_rna.identifier)
+    if place in seen:
+        return
+    seen.add(place)
     for prop in struct.bl_rna.properties:
         name = prop.identifier
         if name in DERIVED or name in ELEMENTS:
@@ -60,12 +67,12 @@ def _pointers(struct: Any, path: Path, depth: int) -> Iterator[tuple[Path, Any]]
                 if not prop.is_readonly:
                     yield (*path, name), value
             elif depth < DEEPEST and not _points_back(value):
-                yield from _pointers(value, (*path, name), depth + 1)
+                yield from _pointers(value, (*path, name), depth + 1, seen)
         elif prop.type == "COLLECTION" and depth < DEEPEST:
-            yield from _items(getattr(struct, name), (*path, name), depth)
+            yield from _items(getattr(struct, name), (*path, name), depth, seen)
 
 
-def _items(items: Any, path: Path, depth: int) -> Iterator[tuple[Path, Any]]:
+def _items(items: Any, path: Path, depth: int, seen: set[Place]) -> Iterator[tuple[Path, Any]]:
     for index, item in enumerate(items):
         if item is None:
             continue
@@ -75,7 +82,7 @@ def _items(items: Any, path: Path, depth: int) -> Iterator[tuple[Path, Any]]:
             if path[-1] == "materials":
                 yield (*path, index), item
         elif not _points_back(item):
-            yield from _pointers(item, (*path, index), depth + 1)
+            yield from _pointers(item, (*path, index), depth + 1, seen)
 
 
 def _points_back(value: Any) -> bool:

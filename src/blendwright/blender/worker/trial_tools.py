@@ -19,7 +19,9 @@ _FOREVER = 1_000_000
 
 
 class MisbehaveArgs(Args):
-    how: Literal["run_away", "crash", "raise", "fail", "unverified", "undeclared", "unrecorded", "nothing"]
+    how: Literal[
+        "run_away", "crash", "raise", "fail", "unverified", "undeclared", "unrecorded", "irreversible", "nothing"
+    ]
     name: str = "Trial"
 
 
@@ -62,6 +64,13 @@ class Misbehave(Tool[MisbehaveArgs, Nothing]):
             for obj in scene.blocks(Kind.OBJECT):
                 if obj.name != args.name:
                     obj.location.x += 1.0
+        if args.how == "irreversible":
+            for obj in scene.blocks(Kind.OBJECT):
+                if obj.name != args.name:
+                    # One write is recorded and so is hashed again; the other one no inverse takes back.
+                    scene.set(obj, "hide_render", True)
+                    obj.location.x += 1.0
+            raise ValueError("raised on purpose, with a write that nobody recorded")
         return Nothing()
 
     def verify(self, scene: Scene, args: MisbehaveArgs, result: Nothing) -> Iterator[Finding]:

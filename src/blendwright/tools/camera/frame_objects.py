@@ -12,21 +12,10 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.extents import Point, corners
 from blendwright.tools.readback import close, differs
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import (
-    FROM,
-    NEAREST,
-    Axes,
-    Point,
-    View,
-    corners,
-    frustum,
-    pose,
-    stand,
-    standpoint,
-    view_axes,
-)
+from blendwright.tools.views import FROM, NEAREST, Axes, View, frustum, pose, stand, standpoint, view_axes
 from blendwright.tools.world import world_matrix
 from blendwright.values.findings import Finding
 

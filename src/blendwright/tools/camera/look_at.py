@@ -13,10 +13,11 @@ from blendwright.contracts.arguments import Args, Name, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.extents import Point, corners
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import NEAREST, Point, corners, pose, stand, view_axes
+from blendwright.tools.views import NEAREST, pose, stand, view_axes
 from blendwright.tools.world import near, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

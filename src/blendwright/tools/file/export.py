@@ -28,6 +28,7 @@ class ExportArgs(Args):
     objects: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)] | None = Field(
         default=None, description="Objects to export, without their children; the whole scene when left out."
     )
+    overwrite: bool = Field(default=False, description="Whether a file that is there may be replaced.")
 
     @field_validator("path")
     @classmethod

@@ -14,6 +14,7 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Arrival, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
+from blendwright.tools.file.soundness import torn
 from blendwright.tools.placement import home
 from blendwright.tools.readback import differs
 from blendwright.values.errors import StepError
@@ -129,8 +130,10 @@ class ImportFile(Tool[ImportArgs, Imported]):
     def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
         if args.collection:
             yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
-        if form_of(args.path) == "blend":
-            yield from _not_in_file(args, scene.blend_contents(scene.input_file(args.path)))
+        path, form = scene.input_file(args.path), form_of(args.path)
+        yield from torn(path, form)
+        if form == "blend":
+            yield from _not_in_file(args, scene.blend_contents(path))
 
     def apply(self, scene: Scene, args: ImportArgs) -> Imported:
         path, form = scene.input_file(args.path), form_of(args.path)

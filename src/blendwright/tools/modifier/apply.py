@@ -24,6 +24,7 @@ SMOOTH = ("modifier.add", {"object": "Box", "name": "Smooth", "settings": {"type
 
 # Measured on Blender 5.0: the same boolean or bevel in two processes numbers its edges or corners differently.
 UNSTABLE: frozenset[str] = frozenset({"BOOLEAN", "BEVEL"})
+UNSTABLE_NODES = frozenset({"GeometryNodeMeshBoolean"})
 
 
 class ApplyModifierArgs(Args):
@@ -108,6 +109,8 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
             yield Finding(
                 Fault.SCENE_CONFLICT, message, "/type", f"Use type {modifier.type}, or name another modifier."
             )
+        if modifier.type == "NODES" and modifier.node_group is not None:
+            yield from _unstable_nodes(modifier.node_group)
         place = obj.modifiers.find(args.modifier)
         earlier = [other.name for other in obj.modifiers[:place] if other.show_viewport]
         if earlier:
@@ -162,6 +165,21 @@ def _unfit_mesh(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[F
         yield Finding(Fault.SCENE_CONFLICT, message, "/make_single_user", cure)
     else:
         yield from scene.taken(Kind.MESH, _own_name(args), "/mesh_name")
+
+
+def _unstable_nodes(tree: Block) -> Iterator[Finding]:
+    """A tree is taken to give the same everywhere; with such a node in it or in a group of it, it does not."""
+    seen, todo = {tree}, [tree]
+    while todo:
+        for node in todo.pop().nodes:
+            inner = getattr(node, "node_tree", None)
+            if inner is not None and inner not in seen:
+                seen.add(inner)
+                todo.append(inner)
+            if node.bl_idname in UNSTABLE_NODES:
+                message = f"node '{node.name}' of '{node.id_data.name}' numbers its result differently from run to run"
+                cure = "Leave the modifier unapplied, or use a BOOLEAN modifier instead of the node."
+                yield Finding(Fault.NONDETERMINISTIC_REFUSED, message, "/modifier", cure)
 
 
 def _own_name(args: ApplyModifierArgs) -> str:

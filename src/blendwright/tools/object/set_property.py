@@ -126,8 +126,10 @@ def _identical(asked: Any, held: Any) -> bool:
 
 
 def _type(value: Any) -> str:
-    inner = [type(number).__name__ for number in cast("list[Any]", value)] if isinstance(value, list) else []
-    return " of ".join([type(value).__name__, *inner[:1]])
+    if not isinstance(value, list):
+        return type(value).__name__
+    inner = cast("list[Any]", value)
+    return f"list of {_type(inner[0])}" if inner else "empty list"
 
 
 def _numbers(value: Value) -> list[Number]:

@@ -16,7 +16,6 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Point
-from blendwright.tools.place.moving import unplaced
 from blendwright.tools.place.spread import spread
 from blendwright.tools.place.surface import Hit, Surface, no_surface
 from blendwright.tools.placement import home
@@ -108,7 +107,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     )
 
     def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
-        trouble = list(unplaced(scene, args.source, "/source"))
+        trouble = list(scene.missing(Kind.OBJECT, args.source, "/source"))
         trouble += no_surface(scene, args.target, "/target", scene.find(Kind.OBJECT, args.target))
         if args.collection is not None:
             trouble += scene.missing(Kind.COLLECTION, args.collection, "/collection")
@@ -149,7 +148,9 @@ def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
     surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"))
     if not surface.area:
         return []
-    matrix = scene.evaluated(scene.require(Kind.OBJECT, args.source, "/source")).matrix_world
+    source = scene.evaluated(scene.require(Kind.OBJECT, args.source, "/source"))
+    # Blender keeps no world matrix up to date for a hidden object; its own channels are always right.
+    matrix = source.matrix_world if source.is_evaluated else source.matrix_basis
     random = Random(args.seed)
     hits = spread(surface, random, args.count, args.min_distance)
     return [_spot(scene, args, hit, matrix, random) for hit in hits]
@@ -172,11 +173,12 @@ def _spot(scene: Scene, args: ScatterArgs, hit: Hit, matrix: Block, random: Rand
 
 
 def _free(copy: Block) -> None:
-    """A copy stands by itself: nothing but its own channels moves it."""
+    """A copy stands by itself: nothing but its own channels moves it, and it is seen even where the source is a hidden model."""
     copy.animation_data_clear()
     copy.parent = None
     for constraint in list(copy.constraints):
         copy.constraints.remove(constraint)
+    copy.hide_viewport = copy.hide_render = False
     copy.rotation_mode = "XYZ"
     copy.delta_location = (0.0, 0.0, 0.0)
     copy.delta_rotation_euler = (0.0, 0.0, 0.0)

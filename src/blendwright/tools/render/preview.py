@@ -14,10 +14,11 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.engines import engine_id
+from blendwright.tools.extents import corners, visible
 from blendwright.tools.pictures import PngName, Rendered, read_picture
 from blendwright.tools.readback import differs
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import FROM, View, corners, frustum, pose, standpoint, view_axes, visible
+from blendwright.tools.views import FROM, View, frustum, pose, standpoint, view_axes
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -17,7 +17,7 @@ from blendwright.tools.scene.snapshot_model import (
 )
 
 CUT_MARK = "…"
-MOST_DEPTH = 4
+MOST_DEPTH = 2
 # All custom properties of one datablock together, in characters and numbers.
 MOST_PER_BLOCK = 8000
 

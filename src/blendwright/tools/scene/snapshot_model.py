@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import Field
-from typing_extensions import TypeAliasType
 
 from blendwright.contracts.arguments import Result
 
@@ -25,8 +24,10 @@ Fingerprint = Annotated[str, Field(min_length=1, description="Content hash: equa
 Count = Annotated[int, Field(ge=0)]
 Names = Annotated[list[str], Field(max_length=MOST_IN_LIST)]
 CuttableList = Literal["collections", "materials", "modifiers", "custom_properties"]
-# What custom properties can hold; pydantic needs the name of a recursive type, so it is no plain alias.
-Plain = TypeAliasType("Plain", int | float | str | list["Plain"] | dict[str, "Plain"] | None)
+# What custom properties hold, two levels deep; what lies deeper is cut.
+Leaf = int | float | str | None
+Flat = Leaf | list[Leaf] | dict[str, Leaf]
+Plain = Leaf | list[Flat] | dict[str, Flat]
 
 T = TypeVar("T")
 

@@ -1,0 +1,90 @@
+"""What the fingerprint costs: one datablock, everything against saving the file, a large mesh, one update."""
+
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from blendwright.blender import fingerprint
+
+_data: Any = bpy.data
+_ops: Any = bpy.ops
+_context: Any = bpy.context
+
+OBJECTS = 10_000
+SIDE = 1000  # of the grid with a million vertices
+_CORNERS = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+_FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+
+def _best(act: Callable[[], object], rounds: int) -> float:
+    """Seconds of the quickest round: the others measure what else the machine does."""
+    times: list[float] = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        act()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _keep_all(_block: Any) -> bool:
+    return False
+
+
+def _cube(number: int) -> Any:
+    mesh = _data.meshes.new(f"mesh {number:06}")
+    mesh.from_pydata(_CORNERS, [], _FACES)
+    made = _data.objects.new(f"object {number:06}", mesh)
+    _context.scene.collection.objects.link(made)
+    return made
+
+
+def _grid() -> Any:
+    _ops.mesh.primitive_grid_add(x_subdivisions=SIDE - 1, y_subdivisions=SIDE - 1)
+    return _context.object.data
+
+
+def _row(what: str, seconds: float, limit: str, **more: float) -> dict[str, Any]:
+    return {"what": what, "ms": round(seconds * 1e3, 4), "limit": limit, **more}
+
+
+def measure() -> list[dict[str, Any]]:
+    """One row per measurement: what, milliseconds, limit, and a ratio where the limit is one."""
+    _ops.wm.read_factory_settings(use_empty=True)
+    cubes = [_cube(number) for number in range(OBJECTS)]
+    material = _data.materials.new("material")
+    if material.node_tree is None:
+        material.use_nodes = True
+    rows = [
+        _row("leaf of an object", _best(lambda: fingerprint.leaf(cubes[0]), 500), "0.05 ms"),
+        _row("leaf of a cube mesh", _best(lambda: fingerprint.leaf(cubes[0].data), 500), "0.05 ms"),
+        _row("leaf of a default material", _best(lambda: fingerprint.leaf(material), 200), "0.15 ms"),
+    ]
+    with tempfile.TemporaryDirectory() as place:
+        path = str(Path(place) / "scene.blend")
+        save = _best(lambda: _ops.wm.save_as_mainfile(filepath=path, copy=True, compress=False), 4)
+    full = _best(lambda: fingerprint.full(_keep_all), 4)
+    rows.append(_row(f"save {OBJECTS} objects", save, ""))
+    rows.append(_row(f"full, {OBJECTS} objects", full, "3 x save", ratio=round(full / save, 2)))
+    running = fingerprint.Fingerprint(fingerprint.full(_keep_all))
+
+    def update() -> None:
+        cubes[5].location.x += 1
+        running.put(fingerprint.key_of(cubes[5]), fingerprint.leaf(cubes[5]))
+        running.root()
+
+    one = _best(update, 200)
+    rows.append(_row("one changed object, with the root", one, "full / 100", ratio=round(full / one, 1)))
+    _ops.wm.read_factory_settings(use_empty=True)
+    grid = _grid()
+    rows.append(_row(f"mesh of {len(grid.vertices)} vertices", _best(lambda: fingerprint.leaf(grid), 4), "150 ms"))
+    return rows
+
+
+if __name__ == "__main__":
+    for row in measure():
+        print(json.dumps(row))

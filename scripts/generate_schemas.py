@@ -1,0 +1,51 @@
+"""Write the JSON Schemas that are published in src/blendwright/schemas, from the models that they describe.
+
+python scripts/generate_schemas.py           writes what is not current
+python scripts/generate_schemas.py --check   writes nothing; exit 1 when something is not current
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from blendwright.tools.scene.snapshot_model import Snapshot
+
+SCHEMAS = Path(__file__).parent.parent / "src" / "blendwright" / "schemas"
+PUBLISHED: dict[str, type[BaseModel]] = {"scene_snapshot.v1": Snapshot}
+
+
+def schema_text(name: str, model: type[BaseModel]) -> str:
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:blendwright:schema:{name}",
+        **model.model_json_schema(mode="serialization"),
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only say what is not current")
+    check = bool(parser.parse_args().check)
+    stale = 0
+    for name, model in PUBLISHED.items():
+        path = SCHEMAS / f"{name}.json"
+        text = schema_text(name, model)
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale += 1
+        print(f"{path.name} is not current" if check else f"{path.name} written")
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    if check and stale:
+        print("Run: python scripts/generate_schemas.py")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The whole catalogue in one long session: examples meet what others left behind, and every promise still holds."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from blendwright.contracts.effects import Revert, SafetyLevel
+from blendwright.tools.catalog import tools
+from blendwright.values.faults import Fault
+from conformance.cases import Case, every_case
+
+if TYPE_CHECKING:
+    from conformance.play import Play
+
+# What a call may be refused for because of what is there; anything else is a mistake of a tool.
+REFUSED = {
+    Fault.SCENE_CONFLICT.value,
+    Fault.TARGET_NOT_FOUND.value,
+    Fault.ARGS_INVALID.value,
+    Fault.LIMIT_EXCEEDED.value,
+}
+# Slow, and no different in a full scene.
+LEFT_OUT = {"render.still", "render.preview"}
+
+
+def calls_of(cases: list[Case]) -> list[tuple[str, Any]]:
+    return [call for case in cases for call in (*case.example.given, (case.tool.name, case.args))]
+
+
+@pytest.mark.parametrize("order", [1, *(pytest.param(order, marks=pytest.mark.slow) for order in range(2, 8))])
+def test_a_long_session_reverts_every_step_and_survives_saving(play: Play, order: int) -> None:
+    import bpy
+
+    chosen = [case for case in every_case() if case.tool.name not in LEFT_OUT and case.fits(bpy.app.version)]
+    random.Random(order).shuffle(chosen)
+    play.begin()
+    done: list[tuple[str, Any]] = []
+    memfile = bpy.app.version >= (4, 5, 0)
+    for name, args in calls_of(chosen):
+        tool = tools()[name]
+        before = play.state.root()
+        way = tool.revert.value if tool.safety_level is not SafetyLevel.READ_ONLY else None
+        if way is not None and (memfile or tool.revert is not Revert.MEMFILE):
+            rehearsal = play.call(name, args, rehearse=way)
+            assert rehearsal["ok"] or rehearsal["fault"] in REFUSED, (name, args, rehearsal, done[-5:])
+            if rehearsal["ok"]:
+                assert rehearsal["reverted_by"] == way, (name, args, rehearsal, done[-5:])
+            assert play.state.full_root() == before, (name, args, rehearsal, done[-5:])
+        answer = play.call(name, args)
+        assert answer["ok"] or answer["fault"] in REFUSED, (name, args, answer, done[-5:])
+        assert play.state.full_root() == answer["after"], (name, args, answer, done[-5:])
+        if answer["ok"]:
+            done.append((name, args))
+        else:
+            assert answer["after"] == before, (name, args, answer, done[-5:])
+    after = play.state.root()
+    leaves = play.leaves()
+    play.state.open(play.checkpoint())
+    lost = sorted(key for key in leaves.keys() | play.leaves().keys() if leaves.get(key) != play.leaves().get(key))
+    assert play.state.root() == after, lost
+    assert len(done) > len(chosen) / 3, "most calls were refused: the session shows nothing"

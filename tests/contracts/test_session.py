@@ -1,0 +1,141 @@
+"""The gate: everything in the contract that speaks against a call, all at once, decided on values alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from blendwright.contracts.capabilities import CAPABILITIES
+from blendwright.contracts.effects import Determinism, SafetyMode
+from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.session import Limits, Session, gate
+from blendwright.contracts.tool import AnyTool, Requires
+from blendwright.tools import catalog
+from blendwright.values.findings import Finding
+
+TOOL = catalog.tools()["object.create_empty"]
+ARGS: Any = TOOL.args_model.model_validate({"name": "Pivot"})
+
+
+def blender(version: tuple[int, int, int] = (5, 0, 1), *, background: bool = True) -> BlenderProfile:
+    return BlenderProfile(
+        version=version,
+        version_string=".".join(map(str, version)),
+        build_hash="0",
+        platform="linux-x86_64",
+        background=background,
+        engines=("CYCLES",),
+        features={},
+        name_bytes=255,
+        confinement={},
+        python="3.11",
+        pid=1,
+    )
+
+
+def changed(**declarations: Any) -> AnyTool:
+    """A tool with some promises changed, for this instance only."""
+    tool = type(TOOL)()
+    for name, value in declarations.items():
+        setattr(tool, name, value)
+    return tool
+
+
+def findings(tool: AnyTool, session: Session | None = None, profile: BlenderProfile | None = None) -> list[Finding]:
+    return list(gate(session or Session(), profile or blender(), tool, ARGS))
+
+
+def codes(found: list[Finding]) -> list[str]:
+    assert all(finding.cure for finding in found), "every refusal says what to do"
+    assert all(TOOL.name in finding.message for finding in found)
+    return [finding.fault.value for finding in found]
+
+
+def test_a_call_that_keeps_to_the_contract_passes() -> None:
+    assert findings(TOOL) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [((4, 1, 9), ["UNSUPPORTED_BLENDER"]), ((4, 2, 0), []), ((5, 9, 9), []), ((6, 0, 0), ["UNSUPPORTED_BLENDER"])],
+)
+def test_blender_must_be_in_the_range_which_excludes_its_end(
+    version: tuple[int, int, int], expected: list[str]
+) -> None:
+    tool = changed(requires=Requires((4, 2, 0), ("object_write",), blender_max=(6, 0, 0)))
+    found = findings(tool, profile=blender(version))
+    assert codes(found) == expected
+    if found:
+        assert ("4.2.0" if version < (5, 0, 0) else "6.0.0") in (found[0].cure or "")
+
+
+def test_every_missing_capability_is_named() -> None:
+    tool = changed(requires=Requires((4, 2, 0), ("object_write", "render", "file_read")))
+    found = findings(tool, Session(capabilities=frozenset({"render"})))
+    assert codes(found) == ["CAPABILITY_MISSING", "CAPABILITY_MISSING"]
+    assert "'object_write'" in found[0].message and "'file_read'" in found[1].message
+
+
+def test_a_tool_for_the_user_interface_needs_one() -> None:
+    tool = changed(safety_mode=SafetyMode.UI_ASSISTED)
+    assert codes(findings(tool)) == ["CAPABILITY_MISSING"]
+    assert codes(findings(tool, profile=blender(background=False))) == []
+
+
+def test_unsafe_operators_need_leave() -> None:
+    tool = changed(safety_mode=SafetyMode.UNSAFE_OPS)
+    assert codes(findings(tool)) == ["POLICY_BLOCKED"]
+    assert codes(findings(tool, Session(unsafe_ops=True))) == []
+
+
+@pytest.mark.parametrize("demanded", Determinism)
+@pytest.mark.parametrize("given", Determinism)
+def test_a_demand_for_determinism_refuses_what_is_weaker(demanded: Determinism, given: Determinism) -> None:
+    order = ["deterministic", "seeded", "nondeterministic"]
+    weaker = order.index(given.value) > order.index(demanded.value)
+    found = findings(changed(determinism=given), Session(determinism=demanded))
+    assert codes(found) == (["NONDETERMINISTIC_REFUSED"] if weaker else [])
+
+
+def test_without_a_demand_nothing_is_refused_for_its_determinism() -> None:
+    assert findings(changed(determinism=Determinism.NONDETERMINISTIC)) == []
+
+
+def test_the_arguments_decide_where_the_promise_depends_on_them() -> None:
+    export = catalog.tools()["file.export"]
+    session = Session(determinism=Determinism.DETERMINISTIC)
+    refused = list(gate(session, blender(), export, export.args_model.model_validate({"path": "a.blend"})))
+    assert [finding.fault.value for finding in refused] == ["NONDETERMINISTIC_REFUSED"]
+    assert list(gate(session, blender(), export, export.args_model.model_validate({"path": "a.stl"}))) == []
+
+
+def test_all_reasons_come_at_once() -> None:
+    tool = changed(
+        safety_mode=SafetyMode.UNSAFE_OPS,
+        determinism=Determinism.NONDETERMINISTIC,
+        requires=Requires((9, 0, 0), ("object_write",)),
+    )
+    found = findings(tool, Session(capabilities=frozenset(), determinism=Determinism.SEEDED))
+    expected = ["UNSUPPORTED_BLENDER", "CAPABILITY_MISSING", "POLICY_BLOCKED", "NONDETERMINISTIC_REFUSED"]
+    assert codes(found) == expected
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 3601, float("nan"), float("inf")])
+def test_a_limit_without_sense_is_refused(seconds: float) -> None:
+    with pytest.raises(ValidationError):
+        Limits(call_seconds=seconds)
+
+
+def test_the_defaults_are_thirty_seconds_and_every_capability() -> None:
+    session = Session()
+    assert session.limits.call_seconds == 30.0
+    assert session.capabilities == set(CAPABILITIES)
+    assert not session.unsafe_ops
+
+
+def test_every_tool_asks_for_capabilities_that_exist() -> None:
+    for tool in catalog.tools().values():
+        assert tool.requires.capabilities, tool.name
+        assert set(tool.requires.capabilities) <= set(CAPABILITIES), tool.name

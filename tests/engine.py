@@ -1,0 +1,99 @@
+"""The engine for tests: the same parts that `blendwright.open` joins, each within reach, on real workers with the trial tools."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from blendwright.blender.worker.trial_tools import TOOLS
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import SpawnOptions
+from blendwright.contracts.session import Session
+from blendwright.contracts.tool import AnyTool, registry_fingerprint
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.run.executor import Executor
+from blendwright.run.files import FileAccess
+from blendwright.run.live_scene import LiveScene
+from blendwright.run.scratch_history import ScratchHistory
+from blendwright.tools import catalog
+from blendwright.values.outcome import Outcome
+
+TRIALS = {"BLENDWRIGHT_TEST_METHODS": "1"}
+
+
+def all_tools() -> dict[str, AnyTool]:
+    """The catalogue and the tools that misbehave on purpose."""
+    return {**catalog.tools(), **{tool.name: tool for tool in TOOLS}}
+
+
+class Announcing(CancelToken):
+    """A token that tells when a call listens to it, which is after the request was sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = threading.Event()
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        unsubscribe = super().subscribe(listener)
+        self.heard.set()
+        return unsubscribe
+
+
+class Engine:
+    """One scene with its executor. `place` is the only root for files."""
+
+    def __init__(self, place: Path, *, scene: Path | None = None, spare: bool = True) -> None:
+        self.place = place
+        self.tools = all_tools()
+        self.pool = Pool(SpawnOptions(place / "scratch", environment=TRIALS))
+        self.history = ScratchHistory(place, scene)
+        catalogue = registry_fingerprint(type(tool) for tool in self.tools.values())
+        self.scene = LiveScene(self.pool, self.history, catalogue, spare=spare)
+        self._threads = ThreadPoolExecutor(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.pool.close()
+        self._threads.shutdown()
+
+    def executor(self, session: Session | None = None) -> Executor:
+        return Executor(
+            self.scene, self.tools, session or Session(), FileAccess([self.place], self.place / "artifacts")
+        )
+
+    def call(self, tool: str, args: Any, *, session: Session | None = None, **options: Any) -> Outcome:
+        return self.executor(session).call(tool, args, **options)
+
+    def do(self, tool: str, args: Any, **options: Any) -> Outcome:
+        """A call that must succeed."""
+        outcome = self.call(tool, args, **options)
+        assert outcome.ok, (tool, args, outcome.fault, outcome.message)
+        return outcome
+
+    def full_hash(self) -> str:
+        """The hash of what is really in the worker, computed anew."""
+        return self.scene.worker().call("scene.hash", {"full": True}, deadline=30)["hash"]
+
+    def underway(self, tool: str, args: Any) -> tuple[Future[Outcome], Announcing]:
+        """A call in another thread that the worker has been sent."""
+        token = Announcing()
+        outcome = self._threads.submit(lambda: self.call(tool, args, cancel=token))
+        assert token.heard.wait(20)
+        return outcome, token
+
+    def kill_worker(self) -> None:
+        """By SIGKILL, and noticed by the core."""
+        worker = self.scene.worker()
+        os.kill(worker.pid, signal.SIGKILL)
+        while worker.alive:
+            worker.submit("ping", {}).exception(20)

@@ -1,0 +1,245 @@
+"""Files of calls: inside the roots only, staged into the scratch, brought out without losing anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, ReadPath, Result, WritePath
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.plan.arguments import canonical_arguments
+from blendwright.run.files import FileAccess
+from blendwright.values.errors import Refusal
+from blendwright.values.findings import Finding
+
+
+class CopyArgs(Args):
+    source: ReadPath | None = Field(default=None, description="What to read.")
+    target: WritePath | None = Field(default=None, description="What to write.")
+    overwrite: bool = False
+
+
+class Nothing(Result):
+    pass
+
+
+class Copy(Tool[CopyArgs, Nothing]):
+    """Read a file and write another one."""
+
+    name = "trial.copy"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("file_read",))
+    examples = (Example({}),)
+
+    def check(self, scene: Scene, args: CopyArgs) -> Iterator[Finding]:
+        yield from ()
+
+    def apply(self, scene: Scene, args: CopyArgs) -> Nothing:
+        return Nothing()
+
+    def verify(self, scene: Scene, args: CopyArgs, result: Nothing) -> Iterator[Finding]:
+        yield from ()
+
+
+TOOL = Copy()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "root"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    made = tmp_path / "scratch"
+    (made / "artifacts").mkdir(parents=True)
+    return made
+
+
+@pytest.fixture
+def access(root: Path, tmp_path: Path) -> FileAccess:
+    return FileAccess([root], tmp_path / "kept")
+
+
+def normalised(access: FileAccess, **args: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    return access.normalised(TOOL, TOOL.args_model.model_validate(args).model_dump(mode="json"))
+
+
+def refusal(access: FileAccess, **args: Any) -> tuple[str, str]:
+    _, findings = normalised(access, **args)
+    (finding,) = findings
+    assert finding.cure
+    return finding.fault.value, finding.pointer
+
+
+def accepted(access: FileAccess, **args: Any) -> dict[str, Any]:
+    found, findings = normalised(access, **args)
+    assert findings == ()
+    return found
+
+
+def test_paths_become_absolute_and_straight(access: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a.obj").write_text("x")
+    monkeypatch.chdir(root)
+    assert accepted(access, source="./sub/../a.obj")["source"] == str(root / "a.obj")
+    monkeypatch.setenv("HOME", str(root))
+    assert accepted(access, source="~/a.obj")["source"] == str(root / "a.obj")
+    assert canonical_arguments(TOOL, {"source": "  a.obj "})[0]["source"] == "a.obj"
+
+
+def test_a_path_that_was_left_out_stays_out(access: FileAccess, scratch: Path) -> None:
+    args = accepted(access)
+    assert args["source"] is None and args["target"] is None
+    assert access.stage(TOOL, args, scratch).places == {}
+
+
+def test_what_is_outside_the_roots_is_refused_with_the_roots(access: FileAccess, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside.obj").write_text("x")
+    (tmp_path / "root-but-not-quite").mkdir()
+    for path in (tmp_path / "outside.obj", root / ".." / "outside.obj", tmp_path / "root-but-not-quite" / "x.obj"):
+        assert refusal(access, source=str(path)) == ("POLICY_BLOCKED", "/source")
+        assert refusal(access, target=str(path)) == ("POLICY_BLOCKED", "/target")
+    _, (finding,) = normalised(access, source="/etc/passwd")
+    assert str(root) in (finding.cure or "")
+
+
+def test_a_link_out_of_a_root_is_outside(access: FileAccess, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.obj").write_text("x")
+    (root / "file.obj").symlink_to(tmp_path / "outside" / "a.obj")
+    (root / "directory").symlink_to(tmp_path / "outside")
+    assert refusal(access, source=str(root / "file.obj"))[0] == "POLICY_BLOCKED"
+    assert refusal(access, source=str(root / "directory" / "a.obj"))[0] == "POLICY_BLOCKED"
+    assert refusal(access, target=str(root / "directory" / "new.obj"))[0] == "POLICY_BLOCKED"
+
+
+def test_a_file_to_read_must_be_a_file(access: FileAccess, root: Path) -> None:
+    os.mkfifo(root / "fifo")
+    for name in ("missing.obj", ".", "fifo"):
+        assert refusal(access, source=str(root / name)) == ("TARGET_NOT_FOUND", "/source")
+
+
+def test_a_file_to_write_is_no_directory_and_replaces_nothing_unasked(access: FileAccess, root: Path) -> None:
+    (root / "there.obj").write_text("x")
+    assert refusal(access, target=str(root)) == ("ARGS_INVALID", "/target")
+    assert refusal(access, target=str(root / "there.obj")) == ("SCENE_CONFLICT", "/target")
+    assert accepted(access, target=str(root / "there.obj"), overwrite=True)
+    assert accepted(access, target=str(root / "new" / "deep.obj"))
+    assert not (root / "new").exists(), "asking makes nothing"
+
+
+@pytest.mark.parametrize(
+    "path", ["a\x00b.obj", "x" * 300 + ".obj", "~nobody-of-that-name/a.obj", "loop/a.obj"], ids=ascii
+)
+def test_a_path_that_no_file_can_have_is_a_finding(
+    access: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(root)
+    (root / "loop").symlink_to(root / "loop")
+    assert refusal(access, source=path)[1] == "/source"
+    assert refusal(access, target=path)[1] == "/target"
+
+
+def test_what_is_read_is_copied_in_with_its_companions(access: FileAccess, root: Path, scratch: Path) -> None:
+    (root / "a.obj").write_text("shape")
+    (root / "a.mtl").write_text("colour")
+    (root / "b.mtl").write_text("of another")
+    args = accepted(access, source=str(root / "a.obj"))
+    staged = access.stage(TOOL, args, scratch)
+    place = Path(staged.places[args["source"]])
+    assert place.is_relative_to(scratch)
+    assert {path.name: path.read_text() for path in place.parent.iterdir()} == {"a.obj": "shape", "a.mtl": "colour"}
+    (root / "a.mtl").unlink()
+    access.stage(TOOL, args, scratch)
+    assert [path.name for path in place.parent.iterdir()] == ["a.obj"], "nothing of the last call is left"
+
+
+def test_a_companion_that_leads_out_of_the_roots_is_left_behind(
+    access: FileAccess, root: Path, scratch: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (root / "a.obj").write_text("shape")
+    (root / "a.mtl").symlink_to(tmp_path / "secret")
+    args = accepted(access, source=str(root / "a.obj"))
+    place = Path(access.stage(TOOL, args, scratch).places[args["source"]])
+    assert [path.name for path in place.parent.iterdir()] == ["a.obj"]
+
+
+def test_what_was_written_is_brought_to_its_place(access: FileAccess, root: Path, scratch: Path) -> None:
+    args = accepted(access, target=str(root / "new" / "a.obj"))
+    staged = access.stage(TOOL, args, scratch)
+    place = Path(staged.places[args["target"]])
+    place.write_text("shape")
+    place.with_suffix(".mtl").write_text("colour")
+    assert not (root / "new").exists(), "nothing is outside before it is delivered"
+    assert access.deliver(staged) == [str(root / "new" / "a.mtl"), str(root / "new" / "a.obj")]
+    assert (root / "new" / "a.obj").read_text() == "shape"
+
+
+def test_only_the_file_that_was_named_may_replace_another(access: FileAccess, root: Path, scratch: Path) -> None:
+    (root / "a.obj").write_text("old shape")
+    (root / "precious.txt").write_text("precious")
+    args = accepted(access, target=str(root / "a.obj"), overwrite=True)
+    staged = access.stage(TOOL, args, scratch)
+    place = Path(staged.places[args["target"]])
+    place.write_text("new shape")
+    assert access.deliver(staged) == [str(root / "a.obj")]
+    assert (root / "a.obj").read_text() == "new shape"
+    place.write_text("newer shape")
+    place.with_name("precious.txt").write_text("from the worker")
+    with pytest.raises(Refusal, match=r"precious\.txt"):
+        access.deliver(staged)
+    assert (root / "precious.txt").read_text() == "precious"
+    assert (root / "a.obj").read_text() == "new shape"
+
+
+def test_links_that_a_worker_made_are_not_followed(
+    access: FileAccess, root: Path, scratch: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("secret")
+    args = accepted(access, target=str(root / "a.obj"))
+    staged = access.stage(TOOL, args, scratch)
+    Path(staged.places[args["target"]]).symlink_to(tmp_path / "secret")
+    assert access.deliver(staged) == []
+    assert list(root.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_refused(access: FileAccess, root: Path, scratch: Path) -> None:
+    args = accepted(access, target=str(root / "directory" / "a.obj"))
+    staged = access.stage(TOOL, args, scratch)
+    Path(staged.places[args["target"]]).write_text("shape")
+    (root / "directory").write_text("a file by now")
+    with pytest.raises(Refusal, match="cannot be written") as caught:
+        access.deliver(staged)
+    assert caught.value.findings[0].fault.value == "EXECUTION_FAILED"
+
+
+def test_artifacts_are_numbered_and_none_is_lost(access: FileAccess, scratch: Path, tmp_path: Path) -> None:
+    for text in ("first", "second", "third"):
+        (scratch / "artifacts" / "preview.png").write_text(text)
+        access.keep_artifacts(["preview.png"], scratch)
+    kept = {path.name: path.read_text() for path in (tmp_path / "kept").iterdir()}
+    assert kept == {"preview.png": "first", "preview-2.png": "second", "preview-3.png": "third"}
+
+
+def test_the_name_of_an_artifact_leads_nowhere_else(access: FileAccess, scratch: Path, tmp_path: Path) -> None:
+    (tmp_path / "victim.txt").write_text("untouched")
+    (scratch / "artifacts" / "victim.txt").write_text("from the worker")
+    assert access.keep_artifacts(["../../victim.txt"], scratch) == [str(tmp_path / "kept" / "victim.txt")]
+    assert (tmp_path / "victim.txt").read_text() == "untouched"
