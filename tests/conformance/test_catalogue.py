@@ -218,10 +218,11 @@ def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_wh
 
 def test_two_processes_with_other_hash_seeds_give_equal_outcomes(tmp_path: Path) -> None:
     targets = [tmp_path / "one.json", tmp_path / "two.json"]
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "conformance.hashes", str(target)],
-            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(TESTS)},
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from blendwright.contracts.effects import Revert, SafetyLevel
+from blendwright.contracts.step import StepAnswer
 from blendwright.tools.catalog import tools
 from blendwright.values.faults import Fault
 from conformance.cases import Case, every_case
@@ -15,19 +16,21 @@ from conformance.cases import Case, every_case
 if TYPE_CHECKING:
     from conformance.play import Play
 
-# What a call may be refused for because of what is there; anything else is a mistake of a tool.
-REFUSED = {
-    Fault.SCENE_CONFLICT.value,
-    Fault.TARGET_NOT_FOUND.value,
-    Fault.ARGS_INVALID.value,
-    Fault.LIMIT_EXCEEDED.value,
-}
+# What a call may be refused for because of what is there; anything else is a mistake of a tool. An object whose shape depends
+# on its place (by a boolean with another) cannot always be put to rest on a surface, which shows only afterwards.
+REFUSED = {Fault.SCENE_CONFLICT, Fault.TARGET_NOT_FOUND, Fault.ARGS_INVALID, Fault.LIMIT_EXCEEDED}
+REFUSED_AFTERWARDS = {"place.on_surface": Fault.VERIFICATION_FAILED}
 # Slow, and no different in a full scene.
 LEFT_OUT = {"render.still", "render.preview"}
 
 
 def calls_of(cases: list[Case]) -> list[tuple[str, Any]]:
     return [call for case in cases for call in (*case.example.given, (case.tool.name, case.args))]
+
+
+def fair(name: str, answer: StepAnswer) -> bool:
+    """Whether a call succeeded, or was refused for a reason that lies in the scene."""
+    return answer["ok"] or answer["fault"] in REFUSED | {REFUSED_AFTERWARDS.get(name)}
 
 
 @pytest.mark.parametrize("order", [1, *(pytest.param(order, marks=pytest.mark.slow) for order in range(2, 8))])
@@ -45,12 +48,12 @@ def test_a_long_session_reverts_every_step_and_survives_saving(play: Play, order
         way = tool.revert.value if tool.safety_level is not SafetyLevel.READ_ONLY else None
         if way is not None and (memfile or tool.revert is not Revert.MEMFILE):
             rehearsal = play.call(name, args, rehearse=way)
-            assert rehearsal["ok"] or rehearsal["fault"] in REFUSED, (name, args, rehearsal, done[-5:])
+            assert fair(name, rehearsal), (name, args, rehearsal, done[-5:])
             if rehearsal["ok"]:
                 assert rehearsal["reverted_by"] == way, (name, args, rehearsal, done[-5:])
             assert play.state.full_root() == before, (name, args, rehearsal, done[-5:])
         answer = play.call(name, args)
-        assert answer["ok"] or answer["fault"] in REFUSED, (name, args, answer, done[-5:])
+        assert fair(name, answer), (name, args, answer, done[-5:])
         assert play.state.full_root() == answer["after"], (name, args, answer, done[-5:])
         if answer["ok"]:
             done.append((name, args))

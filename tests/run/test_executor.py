@@ -101,11 +101,10 @@ def test_a_rehearsed_export_leaves_no_file(engine: Engine) -> None:
 
 def test_two_sessions_with_equal_calls_have_equal_hashes(tmp_path: Path) -> None:
     calls = [("mesh.create_primitive", {"kind": kind, "name": kind}) for kind in ("cube", "uv_sphere", "torus")]
-    hashes: list[list[str | None]] = []
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-        with Engine(tmp_path / name, spare=False) as session:
-            hashes.append([session.do(*call).fingerprint_after for call in calls])
+    with Engine(tmp_path / "first", spare=False) as first, Engine(tmp_path / "second", spare=False) as second:
+        first.pool.warm()
+        second.pool.warm()
+        hashes = [[session.do(*call).fingerprint_after for call in calls] for session in (first, second)]
     assert hashes[0] == hashes[1]
     assert len(set(hashes[0])) == len(calls)
 
@@ -276,11 +275,12 @@ def test_a_cancelled_call_says_so_and_leaves_the_scene_as_before(engine: Engine)
 
 
 def test_a_call_that_is_cancelled_before_it_is_sent_does_nothing(engine: Engine) -> None:
-    before, token = engine.full_hash(), Announcing()
+    before, worker, token = engine.full_hash(), engine.scene.worker(), Announcing()
     token.cancel()
     outcome = engine.call("object.create_empty", {"name": "Never"}, cancel=token)
     assert outcome.fault is Fault.CANCELLED
     assert engine.full_hash() == before
+    assert engine.scene.worker() is worker
 
 
 def test_a_request_too_large_for_the_wire_is_refused_and_the_scene_goes_on(engine: Engine) -> None:

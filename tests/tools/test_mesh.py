@@ -318,6 +318,14 @@ def test_each_element_gets_its_own_value(stage: Stage) -> None:
     assert list(held) == list(range(8))
 
 
+def test_new_values_replace_the_old_ones(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    for value in (1, 2):
+        stage.do("mesh.set_attribute", {"object": "Box", "name": "it", "type": "INT", "value": value})
+    data: Any = bpy.data.meshes["Box"].attributes["it"].data
+    assert {element.value for element in data} == {2}
+
+
 @pytest.mark.parametrize(
     ("args", "pointer"),
     [

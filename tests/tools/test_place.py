@@ -244,6 +244,14 @@ def test_copies_fall_by_area_and_stand_by_the_normal(stage: Stage) -> None:
     assert 1.9 < max(scales) <= 2
 
 
+def test_copies_are_spread_evenly_within_a_face(stage: Stage) -> None:
+    stage.do("mesh.create", {"name": "Tri", "vertices": [[0, 0, 0], [3, 0, 0], [0, 3, 0]], "faces": [[0, 1, 2]]})
+    cube(stage, "Stone", 0.1)
+    stage.do("place.scatter", {"source": "Stone", "target": "Tri", "count": 2000, "prefix": "Rock"})
+    middle = [sum(obj.location[axis] for obj in rocks()) / 2000 for axis in (0, 1)]
+    assert middle == pytest.approx([1, 1], abs=0.06)
+
+
 def test_copies_go_to_their_collection_above_the_surface(ground: Stage) -> None:
     ground.do("collection.create", {"name": "Rocks"})
     ground.do("place.scatter", {**SCATTER, "collection": "Rocks", "offset": 0.5})

@@ -27,7 +27,7 @@ def snapshot(
     """Show a scene: its objects page by page, its collections, materials, settings and fingerprint."""
     args: dict[str, Any] = {"offset": offset, "limit": limit}
     if find is not None:
-        args["pattern"] = find
+        args["name"] = find
     with blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened:
         outcome = opened.outcome("scene.snapshot", args)
     if not outcome.ok or outcome.result is None:
@@ -43,10 +43,10 @@ def snapshot(
 def _show(page: dict[str, Any]) -> None:
     out = console()
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for entry in page["objects"]:
+    for entry in page["objects"]["items"]:
         place = ", ".join(f"{value:g}" for value in entry["transform"]["location"])
         table.add_row(Text(entry["name"], style="bold"), Text(entry["type"]), Text(f"({place})"),
                       Text(", ".join(entry["collections"]), style="dim"))  # fmt: skip
     out.print(table)
-    out.print(Text(f"{len(page['objects'])} of {page['totals']['objects']} objects", style="dim"))
+    out.print(Text(f"{len(page['objects']['items'])} of {page['objects']['total']} objects", style="dim"))
     out.print(Text(f"scene {page['fingerprint']}", style="dim"))

@@ -186,7 +186,8 @@ class Executor:
 
     def _broken_off(self, blank: Outcome, error: WorkerError | RebuildFailed, clock: _Clock) -> Outcome:
         """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what the history says."""
-        self._scene.discard()
+        if not _unsent(error):
+            self._scene.discard()
         fault, cure = _reason(error)
         partial: dict[str, Any] = {
             "kept": [],
@@ -226,6 +227,11 @@ class _Clock:
 
 def _way_back(answer: StepAnswer) -> str | None:
     return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
+
+
+def _unsent(error: WorkerError | RebuildFailed) -> bool:
+    """Whether the worker never saw the request, or is dead anyhow."""
+    return isinstance(error, Cancelled) or (isinstance(error, WorkerFault) and error.code == "oversized_request")
 
 
 def _reason(error: WorkerError | RebuildFailed) -> tuple[Fault, str]:

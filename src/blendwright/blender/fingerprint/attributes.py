@@ -7,7 +7,6 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from blendwright.blender.fingerprint.skips import ATTRIBUTES_OUT
 _SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
 _HUGE = 1 << 20
-_FIRST = itemgetter(0)
 _OUT = tuple(ATTRIBUTES_OUT)
 _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
@@ -70,11 +68,10 @@ def encode_attributes(attributes: Any, out: list[Any]) -> None:
 
 
 def add_attributes(attributes: Any, out: list[Any], blobs: Blobs) -> None:
-    named = [(attribute.name, attribute) for attribute in attributes]
-    named.sort(key=_FIRST)
-    for name, attribute in named:
+    for name in sorted(attributes.keys()):
         if name.startswith(_OUT):
             continue
+        attribute = attributes[name]
         value, width, dtype, type_name = _element(attribute.__class__)
         data = attribute.data
         count = len(data)

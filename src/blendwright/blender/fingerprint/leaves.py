@@ -9,6 +9,7 @@ import marshal
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import bpy
@@ -47,14 +48,14 @@ def _rows(kind: str) -> Rows | None:
 def leaf(block: Any) -> bytes:
     """The content hash of one datablock."""
     rows = _rows(kind_of(block))
-    return _digest(block, rows, rows.one(block) if rows else b"", None)
+    return _digest(block, rows, rows.one(block) if rows else b"", Walk(NO_CHANNELS))
 
 
 def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
     """The leaves of all datablocks and memberships, without those that `skip` names."""
     leaves: dict[Key, bytes] = {}
     with _collector_off():
-        grouped = _meshes_with_groups()
+        walk = Walk(NO_CHANNELS, _meshes_with_groups())
         for kind in kinds():
             blocks = getattr(_data, kind)
             if not blocks:
@@ -63,32 +64,32 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             if rows is None:
                 for block in blocks:
                     if not skip(block) and not _is_result(kind, block):
-                        leaves[key_of(block)] = _digest(block, None, b"", grouped)
+                        leaves[key_of(block)] = _digest(block, None, b"", walk)
             else:
                 for block, row in zip(blocks, rows.bulk(blocks), strict=True):
                     if not skip(block):
-                        leaves[key_of(block)] = _digest(block, rows, row, grouped)
+                        leaves[key_of(block)] = _digest(block, rows, row, walk)
         for key in _memberships(skip):
             leaves[key] = MEMBER
     return leaves
 
 
-def _digest(block: Any, rows: Rows | None, row: bytes, grouped: dict[int, bool] | None) -> bytes:
-    row, content = read(block, rows, row, grouped)
+def _digest(block: Any, rows: Rows | None, row: bytes, walk: Walk) -> bytes:
+    row, content = read(block, rows, row, walk)
     return hashlib.sha256(row + marshal.dumps(content, _FORMAT)).digest()
 
 
-def read(block: Any, rows: Rows | None, row: bytes, grouped: dict[int, bool] | None) -> tuple[bytes, list[Any]]:
+def read(block: Any, rows: Rows | None, row: bytes, walk: Walk) -> tuple[bytes, list[Any]]:
     """The content that is hashed: the row without animated channels, and the values of the walk."""
-    channels = NO_CHANNELS
     if getattr(block, "animation_data", None) is not None:
         channels = animated_channels(block)
         if rows and channels:
             own = channels.get((block.as_pointer(), block.bl_rna.identifier))
             if own:
                 row = rows.blanked(row, own)
+        walk = Walk(channels, walk.grouped)
     out: list[Any] = []
-    Walk(channels, grouped).struct(block, out)
+    walk.struct(block, out)
     return row, out
 
 
@@ -98,7 +99,8 @@ def _is_result(kind: str, block: Any) -> bool:
 
 def _meshes_with_groups() -> dict[int, bool]:
     """What objects tell about the vertex groups of large meshes, so that no mesh has to look for an object."""
-    return {o.data.as_pointer(): bool(o.vertex_groups) for o in _data.objects if o.type == "MESH"}
+    pairs = map(attrgetter("data", "vertex_groups"), _data.objects)
+    return {content.as_pointer(): bool(groups) for content, groups in pairs if content is not None}
 
 
 def _memberships(skip: Callable[[Any], bool]) -> Iterator[Key]:

@@ -9,13 +9,25 @@ from typing import Any, cast
 
 import numpy as np
 
-from blendwright.blender.fingerprint import plans
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
 from blendwright.blender.fingerprint.attributes import blob, encode_attributes
 from blendwright.blender.fingerprint.floats import fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.paths import canonical_path
-from blendwright.blender.fingerprint.plans import Plan
+from blendwright.blender.fingerprint.plans import (
+    ANIMATION,
+    BLOCK,
+    BLOCKS,
+    BULK,
+    NAMED,
+    NAMES,
+    OWNED_BLOCK,
+    STRUCT,
+    STRUCTS,
+    Plan,
+    bases,
+    bulk_columns,
+)
 from blendwright.blender.fingerprint.properties import custom, system
 
 # The deepest chain of parts in Blender 5.0 has 7 links. A pointer that leads back up must become a reference in
@@ -46,7 +58,7 @@ class Walk:
         found = self._plans.get(cls)
         if found is None:
             rna = struct.bl_rna
-            specials = tuple(self.specials[name] for name in reversed(plans.bases(rna)) if name in self.specials)
+            specials = tuple(self.specials[name] for name in reversed(bases(rna)) if name in self.specials)
             found = self._plans[cls] = (Plan(rna, struct, self.in_rows.get(rna.identifier, frozenset())), specials)
         return found
 
@@ -70,12 +82,14 @@ class Walk:
         for name in plan.paths:
             out.append(canonical_path(getattr(struct, name), struct.id_data))
         if plan.parts:
-            for value, kind in zip(plan.parts(struct), plan.part_kinds, strict=True):
-                # An absent part and an empty list are alike.
+            # Only what is there, each under its number: an absent part and an empty list are alike.
+            for number, value in enumerate(plan.parts(struct)):
                 if value:
+                    kind = plan.part_kinds[number]
+                    if kind == ANIMATION and is_empty(value):
+                        continue
+                    out.append(number)
                     self._part(value, kind, out)
-                else:
-                    out.append(None)
         if plan.custom:
             self.properties(struct, plan, channels, out)
         for special in specials:
@@ -101,33 +115,28 @@ class Walk:
         if channels:
             own = own and [(name, _blanked(value, channels.get(f'["{name}"]'))) for name, value in own]
             added = added and _without(added, "", channels)
-        out.append(own)
-        out.append(added)
+        if own or added:
+            out.append(("properties", own, added))
 
     def _part(self, value: Any, kind: int, out: Out) -> None:
-        if kind == plans.BLOCK:
+        if kind == BLOCK:
             out.append(key_of(value))
-        elif kind == plans.STRUCT:
+        elif kind in (STRUCT, ANIMATION):
             self.inner(value, out)
-        elif kind == plans.STRUCTS:
+        elif kind == STRUCTS:
             self.structs(value, out)
-        elif kind == plans.BULK:
+        elif kind == BULK:
             self.bulk(value, out)
-        elif kind == plans.NAMED:
+        elif kind == NAMED:
             out.append(reference(value))
-        elif kind == plans.ANIMATION:
-            if is_empty(value):
-                out.append(None)
-            else:
-                self.inner(value, out)
-        elif kind == plans.OWNED_BLOCK:
+        elif kind == OWNED_BLOCK:
             if value.is_embedded_data:
                 self.embedded(value, out)
             else:
                 out.append(key_of(value))
-        elif kind == plans.BLOCKS:
+        elif kind == BLOCKS:
             out.append([None if block is None else key_of(block) for block in value])
-        elif kind == plans.NAMES:
+        elif kind == NAMES:
             out.append([reference(item) for item in value])
         else:
             encode_attributes(value, out)
@@ -174,7 +183,7 @@ class Walk:
             self.structs(items, out)
             return
         out.append(type_name)
-        for name, width, dtype in plans.bulk_columns(type_name) or ():
+        for name, width, dtype in bulk_columns(type_name) or ():
             column = np.empty(len(items) * width, dtype)
             items.foreach_get(name, column)
             out.append(blob(fold_array(column) if dtype == "<f4" else column))

@@ -22,6 +22,12 @@ from blendwright.values.findings import Finding
 
 # Datablocks that own so much else that a copy is no pre-image.
 NO_PREIMAGE = (bpy.types.Scene, bpy.types.Collection)
+# What Blender writes along with a property of an object: a new parent forgets the parent inverse, and another rotation
+# mode converts the rotation, not to the last digit.
+WRITTEN_ALONG: dict[str | int, tuple[str, ...]] = {
+    "parent": ("matrix_parent_inverse",),
+    "rotation_mode": ("rotation_euler", "rotation_quaternion", "rotation_axis_angle"),
+}
 
 
 class BpyScene(Interchange, Rendering):
@@ -123,7 +129,7 @@ class BpyScene(Interchange, Rendering):
         self._stale = True
         if not self.record.free(key):
             self.record.touch(key)
-            self._hold_parent_inverse(target, attribute)
+            self._hold_along(target, attribute)
             old = getattr(target, attribute)
             if isinstance(old, bpy.types.ID):
                 self.record.released.append(old)
@@ -132,10 +138,11 @@ class BpyScene(Interchange, Rendering):
             self.record.inverse(lambda: setattr(again(), attribute, thaw()))
         setattr(target, attribute, value)
 
-    def _hold_parent_inverse(self, target: Any, attribute: str | int) -> None:
-        """Whoever sets an object's parent makes Blender forget the parent inverse; it comes back after the parent does."""
-        if attribute == "parent" and isinstance(target, bpy.types.Object):
-            self.set(target, "matrix_parent_inverse", target.matrix_parent_inverse)
+    def _hold_along(self, target: Any, attribute: str | int) -> None:
+        """Record what Blender itself writes along with a property, so that it comes back after the property does."""
+        if isinstance(target, bpy.types.Object):
+            for other in WRITTEN_ALONG.get(attribute, ()):
+                self.set(target, other, getattr(target, other))
 
     def set_world_matrix(self, obj: Any, matrix: Any) -> None:
         self.depsgraph()
@@ -259,7 +266,7 @@ class BpyScene(Interchange, Rendering):
         place, gone = fp.key_of(user), fp.key_of(victim)
         for path in list(references.pointer_sites(user, victim)):
             *parents, last = path
-            self._hold_parent_inverse(references.resolve(user, tuple(parents)), last)
+            self._hold_along(references.resolve(user, tuple(parents)), last)
             self.record.inverse(
                 lambda path=tuple(parents), last=last: self._point(place, path, last, self._block(gone))
             )

@@ -1,0 +1,40 @@
+"""blendwright snapshot: a scene, page by page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shell import Shell
+
+
+@pytest.fixture(scope="module")
+def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A .blend file with a cube and an empty."""
+    place = tmp_path_factory.mktemp("boxes")
+    shell = Shell(place)
+    cube = '{"kind":"cube","name":"Box"}'
+    shell("call", "mesh.create_primitive", "--args", cube, "--export", "one.blend", "--json", code=0)
+    empty = '{"name":"Pivot","location":[1,2,3]}'
+    again = ["call", "object.create_empty", "--args", empty, "--scene", "one.blend", "--export", "boxes.blend"]
+    shell(*again, "--json", code=0)
+    return place / "boxes.blend"
+
+
+def test_a_snapshot_is_one_canonical_document(shell: Shell, boxes: Path) -> None:
+    first = shell("snapshot", "--scene", str(boxes), "--json", code=0)
+    assert [entry["name"] for entry in first.document["objects"]["items"]] == ["Box", "Pivot"]
+    assert first.document["fingerprint"]
+    assert shell("snapshot", "--scene", str(boxes), "--json", code=0).out == first.out
+
+
+def test_a_snapshot_for_people_lists_objects_and_their_number(shell: Shell, boxes: Path) -> None:
+    spoken = shell("snapshot", "--scene", str(boxes), "--find", "P*", "--limit", "1", code=0).out
+    assert "Pivot" in spoken and "(1, 2, 3)" in spoken and "Box" not in spoken
+    assert "1 of 1 objects" in spoken
+
+
+def test_wrong_options_are_refused(shell: Shell) -> None:
+    assert shell("snapshot", "--limit", "0", "--json", code=2).document["error"]["code"] == "usage"
+    assert shell("snapshot", "--scene", "missing.blend", "--json", code=3).document["error"]["message"]
