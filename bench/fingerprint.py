@@ -10,15 +10,16 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint
+from blendwright.tools.geometry import fill_mesh
+from blendwright.tools.shapes import Shape, build
 
 _data: Any = bpy.data
 _ops: Any = bpy.ops
 _context: Any = bpy.context
 
 OBJECTS = 10_000
+CUBE = Shape("cube", 2.0, 1.0, 0.0, 0.25, 2.0, 32, 16, 2, 10, True)
 SIDE = 1000  # of the grid with a million vertices
-_CORNERS = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-_FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 
 
 def _best(act: Callable[[], object], rounds: int) -> float:
@@ -37,7 +38,7 @@ def _keep_all(_block: Any) -> bool:
 
 def _cube(number: int) -> Any:
     mesh = _data.meshes.new(f"mesh {number:06}")
-    mesh.from_pydata(_CORNERS, [], _FACES)
+    fill_mesh(mesh, build(CUBE))
     made = _data.objects.new(f"object {number:06}", mesh)
     _context.scene.collection.objects.link(made)
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -26,19 +26,24 @@ class NoBlender(MetaPathFinder):
         return None
 
 
+def modules() -> Iterator[str]:
+    """Every module outside `blender/`."""
+    for part in pkgutil.iter_modules(blendwright.__path__, "blendwright."):
+        if part.name == "blendwright.blender":
+            continue
+        yield part.name
+        if part.ispkg:
+            package = importlib.import_module(part.name)
+            yield from (inner.name for inner in pkgutil.walk_packages(package.__path__, f"{part.name}."))
+
+
 def main() -> int:
     sys.meta_path.insert(0, NoBlender())
-    count = 0
-    for module in pkgutil.walk_packages(blendwright.__path__, "blendwright.", onerror=_stop):
-        if not module.name.startswith("blendwright.blender"):
-            importlib.import_module(module.name)
-            count += 1
-    print(f"{count} modules import without Blender")
+    names = list(modules())
+    for name in names:
+        importlib.import_module(name)
+    print(f"{len(names)} modules import without Blender")
     return 0
-
-
-def _stop(name: str) -> None:
-    raise ImportError(name)
 
 
 if __name__ == "__main__":

@@ -144,19 +144,3 @@ def test_an_executable_that_is_not_there_is_named(own_options: SpawnOptions, tmp
     with Pool(options) as pool, pytest.raises(EnvironmentUnfit, match=str(missing)):
         pool.take()
     assert scratches(own_options) == []
-
-
-def test_a_blender_executable_is_launched_with_the_start_file(own_options: SpawnOptions, tmp_path: Path) -> None:
-    # Stands for Blender's command line only; the bpy behind it is real.
-    blender = script(
-        tmp_path / "blender",
-        f"#!{sys.executable}\n"
-        "import runpy, sys\n"
-        "assert sys.argv[1:4] == ['--background', '--factory-startup', '--python'], sys.argv\n"
-        "assert sys.argv[5] == '--', sys.argv\n"
-        "runpy.run_path(sys.argv[4], run_name='__main__')\n",
-    )
-    with Pool(replace(own_options, blender=blender)) as pool:
-        worker = pool.take()
-        assert worker.profile.pid == worker.pid
-        assert worker.call("ping", {"n": 1}, deadline=10) == {"n": 1}

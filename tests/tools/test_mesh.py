@@ -265,6 +265,17 @@ def test_measuring_changes_nothing_and_wants_a_surface(stage: Stage) -> None:
     assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/object")
 
 
+def test_texts_and_curves_are_measured_when_there_is_something_of_them(stage: Stage) -> None:
+    text: Any = bpy.data.curves.new("Text", "FONT")
+    text.body, text.extrude = "HH", 0.25
+    for data in (text, bpy.data.curves.new("Nothing", "CURVE")):
+        bpy.context.scene.collection.objects.link(bpy.data.objects.new(data.name, data))
+    stage.state.refresh()
+    assert stage.do("mesh.measure", {"object": "Text"})["dimensions"][2] == pytest.approx(0.5)
+    (finding,) = stage.refusal("mesh.measure", {"object": "Nothing"})
+    assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/object")
+
+
 def test_what_is_not_evaluated_is_not_measured_as_if_it_were(stage: Stage) -> None:
     stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
     bpy.data.objects["Box"].hide_viewport = True

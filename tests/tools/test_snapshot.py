@@ -45,7 +45,9 @@ def furnish(stage: Stage) -> None:
     box, lid = blocks.objects["Box"], blocks.objects["Lid"]
     inner.objects.link(lid)
     lid.parent = box
-    material = blocks.materials.new("Red")
+    material: Any = blocks.materials.new("Red")
+    if not material.node_tree:  # before Blender 5.0
+        material.use_nodes = True
     material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (1, 0, 0, 1)
     box.data.materials.append(material)
     box.data.materials.append(None)

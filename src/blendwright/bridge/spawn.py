@@ -117,7 +117,9 @@ def _command(options: SpawnOptions, arguments: list[str]) -> list[str]:
         )
     for root in dict.fromkeys((_PACKAGE.parent, Path(pydantic.__file__).resolve().parent.parent)):
         arguments += ["--import-root", str(root)]
-    arguments += ["--readable", str(options.blender.resolve().parent)]
+    # The launcher starts in the scratch, where a relative path would mean another file.
+    blender = options.blender.absolute()
+    arguments += ["--readable", str(blender.resolve().parent)]
     launcher = [*python, "blendwright.blender.worker.launch", "--parent", str(os.getpid())]
     start_file = _PACKAGE / "blender" / "worker" / "start.py"
-    return [*launcher, str(options.blender), str(start_file), "--", *arguments]
+    return [*launcher, str(blender), str(start_file), "--", *arguments]

@@ -50,6 +50,10 @@ class Checker:
             choices = [str(option) for option in kind.options]
             cure = did_you_mean(str(error.instance), choices, otherwise=f"One of: {', '.join(choices)}.")
             yield Finding(self._fault, f"{_shown(error.instance)} is not a choice here", pointer, cure)
+        elif kind.name in {"anyOf", "oneOf"} and (choices := _discriminators(kind.context)):
+            place, value, words = choices
+            cure = did_you_mean(str(value), words, otherwise=f"One of: {', '.join(words)}.")
+            yield Finding(self._fault, f"{_shown(value)} is not a choice here", place, cure)
         elif kind.name in {"anyOf", "oneOf"} and kind.context:
             for inner in _likeliest(kind.context, len(error.instance_path)):
                 yield from self._explained(inner)
@@ -63,6 +67,20 @@ class Checker:
         for part in path[:-1]:
             found = self._schema["$defs"][found["$ref"].rsplit("/", 1)[-1]] if part == "$ref" else found[part]
         return sorted(found.get("properties", {}))
+
+
+def _discriminators(branches: Sequence[Sequence[Any]]) -> tuple[str, Any, list[str]] | None:
+    """Where every branch of a union fails on its own word at one place: that place, the value, and all the words."""
+    found: list[Any] = []
+    for branch in branches:
+        constant = next((error for error in branch if error.kind.name == "const"), None)
+        if constant is None:
+            return None
+        found.append(constant)
+    places = {pointer_of(error.instance_path) for error in found}
+    if len(places) != 1:
+        return None
+    return places.pop(), found[0].instance, [str(error.kind.expected_value) for error in found]
 
 
 def _likeliest(branches: Sequence[Sequence[Any]], depth: int) -> Sequence[Any]:

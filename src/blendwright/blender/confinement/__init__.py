@@ -1,5 +1,8 @@
 """Confinement of a worker: called first of all in the process, before `import bpy` and before any thread exists.
 
+A Blender executable has threads before it runs our first line. There a launcher applies what survives exec, in time for all
+of them (`confine_before_exec`), and the worker inside adds the rest (`confine`).
+
 Afterwards the process reads only what Python and Blender need, writes only its scratch, talks only through
 descriptors it already holds, and starts, signals and inspects no other process. This package must never import
 bpy or numpy: both start threads, and those would stay outside.
@@ -15,7 +18,7 @@ from blendwright.blender.confinement.selftest import ACTS
 from blendwright.blender.confinement.syscalls import this_architecture
 from blendwright.contracts.worker_environment import private_directories, private_environment
 
-__all__ = ["Confinement", "confine", "private_environment"]
+__all__ = ["Confinement", "confine", "confine_before_exec", "private_environment"]
 
 # Address space, not memory: Blender reserves far more than it touches, and needs 6 GB to start comfortably.
 _ADDRESS_SPACE = 16 << 30
@@ -23,21 +26,50 @@ _ADDRESS_SPACE = 16 << 30
 _applied: Confinement | None = None
 
 
-def confine(scratch: Path, *, readable: Sequence[Path] = (), address_space: int = _ADDRESS_SPACE) -> Confinement:
+def confine(
+    scratch: Path,
+    *,
+    readable: Sequence[Path] = (),
+    address_space: int = _ADDRESS_SPACE,
+    home: Path | None = None,
+) -> Confinement:
     """Confine this process for good, and say what holds. `readable` are further files and directories to read.
 
-    Missing support is no error but a lower level with a reason. A second call changes nothing, since
-    confinement cannot be widened: it returns the account of the first.
+    `home` is the user's home directory, for the self-test, where a launcher has put the means to find it out of reach.
+    Missing support is no error but a lower level with a reason. A second call changes nothing, since confinement cannot be
+    widened: it returns the account of the first.
     """
     global _applied
     if _applied is None:
-        for directory in private_directories(scratch):
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _applied = _confine(scratch.resolve(), readable, address_space)
+        _make_private(scratch)
+        _applied = _confine(scratch.resolve(), readable, address_space, home)
     return _applied
 
 
-def _confine(scratch: Path, readable: Sequence[Path], address_space: int) -> Confinement:
+def confine_before_exec(
+    scratch: Path, executable: Path, *, readable: Sequence[Path] = (), address_space: int = _ADDRESS_SPACE
+) -> Path | None:
+    """Apply to this process what survives becoming `executable`; returns the user's home, which is out of reach then.
+
+    What is missing is no error here: the worker that follows gives the account.
+    """
+    _make_private(scratch)
+    if sys.platform != "linux" or this_architecture() is None:
+        return None
+
+    from blendwright.blender.confinement.linux import before_exec, home_of_user
+
+    home = home_of_user()
+    before_exec(scratch.resolve(), executable, readable, address_space)
+    return home
+
+
+def _make_private(scratch: Path) -> None:
+    for directory in private_directories(scratch):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _confine(scratch: Path, readable: Sequence[Path], address_space: int, home: Path | None) -> Confinement:
     architecture = this_architecture()
     if sys.platform != "linux":
         return _unconfined(f"{platform.system()} offers no confinement that a process can put on itself")
@@ -46,7 +78,7 @@ def _confine(scratch: Path, readable: Sequence[Path], address_space: int) -> Con
 
     from blendwright.blender.confinement.linux import confine_linux  # imports modules that only Linux has
 
-    return confine_linux(architecture, scratch, readable, address_space)
+    return confine_linux(architecture, scratch, readable, address_space, home)
 
 
 def _unconfined(reason: str) -> Confinement:

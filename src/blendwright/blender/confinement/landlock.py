@@ -42,8 +42,9 @@ class Right(IntFlag):
     IOCTL_DEV = 1 << 15  # ABI 5
 
 
-# Loading a shared library maps it, which needs READ_FILE only: nothing gets EXECUTE.
+# Loading a shared library maps it, which needs READ_FILE only: EXECUTE is for what a launcher becomes, and nothing else.
 READ = Right.READ_FILE | Right.READ_DIR
+RUN = READ | Right.EXECUTE
 DEVICE = Right.READ_FILE | Right.WRITE_FILE
 # No links, sockets, fifos and devices: the core walks the scratch afterwards and must not be led astray.
 WRITE = (

@@ -11,16 +11,17 @@ from blendwright.blender.confinement.syscalls import Architecture
 
 
 def confine_linux(
-    architecture: Architecture, scratch: Path, readable: Sequence[Path], address_space: int
+    architecture: Architecture, scratch: Path, readable: Sequence[Path], address_space: int, home: Path | None = None
 ) -> Confinement:
     """Apply every layer that the kernel offers, then try to break out."""
     missing: list[str] = []
-    may_read = tuple(path.resolve() for path in (*paths.needed_to_run(), *readable))
-    ground = selftest.Ground(scratch, may_read, _home())
+    may_read = _may_read(readable)
+    ground = selftest.Ground(scratch, may_read, home or home_of_user())
 
     # Landlock holds for the thread that asks for it and for threads it starts later, not for those that run already.
+    # Where files are out of reach before we ask, a launcher has seen to it: every thread descends from what it restricted.
     threads = sum(1 for _ in Path("/proc/self/task").iterdir())
-    if threads > 1:
+    if threads > 1 and selftest.acts_not_refused(ground, selftest.ON_FILES):
         missing.append(f"{threads - 1} threads were running before confinement and keep their access to files")
 
     limited = _limit(address_space, missing)
@@ -35,6 +36,20 @@ def confine_linux(
     return Confinement(level, version, filtered, limited, not_refused, "; ".join(missing) or None)
 
 
+def before_exec(scratch: Path, executable: Path, readable: Sequence[Path], address_space: int) -> None:
+    """Restrict this process to what `executable`, the program it is about to become, needs. The filter of calls cannot come
+    yet: it would refuse the exec itself.
+    """
+    missing: list[str] = []
+    may_run = (executable.resolve().parent, *paths.PROGRAMS)
+    _limit(address_space, missing)
+    _restrict_files(scratch, _may_read(readable), missing, may_run)
+
+
+def _may_read(readable: Sequence[Path]) -> tuple[Path, ...]:
+    return tuple(path.resolve() for path in (*paths.needed_to_run(), *readable))
+
+
 def _limit(address_space: int, missing: list[str]) -> bool:
     try:
         limits.vow_no_new_privileges()
@@ -45,8 +60,9 @@ def _limit(address_space: int, missing: list[str]) -> bool:
     return True
 
 
-def _restrict_files(scratch: Path, may_read: Sequence[Path], missing: list[str]) -> int:
+def _restrict_files(scratch: Path, may_read: Sequence[Path], missing: list[str], may_run: Sequence[Path] = ()) -> int:
     rules = [(path, landlock.READ) for path in may_read]
+    rules += [(path, landlock.RUN) for path in may_run]
     rules += [(path, landlock.DEVICE) for path in paths.DEVICES]
     rules.append((scratch, landlock.WRITE))
     try:
@@ -72,7 +88,7 @@ def _filter_calls(architecture: Architecture, missing: list[str]) -> bool:
     return True
 
 
-def _home() -> Path | None:
+def home_of_user() -> Path | None:
     """The home directory of the user, whatever HOME says; a user without an entry has none."""
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()

@@ -17,6 +17,9 @@ _SYSTEM = (
     *("/sys/devices/system/cpu", "/sys/devices/system/node"),
 )
 
+# To start a program the kernel also runs the dynamic linker, or the interpreter of a script.
+PROGRAMS = tuple(map(Path, ("/usr", "/lib", "/lib64", "/bin")))
+
 DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
 
 

@@ -6,7 +6,7 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 
 import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,13 @@ def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
     return value.identifier, width, _DTYPES.get(value.type), owner.bl_rna.identifier
 
 
+@lru_cache(maxsize=1024)
+def _taking_part(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """Index and name of the attributes that count, sorted by name; kept, because most meshes have the same ones."""
+    counted = [(name, index) for index, name in enumerate(names) if not name.startswith(_OUT)]
+    return tuple((index, name) for name, index in sorted(counted))
+
+
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
     blobs = Blobs(out)
@@ -68,10 +75,9 @@ def encode_attributes(attributes: Any, out: list[Any]) -> None:
 
 
 def add_attributes(attributes: Any, out: list[Any], blobs: Blobs) -> None:
-    for name in sorted(attributes.keys()):
-        if name.startswith(_OUT):
-            continue
-        attribute = attributes[name]
+    found = attributes.values()
+    for index, name in _taking_part(tuple([attribute.name for attribute in found])):
+        attribute = found[index]
         value, width, dtype, type_name = _element(attribute.__class__)
         data = attribute.data
         count = len(data)

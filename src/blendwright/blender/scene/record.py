@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import bpy
-
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.state import SceneState
 
@@ -29,6 +27,8 @@ class Record:
         self._members: dict[fp.Key, bool] = {}
         self.created: set[fp.Key] = set()
         self.edited: set[fp.Key] = set()
+        # What this step made, and what may have lost a user in it.
+        self.made: list[Any] = []
         self.released: list[Any] = []
 
     def inverse(self, undo: Inverse) -> None:
@@ -37,6 +37,23 @@ class Record:
     def touch(self, key: fp.Key) -> None:
         if key not in self._before:
             self._before[key] = self._state.fingerprint.get(key)
+
+    def create(self, key: fp.Key, block: Any) -> None:
+        self.touch(key)
+        self.created.add(key)
+        self.made.append(block)
+
+    def rename(self, old: fp.Key, new: fp.Key) -> None:
+        """What holds for a datablock holds under its new name, and no longer for whoever comes to have the old one."""
+        for held in (self.created, self.edited):
+            if old in held:
+                held.remove(old)
+                held.add(new)
+
+    def forget(self, key: fp.Key) -> None:
+        """A datablock is gone; another one of its name is another one."""
+        self.created.discard(key)
+        self.edited.discard(key)
 
     def is_member(self, key: fp.Key) -> bool:
         """Whether an object is in a collection, from the fingerprint: asking Blender is linear in the collection's size."""
@@ -81,11 +98,3 @@ class Record:
             return fp.MEMBER if self.is_member(key) else None
         block = self._state.block(key)
         return None if block is None else fp.leaf(block)
-
-
-def home_of(collection: Any) -> str:
-    """The name of a collection in membership keys."""
-    if not collection.is_embedded_data:
-        return collection.name
-    scenes: Any = bpy.data.scenes
-    return MASTER + next(scene.name for scene in scenes if scene.collection == collection)

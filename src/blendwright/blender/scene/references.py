@@ -1,17 +1,29 @@
-"""Who points at whom, and where exactly: what a reversible deletion has to clear, and what it may leave without users."""
+"""Who points at whom, and where exactly: what a reversible deletion has to clear, and what it may leave without users.
+
+Responsible for: finding every pointer to a datablock inside another one, in RNA properties and in custom properties.
+Must not write, and must not read add-on settings that are not stored: reading would create them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import bpy
 
 from blendwright.blender.scene.state import is_buried
 
-Path = tuple[str | int, ...]
+
+class Item(str):
+    """The key of a custom property in a path."""
+
+    __slots__ = ()
+
+
+Path = tuple[Item | str | int, ...]
 # Where a struct lies in memory, and as what: the first member of a struct has the address of the whole.
 Place = tuple[int, str]
+Found = Iterator[tuple[Path, Any]]
 
 # A property path this long is a loop through Blender's own back pointers.
 DEEPEST = 8
@@ -19,8 +31,31 @@ DEEPEST = 8
 DERIVED = frozenset({"rna_type", "id_data", "original", "active_material", "active_object", "depsgraph"})
 # Elements without datablock pointers, by the million: not worth a visit.
 ELEMENTS = frozenset(
-    {"vertices", "edges", "loops", "polygons", "attributes", "loop_triangles", "points", "keyframe_points"}
-)
+    {
+        "vertices", "edges", "loops", "polygons", "loop_triangles", "loop_triangle_polygons", "skin_vertices",
+        "vertex_normals", "polygon_normals", "corner_normals", "attributes", "color_attributes", "vertex_colors", "uv_layers",
+        "points", "bezier_points", "keyframe_points", "curves",
+    }
+)  # fmt: skip
+
+
+class Slot(NamedTuple):
+    """A property that may lead to datablocks."""
+
+    name: str
+    is_list: bool
+    is_readonly: bool
+    is_runtime: bool
+
+
+class Slots(NamedTuple):
+    """The properties of one type that may lead to datablocks, and whether it can have custom ones."""
+
+    rna: tuple[Slot, ...]
+    custom: bool
+
+
+_slots: dict[str, Slots] = {}
 
 
 def referrers(blocks: set[Any]) -> dict[Any, list[Any]]:
@@ -42,37 +77,90 @@ def pointees(owner: Any) -> set[Any]:
     return {value for _, value in _pointers(owner, (), 0, set())}
 
 
+def pointees_of_item(value: Any) -> set[Any]:
+    """The datablocks that a custom property points at."""
+    return {found for _, found in _in_item(value, ())}
+
+
 def resolve(owner: Any, path: Path) -> Any:
     found = owner
     for part in path:
-        found = found[part] if isinstance(part, int) else getattr(found, part)
+        found = found[part] if isinstance(part, (int, Item)) else getattr(found, part)
     return found
 
 
-def _pointers(struct: Any, path: Path, depth: int, seen: set[Place]) -> Iterator[tuple[Path, Any]]:
+def path_to(owner: Any, target: Any) -> Path | None:
+    """The path of a struct for which Blender itself gives none (`scene.display`), through single structs only."""
+    for slot in _slots_of(owner).rna:
+        if slot.is_list or slot.is_runtime or slot.name in DERIVED:
+            continue
+        value = getattr(owner, slot.name)
+        if value is None or isinstance(value, bpy.types.ID):
+            continue
+        if value == target:
+            return (slot.name,)
+    return None
+
+
+def _slots_of(struct: Any) -> Slots:
+    rna = struct.bl_rna
+    found = _slots.get(rna.identifier)
+    if found is None:
+        leading = [prop for prop in rna.properties if prop.type in ("POINTER", "COLLECTION")]
+        slots = [
+            Slot(prop.identifier, prop.type == "COLLECTION", prop.is_readonly, prop.is_runtime)
+            for prop in leading
+            if prop.identifier not in DERIVED and prop.identifier not in ELEMENTS
+        ]
+        found = _slots[rna.identifier] = Slots(tuple(slots), _has_items(struct))
+    return found
+
+
+def _has_items(struct: Any) -> bool:
+    try:
+        struct.keys()
+    except (TypeError, AttributeError):
+        return False
+    return True
+
+
+def _pointers(struct: Any, path: Path, depth: int, seen: set[Place]) -> Found:
     # A struct is visited once: the sockets of a node lead back to it, and a tree of nodes would be walked for seconds.
     place = (struct.as_pointer(), struct.bl_rna.identifier)
     if place in seen:
         return
     seen.add(place)
-    for prop in struct.bl_rna.properties:
-        name = prop.identifier
-        if name in DERIVED or name in ELEMENTS:
+    slots = _slots_of(struct)
+    for slot in slots.rna:
+        if slot.is_runtime and not _is_stored(struct, slot.name):
             continue
-        if prop.type == "POINTER":
-            value = getattr(struct, name)
-            if value is None:
-                continue
-            if isinstance(value, bpy.types.ID) and not value.is_embedded_data:
-                if not prop.is_readonly:
-                    yield (*path, name), value
-            elif depth < DEEPEST and not _points_back(value):
-                yield from _pointers(value, (*path, name), depth + 1, seen)
-        elif prop.type == "COLLECTION" and depth < DEEPEST:
-            yield from _items(getattr(struct, name), (*path, name), depth, seen)
+        value = getattr(struct, slot.name)
+        if slot.is_list:
+            if depth < DEEPEST:
+                yield from _elements(value, (*path, slot.name), depth, seen)
+        elif value is None:
+            continue
+        elif isinstance(value, bpy.types.ID) and not value.is_embedded_data:
+            if not slot.is_readonly:
+                yield (*path, slot.name), value
+        elif depth < DEEPEST and not _points_back(value):
+            yield from _pointers(value, (*path, slot.name), depth + 1, seen)
+    if slots.custom:
+        settings = {slot.name for slot in slots.rna if slot.is_runtime}
+        for key in struct.keys():  # noqa: SIM118 - a bpy_struct is no mapping
+            if key not in settings:
+                yield from _in_item(struct[key], (*path, Item(key)))
 
 
-def _items(items: Any, path: Path, depth: int, seen: set[Place]) -> Iterator[tuple[Path, Any]]:
+def _is_stored(struct: Any, name: str) -> bool:
+    """Whether an add-on's settings are there; asking for them would make them."""
+    if hasattr(struct, "bl_system_properties_get"):  # from Blender 5.0 on
+        group = struct.bl_system_properties_get()
+        return group is not None and name in group
+    return name in struct
+
+
+def _elements(items: Any, path: Path, depth: int, seen: set[Place]) -> Found:
     for index, item in enumerate(items):
         if item is None:
             continue
@@ -81,8 +169,21 @@ def _items(items: Any, path: Path, depth: int, seen: set[Place]) -> Iterator[tup
             # datablocks (the objects of a collection) are memberships, which have their own way.
             if path[-1] == "materials":
                 yield (*path, index), item
+        elif index == 0 and _slots_of(item) == ((), False):
+            return  # plain numbers
         elif not _points_back(item):
             yield from _pointers(item, (*path, index), depth + 1, seen)
+
+
+def _in_item(value: Any, path: Path) -> Found:
+    if isinstance(value, bpy.types.ID):
+        yield path, value
+    elif hasattr(value, "to_dict"):
+        for key in value.keys():  # noqa: SIM118 - a group of properties is no mapping
+            yield from _in_item(value[key], (*path, Item(key)))
+    elif isinstance(value, list):
+        for index, element in enumerate(cast("list[Any]", value)):
+            yield from _in_item(element, (*path, index))
 
 
 def _points_back(value: Any) -> bool:

@@ -51,13 +51,13 @@ class SceneState:
     def named(self, collection: str) -> dict[str, Any]:
         known = self._names.get(collection)
         if known is None:
-            blocks: Any = getattr(bpy.data, collection)
+            blocks: Any = getattr(bpy.data, collection, ())  # not every Blender has every kind
             known = {block.name: block for block in blocks if not block.library and not is_buried(block)}
             self._names[collection] = known
         return known
 
-    def add_name(self, collection: str, block: Any) -> None:
-        self.named(collection)[block.name] = block
+    def add_name(self, collection: str, name: str, block: Any) -> None:
+        self.named(collection)[name] = block
 
     def drop_name(self, collection: str, name: str) -> None:
         self.named(collection).pop(name, None)
@@ -88,7 +88,7 @@ class SceneState:
         """Undo a burial."""
         self._buried.remove((collection, block.name))
         block.name = name
-        self.add_name(collection, block)
+        self.add_name(collection, name, block)
 
     def purge(self) -> None:
         """Really remove what is buried; before every save, since a file must not carry it."""

@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     """Run one worker; never returns."""
     code = START_FAILED
     try:
-        code = _serve(_parse(argv))
+        code = _serve(parse(argv))
     except Exception:
         # The outermost place of a worker: the core reads the reason from the log.
         logger.exception("the worker failed")
@@ -47,7 +47,7 @@ def _serve(options: argparse.Namespace) -> int:
     # Landlock and seccomp hold the thread that asks and those it starts later, and bpy starts threads when it is imported.
     from blendwright.blender.confinement import confine
 
-    confinement = confine(options.scratch, readable=[*options.import_root, *options.readable])
+    confinement = confine(options.scratch, readable=[*options.import_root, *options.readable], home=options.home)
     if options.lifeline_fd is not None:
         lifeline.watch(options.lifeline_fd)
 
@@ -65,7 +65,8 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a worker."""
     parser = argparse.ArgumentParser(prog="blendwright-worker", allow_abbrev=False)
     parser.add_argument("--read-fd", type=int, required=True)
     parser.add_argument("--write-fd", type=int, required=True)
@@ -73,5 +74,6 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--parent", type=int, required=True, help="the process to end with")
     parser.add_argument("--lifeline-fd", type=int, help="a pipe to wait on, where the kernel has no death signal")
     parser.add_argument("--readable", type=Path, action="append", default=[], help="what may be read besides the usual")
+    parser.add_argument("--home", type=Path, help="the user's home, when a launcher knows it")
     parser.add_argument("--import-root", type=Path, action="append", default=[], help="added to sys.path by start.py")
     return parser.parse_args(argv)

@@ -1,4 +1,4 @@
-"""Becomes a Blender executable, after applying to the process what survives exec.
+"""Becomes a Blender executable, after applying to the process what survives exec: its end with the parent, limits, Landlock.
 
 `python -m blendwright.blender.worker.launch --parent PID BLENDER START_FILE -- WORKER ARGUMENTS`. Runs in our Python, never inside Blender.
 """
@@ -9,9 +9,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
-from blendwright.blender.worker import lifeline
+from blendwright.blender.confinement import confine_before_exec
+from blendwright.blender.worker import entry, lifeline
+
+CANNOT_RUN = 126
 
 
 def launch(argv: Sequence[str]) -> NoReturn:
@@ -22,11 +26,24 @@ def launch(argv: Sequence[str]) -> NoReturn:
     parser.add_argument("blender")
     parser.add_argument("start_file")
     options = parser.parse_args(argv[:split])
-    # Both hold across exec: Blender ends with the core from its first instruction on, and gains no privileges.
+    worker = entry.parse(argv[split + 1 :])
+    # All of it holds across exec: Blender ends with the core from its first instruction on, and its threads are born confined.
     lifeline.die_with_parent(options.parent)
     lifeline.forbid_new_privileges()
+    readable = [*worker.import_root, *worker.readable]
+    home = confine_before_exec(worker.scratch, Path(options.blender), readable=readable)
     command = [options.blender, "--background", "--factory-startup", "--python", options.start_file, *argv[split:]]
-    os.execv(options.blender, command)
+    if home is not None:
+        command += ["--home", str(home)]
+    try:
+        os.execv(options.blender, command)
+    except OSError as error:
+        # A script that starts Blender from elsewhere, say: only the directory of what was named may be run.
+        sys.stderr.write(
+            f"{options.blender} cannot be run confined: {error.strerror}; name the Blender executable itself\n"
+        )
+        sys.stderr.flush()
+        os._exit(CANNOT_RUN)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,10 @@ class Measure(Tool[MeasureArgs, Measures]):
             yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Name a mesh, curve or text object.")
         else:
             yield from not_evaluated(scene, obj, "/object")
+            with scene.evaluated_mesh(obj) as mesh:
+                if mesh is None:  # a curve without points
+                    message = f"object '{args.object}' evaluates to nothing that has a surface"
+                    yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Give it some geometry first.")
 
     def apply(self, scene: Scene, args: MeasureArgs) -> Measures:
         obj = scene.require(Kind.OBJECT, args.object, "/object")

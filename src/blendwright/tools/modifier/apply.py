@@ -120,7 +120,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     def apply(self, scene: Scene, args: ApplyModifierArgs) -> ModifierApplied:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         old = obj.data
-        shared = _is_shared(scene, obj)
+        shared = bool(_others(scene, obj))
         new = scene.applied_mesh(obj, args.modifier)
         for key, value in old.items():
             new[key] = value
@@ -147,23 +147,24 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         yield from differs("its number of vertices", result.vertices, len(obj.data.vertices), "/modifier")
 
 
-def _is_shared(scene: Scene, obj: Block) -> bool:
+def _others(scene: Scene, obj: Block) -> list[str]:
+    """The names of those that share the object's mesh, sorted."""
     # The count also has fake users and buried pre-images in it, so it only says when looking closer is needless.
-    return obj.data.users > 1 and any(user != obj for user in scene.users(obj.data))
+    if obj.data.users < 2:
+        return []
+    return sorted(user.name for user in scene.users(obj.data) if user != obj)
 
 
 def _unfit_mesh(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[Finding]:
     if obj.data.shape_keys is not None:
         message = f"the mesh of '{obj.name}' has shape keys, which a modifier cannot be applied to"
         yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Remove the shape keys first.")
-    if not _is_shared(scene, obj):
-        return
-    if not args.make_single_user:
-        others = sorted(user.name for user in scene.users(obj.data) if user != obj)
+    others = _others(scene, obj)
+    if others and not args.make_single_user:
         message = f"the mesh '{obj.data.name}' is shared with {', '.join(repr(name) for name in others[:5])}"
         cure = "Set 'make_single_user' to give the object a mesh of its own."
         yield Finding(Fault.SCENE_CONFLICT, message, "/make_single_user", cure)
-    else:
+    elif others:
         yield from scene.taken(Kind.MESH, _own_name(args), "/mesh_name")
 
 

@@ -1,0 +1,280 @@
+"""Single recorded writes and pre-images: create, adopt, edit, set, custom properties.
+
+Responsible for: recording the inverse of each write together with the write. Knows nothing of collections and deletion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene import applying, preimage, references
+from blendwright.blender.scene.reader import SceneReader
+from blendwright.blender.scene.values import freeze, freeze_item, item_hints, put_hints, put_item
+from blendwright.contracts.effects import Kind
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+
+# Datablocks that own so much else that a copy is no pre-image.
+NO_PREIMAGE = (bpy.types.Scene, bpy.types.Collection)
+# What Blender writes along with a property of an object: a new parent forgets the parent inverse, and another rotation
+# mode converts the rotation, not to the last digit.
+WRITTEN_ALONG: dict[str | int, tuple[str, ...]] = {
+    "parent": ("matrix_parent_inverse",),
+    "rotation_mode": ("rotation_euler", "rotation_quaternion", "rotation_axis_angle"),
+}
+CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
+
+class Writing(SceneReader):
+    """The part of the Scene port that writes into datablocks."""
+
+    def create(self, kind: Kind, name: str, *args: Any) -> Any:
+        self._refuse_taken(kind, name)
+        blocks: Any = getattr(bpy.data, kind.value, None)
+        if blocks is None:
+            message = f"Blender {bpy.app.version_string} has no {kind.value}"
+            raise StepError.of(Fault.UNSUPPORTED_BLENDER, message)
+        return self._made(kind, blocks.new(name, *args), name)
+
+    def adopt(self, kind: Kind, block: Any, name: str) -> Any:
+        found = self._state.find(kind.value, name)
+        if found is not None and found != block:
+            blocks: Any = getattr(bpy.data, kind.value)
+            blocks.remove(block)
+            self._refuse_taken(kind, name)
+        if block.name != name:  # the name of a font is read-only
+            block.name = name
+        return self._made(kind, block, name)
+
+    def applied_mesh(self, obj: Any, modifier: str) -> Any:
+        self._stale = True
+        with applying.only(obj, modifier):
+            mesh = applying.new_mesh(obj, self.depsgraph())
+        self._stale = True
+        return self._made(Kind.MESH, mesh, mesh.name)
+
+    def _made(self, kind: Kind, block: Any, name: str) -> Any:
+        given = block.name
+        collection = kind.value
+        self._stale = True
+        self.record.create((collection, given), block)
+        self._state.add_name(collection, given, block)
+        self.record.inverse(lambda: self._unmake(collection, given))
+        if given != name:
+            raise StepError.of(Fault.SCENE_CONFLICT, f"Blender gave the name '{given}' instead of '{name}'")
+        return block
+
+    def _unmake(self, collection: str, name: str) -> None:
+        block = self._state.find(collection, name)
+        blocks: Any = getattr(bpy.data, collection)
+        self._state.drop_name(collection, name)
+        # Shape keys cannot be removed on their own; they go with their mesh, which is undone next.
+        if hasattr(blocks, "remove"):
+            blocks.remove(block)
+
+    def edit(self, block: Any) -> Any:
+        key = self._writable(block)
+        if isinstance(block, bpy.types.Key):
+            self.edit(block.user)  # shape keys have no life, and so no pre-image, of their own
+            return block
+        self._stale = True
+        if self.record.free(key):
+            return block
+        if isinstance(block, NO_PREIMAGE):
+            raise TypeError(f"no pre-image of {key}: use set, link and unlink")
+        if isinstance(block, bpy.types.NodeTree):
+            self._hold_users(block)
+        self.record.touch(key)
+        self.record.edited.add(key)
+        collection, name = key[0], key[1]
+        fake = block.use_fake_user
+        image = preimage.take(block)
+        grave = self._state.bury(collection, image)
+        self.record.released.append(image)
+        restore_keys = self._edit_keys(block, image)
+
+        def restore() -> None:
+            spoilt = self._state.find(collection, name)
+            saved = self._state.buried(collection, grave)
+            spoilt.user_remap(saved)
+            self._state.drop_name(collection, name)
+            blocks: Any = getattr(bpy.data, collection)
+            blocks.remove(spoilt)
+            self._state.exhume(collection, saved, name)
+            saved.use_fake_user = fake
+            restore_keys(saved)
+
+        self.record.inverse(restore)
+        return block
+
+    def _edit_keys(self, block: Any, image: Any) -> Callable[[Any], None]:
+        """Shape keys are a datablock of their own, which Blender copies and removes along with their mesh or curve."""
+        keys = getattr(image, "shape_keys", None)
+        if keys is None:
+            return lambda saved: None
+        key = fp.key_of(block.shape_keys)
+        self.record.touch(key)
+        self.record.edited.add(key)
+        self._state.bury(key[0], keys)
+
+        def restore(saved: Any) -> None:
+            self._state.drop_name(*key)
+            self._state.exhume(key[0], saved.shape_keys, key[1])
+
+        return restore
+
+    def _hold_users(self, tree: Any) -> None:
+        """An interface is repeated where a node group is used: in the sockets of group nodes, in the inputs of modifiers."""
+        for user in references.referrers({tree})[tree]:
+            self.record.touch(fp.key_of(user))
+            if isinstance(user, bpy.types.Object):
+                for modifier in user.modifiers:
+                    if isinstance(modifier, bpy.types.NodesModifier) and modifier.node_group == tree:
+                        self._hold_items(modifier)
+            elif not isinstance(user, NO_PREIMAGE):
+                self.edit(user)
+
+    def set(self, target: Any, attribute: str, value: Any, *, owner: Any | None = None) -> None:
+        holder = self._holder(target, owner)
+        key = self._writable(holder)
+        self._stale = True
+        if self.record.free(key):
+            setattr(target, attribute, value)
+            return
+        if attribute == "name" and target == holder:
+            raise TypeError("a datablock is named with rename")
+        self.record.touch(key)
+        self._hold_along(target, attribute)
+        old = getattr(target, attribute)
+        if isinstance(old, bpy.types.ID):
+            self.record.released.append(old)
+        thaw = freeze(old, self._block)
+        setattr(target, attribute, value)
+        # Addressed as it is now, which is when the inverse runs: the write may have been to its name.
+        again = self._address(holder, target)
+        self.record.inverse(lambda: setattr(again(), attribute, thaw()))
+
+    def _hold_along(self, target: Any, attribute: str | int) -> None:
+        """Record what Blender itself writes along with a property, so that it comes back after the property does."""
+        if isinstance(target, bpy.types.Object):
+            for other in WRITTEN_ALONG.get(attribute, ()):
+                self.set(target, other, getattr(target, other))
+        elif isinstance(target, bpy.types.NodesModifier) and attribute == "node_group":
+            self._hold_items(target)
+
+    def set_world_matrix(self, obj: Any, matrix: Any) -> None:
+        self.depsgraph()
+        # Blender takes the matrix apart into these channels; putting a matrix back would not give the same numbers.
+        for channel in CHANNELS:
+            self.set(obj, channel, getattr(obj, channel))
+        obj.matrix_world = matrix
+
+    def set_item(self, target: Any, key: str, value: Any) -> None:
+        self._record_item(target, key)
+        target[key] = value
+
+    def drop_item(self, target: Any, key: str) -> None:
+        self._record_item(target, key)
+        del target[key]
+
+    def _record_item(self, target: Any, key: str) -> None:
+        holder = self._holder(target, None)
+        place = self._writable(holder)
+        self._stale = True
+        if self.record.free(place):
+            return
+        self.record.touch(place)
+        again = self._address(holder, target)
+        if key not in target:
+            self.record.inverse(lambda: again().__delitem__(key))
+            return
+        old = target[key]
+        self.record.released.extend(references.pointees_of_item(old))
+        thaw, hints = freeze_item(old, self._block), item_hints(target, key)
+
+        def back() -> None:
+            put_item(again(), key, thaw())
+            put_hints(again(), key, hints)
+
+        self.record.inverse(back)
+
+    def _hold_items(self, modifier: Any) -> None:
+        """The inputs of a geometry-nodes modifier, which Blender drops when it has no group."""
+        again = self._address(modifier.id_data, modifier)
+        kept = {key: freeze_item(modifier[key], self._block) for key in modifier.keys()}  # noqa: SIM118 - no mapping
+
+        def back() -> None:
+            for key, thaw in kept.items():
+                put_item(again(), key, thaw())
+
+        self.record.inverse(back)
+
+    @contextmanager
+    def temporarily(self, target: Any, **values: Any) -> Generator[None]:
+        kept = {name: freeze(getattr(target, name), self._block) for name in values}
+        self._stale = True
+        try:
+            for name, value in values.items():
+                setattr(target, name, value)
+            yield
+        finally:
+            for name, thaw in reversed(kept.items()):
+                setattr(target, name, thaw())
+            self._stale = True
+
+    # ------------------------------------------------------------------ addressing
+
+    def _block(self, key: fp.Key) -> Any:
+        return self._state.block(key)
+
+    def _writable(self, block: Any) -> fp.Key:
+        """The key of a datablock, unless it belongs to another file."""
+        key = fp.key_of(block)
+        if len(key) > 2:
+            message = f"'{block.name}' is linked from {key[2]} and can only be changed there"
+            raise StepError.of(Fault.SCENE_CONFLICT, message, cure="Make it local first, or work with a copy of it.")
+        return key
+
+    def _holder(self, target: Any, owner: Any | None) -> Any:
+        """The datablock that a structure is hashed with."""
+        if owner is not None:
+            return owner
+        holder = target.id_data
+        if holder.is_embedded_data:
+            if not isinstance(holder, bpy.types.Collection):
+                raise TypeError(f"{target} is in an embedded node tree: name its owner")
+            return next(scene for scene in self.blocks(Kind.SCENE) if scene.collection == holder)
+        return holder
+
+    def _address(self, holder: Any, target: Any) -> Callable[[], Any]:
+        """A way to find a structure again after references have become stale."""
+        key = fp.key_of(holder)
+        if target == holder:
+            return lambda: self._block(key)
+        root = target.id_data
+        inside: references.Path = () if root == holder else (_embedded(root),)
+        if target == root:
+            return lambda: references.resolve(self._block(key), inside)
+        try:
+            path: str = target.path_from_id()
+        except ValueError:  # a type that Blender cannot give a path of
+            found = references.path_to(root, target)
+            if found is None:
+                raise
+            return lambda: references.resolve(self._block(key), (*inside, *found))
+        return lambda: references.resolve(self._block(key), inside).path_resolve(path)
+
+    def _refuse_taken(self, kind: Kind, name: str) -> None:
+        problems = self.taken(kind, name, "")
+        if problems:
+            raise StepError(problems[0])
+
+
+def _embedded(block: Any) -> str:
+    """The property that holds an embedded datablock."""
+    return "collection" if isinstance(block, bpy.types.Collection) else "node_tree"

@@ -1,0 +1,145 @@
+"""A Blender executable, which has threads before it runs our first line: confined by the launcher and by the worker in it.
+
+A real one cannot be had here. A script stands for its command line and for its threads; the bpy behind it is real.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import sys
+import sysconfig
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import blendwright
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import SpawnOptions
+from blendwright.values.errors import EnvironmentUnfit
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement exists on Linux only")
+
+# Like Blender, it loads its libraries and starts its threads, then runs the file that it was given. One of the threads tries what
+# none may, before and after the worker has confined itself, and writes down how it went.
+STAND_IN = """
+import ctypes, json, os, resource, runpy, sys, threading
+assert sys.argv[1:4] == ["--background", "--factory-startup", "--python"], sys.argv
+import bpy
+from pathlib import Path
+
+def attempt(act):
+    try:
+        act()
+    except OSError as error:
+        return error.strerror
+    return "done"
+
+def attempts():
+    return {{
+        "read outside": attempt(lambda: Path({secret!r}).read_text()),
+        "write outside": attempt(lambda: Path({secret!r} + ".new").write_text("x")),
+        "run a program": attempt(lambda: os.posix_spawn("/usr/bin/env", ["env", "true"], {{}})),
+        "write scratch": attempt(lambda: Path("thread.txt").write_text("x")),
+    }}
+
+def intruder():
+    early = attempts()
+    started.set()
+    os.read(told, 1)
+    Path("intruder.json").write_text(json.dumps({{"early": early, "late": attempts()}}))
+    done.set()
+
+started, done = threading.Event(), threading.Event()
+told, tell = os.pipe()
+threading.Thread(target=intruder, daemon=True).start()
+started.wait()
+
+from blendwright.blender.worker import trials
+def ask(params):
+    os.write(tell, b"x")
+    done.wait()
+    return {{
+        "attempts": json.loads(Path("intruder.json").read_text()),
+        "threads": len(os.listdir("/proc/self/task")),
+        "address_space": resource.getrlimit(resource.RLIMIT_AS)[1],
+    }}
+trials.METHODS["test.intruder"] = ask
+runpy.run_path(sys.argv[4], run_name="__main__")
+"""
+
+PLAIN = """
+import runpy
+assert sys.argv[1:4] == ["--background", "--factory-startup", "--python"], sys.argv
+assert sys.argv[5] == "--", sys.argv
+runpy.run_path(sys.argv[4], run_name="__main__")
+"""
+
+
+def script(place: Path, text: str) -> Path:
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(text)
+    place.chmod(place.stat().st_mode | stat.S_IXUSR)
+    return place
+
+
+def stand_in(place: Path, text: str) -> Path:
+    """A script beside an interpreter of its own, as Blender brings one: nothing outside its directory may be run."""
+    place.parent.mkdir()
+    python = place.with_name("python")
+    shutil.copy(Path(sys.executable).resolve(), python)
+    place.with_name("pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
+    packages = sysconfig.get_paths()["purelib"]
+    source = str(Path(blendwright.__file__).parent.parent)
+    return script(place, f"#!{python}\nimport sys\nsys.path += [{packages!r}, {source!r}]\n{text}")
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    path = tmp_path / "secret.txt"
+    path.write_text("secret")
+    return path
+
+
+def test_its_threads_are_confined_as_fully_as_the_worker(
+    own_options: SpawnOptions, tmp_path: Path, secret: Path
+) -> None:
+    text = STAND_IN.format(secret=str(secret))
+    with Pool(replace(own_options, blender=stand_in(tmp_path / "bin" / "blender", text))) as pool:
+        worker = pool.take()
+        account = worker.profile.confinement
+        seen = worker.call("test.intruder", {}, deadline=20)
+        assert worker.call("scene.hash", {"full": True}, deadline=20)["hash"]
+        assert worker.profile.pid == worker.pid
+    assert seen["threads"] > 2, "it had threads before the worker began"
+    assert (account["level"], account["selftest"], account["reason"]) == ("full", [], None)
+    assert (account["seccomp"], account["rlimits"]) == (True, True)
+    assert seen["address_space"] > 0
+    early, late = seen["attempts"]["early"], seen["attempts"]["late"]
+    assert early["read outside"] == late["read outside"] == "Permission denied"
+    assert early["write outside"] == late["write outside"] == "Permission denied"
+    assert late["run a program"] == "Operation not permitted"
+    assert early["write scratch"] == late["write scratch"] == "done"
+    assert not secret.with_name("secret.txt.new").exists()
+
+
+def test_a_relative_path_means_the_file_that_the_core_sees(
+    own_options: SpawnOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path / "bin" / "blender", PLAIN)
+    monkeypatch.chdir(tmp_path)
+    with Pool(replace(own_options, blender=Path("bin/blender"))) as pool:
+        assert pool.take().call("ping", {}, deadline=20) == {}
+
+
+def test_a_script_that_starts_blender_from_elsewhere_is_told_what_to_name(
+    own_options: SpawnOptions, tmp_path: Path
+) -> None:
+    elsewhere = script(tmp_path / "elsewhere" / "interpreter", "#!/bin/sh\nexit 0\n")
+    blender = script(tmp_path / "bin" / "blender", f"#!{elsewhere}\n")
+    with (
+        Pool(replace(own_options, blender=blender)) as pool,
+        pytest.raises(EnvironmentUnfit, match="name the Blender executable itself"),
+    ):
+        pool.take()
