@@ -1,14 +1,14 @@
 """What the fingerprint costs: one datablock, everything against saving the file, a large mesh, one update."""
 
-import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import bpy
 
+from bench.table import row
 from blendwright.blender import fingerprint
 from blendwright.tools.geometry import fill_mesh
 from blendwright.tools.shapes import Shape, build
@@ -49,28 +49,21 @@ def _grid() -> Any:
     return _context.object.data
 
 
-def _row(what: str, seconds: float, limit: str, **more: float) -> dict[str, Any]:
-    return {"what": what, "ms": round(seconds * 1e3, 4), "limit": limit, **more}
-
-
-def measure() -> list[dict[str, Any]]:
-    """One row per measurement: what, milliseconds, limit, and a ratio where the limit is one."""
+def measure() -> Iterator[dict[str, Any]]:
+    """Rows of the table: single datablocks, everything against saving, one update, a large mesh."""
     _ops.wm.read_factory_settings(use_empty=True)
     cubes = [_cube(number) for number in range(OBJECTS)]
     material = _data.materials.new("material")
     if material.node_tree is None:
         material.use_nodes = True
-    rows = [
-        _row("leaf of an object", _best(lambda: fingerprint.leaf(cubes[0]), 500), "0.05 ms"),
-        _row("leaf of a cube mesh", _best(lambda: fingerprint.leaf(cubes[0].data), 500), "0.05 ms"),
-        _row("leaf of a default material", _best(lambda: fingerprint.leaf(material), 200), "0.15 ms"),
-    ]
+    yield row("leaf of an object", _best(lambda: fingerprint.leaf(cubes[0]), 500) * 1e6, "us", None)
+    yield row("leaf of a cube mesh", _best(lambda: fingerprint.leaf(cubes[0].data), 500) * 1e6, "us", None)
+    yield row("leaf of a default material", _best(lambda: fingerprint.leaf(material), 200) * 1e6, "us", None)
     with tempfile.TemporaryDirectory() as place:
         path = str(Path(place) / "scene.blend")
-        save = _best(lambda: _ops.wm.save_as_mainfile(filepath=path, copy=True, compress=False), 4)
-    full = _best(lambda: fingerprint.full(_keep_all), 4)
-    rows.append(_row(f"save {OBJECTS} objects", save, ""))
-    rows.append(_row(f"full, {OBJECTS} objects", full, "3 x save", ratio=round(full / save, 2)))
+        save = _best(lambda: _ops.wm.save_as_mainfile(filepath=path, copy=True, compress=False), 5)
+    full = _best(lambda: fingerprint.full(_keep_all), 5)
+    yield row(f"full fingerprint / save, {OBJECTS:,} objects with own meshes", full / save, "x", 3.0)
     running = fingerprint.Fingerprint(fingerprint.full(_keep_all))
 
     def update() -> None:
@@ -78,14 +71,10 @@ def measure() -> list[dict[str, Any]]:
         running.put(fingerprint.key_of(cubes[5]), fingerprint.leaf(cubes[5]))
         running.root()
 
-    one = _best(update, 200)
-    rows.append(_row("one changed object, with the root", one, "full / 100", ratio=round(full / one, 1)))
+    yield row(f"incremental / full fingerprint, {OBJECTS:,} objects", _best(update, 200) / full, "x", 0.01)
     _ops.wm.read_factory_settings(use_empty=True)
-    grid = _grid()
-    rows.append(_row(f"mesh of {len(grid.vertices)} vertices", _best(lambda: fingerprint.leaf(grid), 4), "150 ms"))
-    return rows
+    yield row(f"mesh of {SIDE * SIDE:,} vertices", _best(_leaf_of(_grid()), 4) * 1e3, "ms", None)
 
 
-if __name__ == "__main__":
-    for row in measure():
-        print(json.dumps(row))
+def _leaf_of(block: Any) -> Callable[[], object]:
+    return lambda: fingerprint.leaf(block)

@@ -6,13 +6,13 @@ Ratios only mean something within one run: both sides are measured here, in turn
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from bench.table import row
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
@@ -31,17 +31,13 @@ def measure() -> Iterator[dict[str, Any]]:
     """Rows of the table; each names what was measured, the figure and its limit."""
     with tempfile.TemporaryDirectory() as scratch, Pool(SpawnOptions(Path(scratch))) as pool:
         worker = pool.take()
-        yield _row("memory of an idle worker", worker.profile.memory_mb or 0.0, "MB", None)
+        yield row("memory of an idle worker", worker.profile.memory_mb or 0.0, "MB", None)
         filled = 0
         for size in (1_000, 10_000):
             filled = _fill(worker, filled, size)
             if size == 1_000:
                 yield _read_only(worker)
             yield _creating(worker, size)
-
-
-def _row(what: str, value: float, unit: str, limit: float | None) -> dict[str, Any]:
-    return {"what": what, "value": round(value, 3), "unit": unit, "limit": limit, "ok": limit is None or value <= limit}
 
 
 def _step(tool: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -74,14 +70,11 @@ def _creating(worker: WorkerProcess, size: int) -> dict[str, Any]:
     plain = _Plain(size)
     ratios: list[float] = []
     for turn in range(ROUNDS):
-        names = [f"New{turn}_{number:05d}" for number in range(BATCH)]
+        names = [f"New{size}_{turn}_{number:05d}" for number in range(BATCH)]
         ours = _windowed(worker, names)
         theirs = plain.create(names)
         ratios.append(ours / theirs)
-        for name in names:
-            worker.submit("scene.step", _step("object.delete", {"name": name})) if size <= 1_000 else None
-        plain.delete(names) if size <= 1_000 else None
-    return _row(
+    return row(
         f"mesh.create_primitive step / plain bpy, {size:,} objects, window {WINDOW}",
         statistics.median(ratios),
         "x",
@@ -112,16 +105,12 @@ class _Plain:
             collection.objects.link(obj)
         return perf_counter() - started
 
-    def delete(self, names: list[str]) -> None:
-        data = self._bpy.data
-        data.batch_remove([data.objects[name] for name in names] + [data.meshes[name] for name in names])
-
 
 def _read_only(worker: WorkerProcess) -> dict[str, Any]:
     request = _step("object.inspect", {"name": "Box000500"})
     worker.call("scene.step", request, deadline=30)
     times = _times(lambda: worker.call("scene.step", _step("object.inspect", {"name": "Box000500"}), deadline=30))
-    return _row("read-only call, warm, 1,000 objects: p50", statistics.median(times) * 1000, "ms", 1.0)
+    return row("read-only call, warm, 1,000 objects: p50", statistics.median(times) * 1000, "ms", 1.0)
 
 
 def _times(act: Callable[[], object], count: int = 300) -> list[float]:
@@ -131,8 +120,3 @@ def _times(act: Callable[[], object], count: int = 300) -> list[float]:
         act()
         found.append(perf_counter() - started)
     return found
-
-
-if __name__ == "__main__":
-    for row in measure():
-        sys.stdout.write(f"{row}\n")

@@ -82,6 +82,7 @@ def test_a_read_only_tool_that_writes_is_taken_back(trial: Trial) -> None:
     before = trial.full()
     answer = trial.run("undeclared", tool="trial.peek")
     assert (answer["fault"], answer["reverted_by"]) == ("INTERNAL_ERROR", "inverse")
+    assert "read-only" in answer["message"]
     assert trial.full() == before
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,13 +22,6 @@ def test_a_call_prints_one_tool_result_with_hashes_and_leaves_no_scratch(shell: 
     assert list((shell.place / ".blendwright" / "scratch").glob("session-*")) == []
 
 
-def test_a_call_for_people_says_what_changed(shell: Shell) -> None:
-    ran = shell(*CUBE, code=0)
-    assert "ok mesh.create_primitive" in ran.out
-    assert "created objects Box" in ran.out
-    assert "scene" in ran.out
-
-
 def test_a_bad_argument_is_refused_with_pointer_and_cure_and_the_hash_stays(shell: Shell) -> None:
     args = '{"kind":"cueb","name":"Box","sise":2}'
     result = shell("call", "mesh.create_primitive", "--args", args, "--json", code=2).document
@@ -39,7 +30,7 @@ def test_a_bad_argument_is_refused_with_pointer_and_cure_and_the_hash_stays(shel
     cures = {finding["pointer"]: finding["cure"] for finding in result["details"]["findings"]}
     assert cures == {"/kind": "Did you mean 'cube'?", "/sise": "Did you mean 'size'?"}
     spoken = shell("call", "mesh.create_primitive", "--args", args, code=2)
-    assert "/sise" in spoken.out and "Did you mean 'size'?" in spoken.out
+    assert "ARGS_INVALID" in spoken.out and "/sise" in spoken.out and "Did you mean 'size'?" in spoken.out
 
 
 def test_the_core_envelope_can_be_had_instead(shell: Shell) -> None:
@@ -54,9 +45,7 @@ def test_an_unknown_tool_is_refused_with_the_one_that_was_meant(shell: Shell) ->
     assert "'mesh.create_primitive'" in result["details"]["findings"][0]["cure"]
 
 
-@pytest.mark.parametrize(
-    "text", ["{name: Box}", "", "{", "NaN", '{"a": 1e999}', "[" * 100_000], ids=lambda text: text[:12]
-)
+@pytest.mark.parametrize("text", ["{name: Box}", "", "NaN", "[" * 100_000], ids=lambda text: text[:12])
 def test_arguments_that_are_no_json_are_refused(shell: Shell, text: str) -> None:
     answer = shell("call", "object.create_empty", "--args", text, "--json", code=2).document
     assert answer["ok"] is False
@@ -72,19 +61,21 @@ def test_arguments_may_come_from_standard_input_and_must_be_utf_8(shell: Shell) 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--no-such-option"], ["--timeout", "soon"], ["--timeout", "0"], ["--envelope", "other"], ["surplus"]],
-    ids=lambda arguments: arguments[0],
+    [
+        ["call", "object.delete", "--no-such-option"],
+        ["call", "object.delete", "--timeout", "0"],
+        ["no-such-command"],
+        ["call"],
+    ],
+    ids=" ".join,
 )
 def test_a_wrong_command_line_is_refused(shell: Shell, arguments: list[str]) -> None:
-    answer = shell("call", "object.create_empty", *arguments, "--json", code=2).document
-    assert answer["error"]["code"] == "usage"
-    spoken = shell("call", "object.create_empty", *arguments, code=2)
-    assert spoken.out == "" and "error:" in spoken.err
-
-
-@pytest.mark.parametrize("arguments", [["no-such-command"], ["call"]], ids=str)
-def test_a_command_that_is_not_there_or_incomplete_is_refused(shell: Shell, arguments: list[str]) -> None:
     assert shell(*arguments, "--json", code=2).document["error"]["code"] == "usage"
+
+
+def test_people_are_told_of_a_wrong_command_line_on_standard_error(shell: Shell) -> None:
+    spoken = shell("call", "object.delete", "--no-such-option", code=2)
+    assert spoken.out == "" and "error:" in spoken.err and "--no-such-option" in spoken.err
 
 
 def test_a_scene_that_is_not_there_or_no_scene_is_an_unfit_environment(shell: Shell) -> None:
@@ -105,8 +96,11 @@ def test_a_workspace_that_cannot_be_is_an_unfit_environment(shell: Shell) -> Non
     assert "no-such-blender" in no_blender["error"]["message"]
 
 
-def test_a_scene_file_is_read_and_never_written(shell: Shell) -> None:
-    shell(*CUBE, "--export", "scene.blend", "--json", code=0)
+def test_people_are_told_what_changed_and_a_scene_file_is_never_written(shell: Shell) -> None:
+    spoken = shell(*CUBE, "--export", "scene.blend", code=0).out
+    assert "ok mesh.create_primitive" in spoken
+    assert "created objects Box" in spoken
+    assert "scene.blend" in spoken
     scene = shell.place / "scene.blend"
     before, when = scene.read_bytes(), scene.stat().st_mtime_ns
     delete = ["call", "object.delete", "--args", '{"name":"Box"}', "--scene", "scene.blend", "--json"]
@@ -126,10 +120,3 @@ def test_a_rehearsal_and_a_snapshot_may_be_asked_for(shell: Shell) -> None:
     result: dict[str, Any] = shell(*CUBE, "--rehearse", "--snapshot", "--verify", "--json", code=0).document
     assert result["fingerprint_before"] == result["fingerprint_after"] == result["snapshot"]["fingerprint"]
     assert result["snapshot"]["objects"]["total"] == 0
-
-
-def test_a_deadline_that_passes_exits_with_one_in_time(shell: Shell, tmp_path: Path) -> None:
-    args = json.dumps({"kind": "uv_sphere", "name": "Big", "segments": 256, "rings": 256})
-    result = shell("call", "mesh.create_primitive", "--args", args, "--timeout", "0.001", "--json", code=1).document
-    assert result["error_code"] == "timeout"
-    assert result["details"]["partial_work"]["kept"] == []

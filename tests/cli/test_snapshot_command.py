@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import blendwright
 from shell import Shell
 
 
@@ -13,12 +14,10 @@ from shell import Shell
 def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A .blend file with a cube and an empty."""
     place = tmp_path_factory.mktemp("boxes")
-    shell = Shell(place)
-    cube = '{"kind":"cube","name":"Box"}'
-    shell("call", "mesh.create_primitive", "--args", cube, "--export", "one.blend", "--json", code=0)
-    empty = '{"name":"Pivot","location":[1,2,3]}'
-    again = ["call", "object.create_empty", "--args", empty, "--scene", "one.blend", "--export", "boxes.blend"]
-    shell(*again, "--json", code=0)
+    with blendwright.open(place, roots=[place], spare=False) as scene:
+        assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok
+        assert scene.call("object.create_empty", name="Pivot", location=[1, 2, 3]).ok
+        assert scene.call("file.export", path=str(place / "boxes.blend")).ok
     return place / "boxes.blend"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,3 +17,20 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     from conformance.play import Play
 
     return Play(tmp_path_factory.mktemp("conformance"))
+
+
+_status: list[int] = []
+
+
+def pytest_sessionfinish(exitstatus: int) -> None:
+    _status.append(int(exitstatus))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Blender 4.5 does not come to an end by itself once it has rendered."""
+    bpy = sys.modules.get("bpy")
+    if bpy is not None and bpy.app.version < (5, 0, 0) and not hasattr(config, "workerinput"):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_status[-1] if _status else 0)

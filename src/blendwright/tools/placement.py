@@ -50,7 +50,8 @@ def create_object(scene: Scene, args: Placed, data: Block | None) -> Block:
 def misplaced(scene: Scene, args: Placed, obj: Block) -> Iterator[Finding]:
     """How an object's placement differs from what was asked."""
     yield from differs("its location", args.location, obj.location, "/location")
-    if not same(radians(args.rotation_euler_deg), obj.rotation_euler):
+    turned = radians(args.rotation_euler_deg)
+    if turned != tuple(obj.rotation_euler) and not same(turned, obj.rotation_euler):
         held = tuple(math.degrees(angle) for angle in obj.rotation_euler)
         yield from differs("its rotation in degrees", args.rotation_euler_deg, held, "/rotation_euler_deg")
     yield from differs("its scale", args.scale, obj.scale, "/scale")

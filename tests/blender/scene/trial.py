@@ -12,8 +12,10 @@ import bpy
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
 from blendwright.blender.scene.state import is_buried
+from blendwright.values.errors import StepError
 
 Act = Callable[[BpyScene], object]
+Leaves = dict[fp.Key, bytes]
 data: Any = bpy.data
 
 
@@ -42,36 +44,38 @@ class Trial:
 
     def proves(self, act: Act, *, saves: bool = True) -> None:
         """A step and its revert, the step again, and the file that it leaves."""
-        before = self.state.root()
+        before = self.leaves()
         self.is_sound()
         scene = self.step(act)
-        after = self.state.root()
+        after = self.leaves()
         assert after != before, "nothing was written"
-        scene.record.revert()
-        assert _difference(self.state) == {}
-        assert self.state.root() == before
-        self.is_sound()
+        self.takes_back(scene, before)
         self.step(act)
-        assert self.state.root() == after
+        same(after, self.leaves())
         if saves:
             self.survives_a_save()
 
+    def takes_back(self, scene: BpyScene, before: Leaves) -> None:
+        """The revert of a step gives the scene from before it."""
+        scene.record.revert()
+        same(before, self.leaves())
+        self.is_sound()
+
+    def leaves(self) -> Leaves:
+        return dict(self.state.fingerprint.leaves())
+
     def survives_a_save(self) -> None:
-        before = self.state.root()
-        leaves = dict(self.state.fingerprint.leaves())
+        before, root = self.leaves(), self.state.root()
         self.state.save(self.scratch / "saved.blend")
         assert not [block for block in _all_blocks() if is_buried(block)]
         self.is_sound()
         self.state.open(self.scratch / "saved.blend")
-        now = self.state.fingerprint.leaves()
-        assert {key for key in leaves.keys() | now.keys() if leaves.get(key) != now.get(key)} == set()
-        assert self.state.root() == before
+        same(before, self.leaves())
+        assert self.state.root() == root
 
     def refuses(self, act: Act) -> str:
         """An act that must end in a finding, after which the revert still works; the message."""
-        from blendwright.values.errors import StepError
-
-        before = self.state.root()
+        before = self.leaves()
         scene = self.begin()
         message = ""
         try:
@@ -79,14 +83,12 @@ class Trial:
         except StepError as error:
             message = error.finding.message
         assert message, "it was not refused"
-        scene.record.revert()
-        assert self.state.root() == before
-        self.is_sound()
+        self.takes_back(scene, before)
         return message
 
     def is_sound(self) -> None:
         """Incremental and full hash agree, names are exact, and nothing living knows of what is buried."""
-        assert _difference(self.state) == {}
+        same(fp.full(is_buried), self.leaves())
         assert self.state.root() == self.state.full_root()
         for kind in fp.kinds():
             there = {block.name for block in getattr(data, kind) if not block.library and not is_buried(block)}
@@ -99,14 +101,14 @@ class Trial:
         assert {block: who for block, who in haunted.items() if who} == {}
 
 
-def _difference(state: SceneState) -> dict[fp.Key, str]:
-    """The leaves that a full recomputation sees otherwise: what to look at when a test fails."""
-    known, full = state.fingerprint.leaves(), fp.full(is_buried)
-    return {
-        key: "stale" if key in known and key in full else "missed" if key in full else "gone"
-        for key in known.keys() | full.keys()
-        if known.get(key) != full.get(key)
+def same(expected: Leaves, found: Leaves) -> None:
+    """Compare leaf by leaf, so that a failure says which datablock it is."""
+    other = {
+        key: "missing" if key not in found else "too much" if key not in expected else "another hash"
+        for key in expected.keys() | found.keys()
+        if expected.get(key) != found.get(key)
     }
+    assert not other, other
 
 
 def _all_blocks() -> list[Any]:

@@ -51,9 +51,9 @@ def build() -> None:
     instance.instance_collection = loft
     for obj in (plank, twin, pivot, eye):
         scene.collection.objects.link(obj)
-    for obj in (plank, lamp, child, shape):
+    for obj in (plank, lamp, child, shape, instance):
         yard.objects.link(obj)
-    for obj in (path, instance, pivot):
+    for obj in (path, pivot):
         loft.objects.link(obj)
     scene.camera = eye
     child.parent = pivot
@@ -63,7 +63,6 @@ def build() -> None:
     mirror.mirror_object = pivot
     aim = eye.constraints.new("TRACK_TO")
     aim.target = pivot
-    curve.bevel_object = path if False else None
     plank["friend"] = pivot
     plank["group"] = {"inner": {"who": pivot, "what": wood}, "numbers": [1, 2, 3], "text": "x"}
     plank["list"] = [{"who": pivot}, {"who": wood}]
@@ -88,7 +87,8 @@ def _materials() -> tuple[Any, Any, Any]:
     made: list[Any] = []
     for name in ("Wood", "Stone", "Paint"):
         material = data.materials.new(name)
-        material.use_nodes = True
+        if material.node_tree is None:  # before Blender 5.0
+            material.use_nodes = True
         tree = material.node_tree
         user = tree.nodes.new("ShaderNodeGroup")
         user.node_tree = group

@@ -1,4 +1,4 @@
-"""Floats in their canonical form: exact, with -0.0 folded into 0.0.
+"""Floats in their canonical form: exact, with -0.0 folded into 0.0 and one NaN.
 
 Responsible for: every float that enters the fingerprint passes here.
 """
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 _NAN = math.nan
-_ZERO = np.float32(0)
 
 
 def fold(value: float) -> float:
@@ -22,6 +21,10 @@ def fold_all(values: Iterable[float]) -> tuple[float, ...]:
 
 
 def fold_array(values: Any) -> Any:
-    """Fold a numpy array of 32-bit floats in place. A NaN keeps its bits, which Blender saves as they are."""
-    values += _ZERO
+    """Fold a numpy array of floats in place."""
+    values += values.dtype.type(0)
+    # The sum of squares is NaN only when an element is: cheaper than testing each.
+    squares = np.dot(values, values)
+    if squares != squares:
+        values[np.isnan(values)] = _NAN
     return values

@@ -19,14 +19,9 @@ _EMPTY_GROUP = hashlib.sha256(_EMPTY_BUCKET * _FANOUT).digest()
 
 
 def _key_hash(key: Key) -> bytes:
-    # Each part is preceded by its length, so that no two keys share an encoding.
-    parts: list[bytes] = []
-    for part in key:
-        # Blender names may hold bytes that are not UTF-8; Python carries them as surrogates.
-        data = part.encode("utf-8", "surrogateescape")
-        parts.append(len(data).to_bytes(4, "little"))
-        parts.append(data)
-    return hashlib.sha256(b"".join(parts)).digest()
+    # No name holds a null, so no two keys share an encoding. Names may hold bytes that are not UTF-8; Python carries them
+    # as surrogates.
+    return hashlib.sha256("\0".join(key).encode("utf-8", "surrogateescape")).digest()
 
 
 def _index(hashed: bytes) -> int:

@@ -29,6 +29,8 @@ Found = Iterator[tuple[Path, Any]]
 DEEPEST = 8
 # Pointers that are derived from others: they follow by themselves.
 DERIVED = frozenset({"rna_type", "id_data", "original", "active_material", "active_object", "depsgraph"})
+# Settings of interactive tools are no part of a scene, and Blender 4.2 crashes when a brush slot of uv_sculpt is read.
+INTERACTIVE = frozenset({"tool_settings"})
 # Elements without datablock pointers, by the million: not worth a visit.
 ELEMENTS = frozenset(
     {
@@ -110,7 +112,7 @@ def _slots_of(struct: Any) -> Slots:
         slots = [
             Slot(prop.identifier, prop.type == "COLLECTION", prop.is_readonly, prop.is_runtime)
             for prop in leading
-            if prop.identifier not in DERIVED and prop.identifier not in ELEMENTS
+            if prop.identifier not in DERIVED | ELEMENTS | INTERACTIVE
         ]
         found = _slots[rna.identifier] = Slots(tuple(slots), _has_items(struct))
     return found

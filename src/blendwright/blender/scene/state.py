@@ -18,6 +18,8 @@ from blendwright.contracts.effects import Kind
 # Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs
 # milliseconds in a large scene, and a revert needs them.
 BURIED = "~bw~"
+# Kinds whose datablocks change their Python type with a property; a reference keeps the type from when it was made.
+RETYPED = frozenset({"lights", "textures"})
 
 
 def is_buried(block: Any) -> bool:
@@ -38,7 +40,11 @@ class SceneState:
 
     def find(self, collection: str, name: str) -> Any:
         """A local datablock by name, through a map: Blender's own lookup is linear in the number of datablocks."""
-        return self.named(collection).get(name)
+        found = self.named(collection).get(name)
+        if found is not None and collection in RETYPED:
+            blocks: Any = getattr(bpy.data, collection)
+            return blocks.get((name, None))
+        return found
 
     def block(self, key: fp.Key) -> Any:
         """A datablock by its key in the fingerprint, linked ones included."""
@@ -68,7 +74,7 @@ class SceneState:
 
     def blocks(self, kind: Kind) -> Iterator[Any]:
         known = self.named(kind.value)
-        return (known[name] for name in sorted(known))
+        return (self.find(kind.value, name) for name in sorted(known))
 
     # ------------------------------------------------------------------ burying
 

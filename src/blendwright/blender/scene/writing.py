@@ -14,7 +14,7 @@ import bpy
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import applying, preimage, references
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.blender.scene.values import freeze, freeze_item, item_hints, put_hints, put_item
+from blendwright.blender.scene.values import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
 from blendwright.contracts.effects import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -78,10 +78,10 @@ class Writing(SceneReader):
             blocks.remove(block)
 
     def edit(self, block: Any) -> Any:
-        key = self._writable(block)
         if isinstance(block, bpy.types.Key):
             self.edit(block.user)  # shape keys have no life, and so no pre-image, of their own
             return block
+        key = self._writable(block)
         self._stale = True
         if self.record.free(key):
             return block
@@ -89,9 +89,18 @@ class Writing(SceneReader):
             raise TypeError(f"no pre-image of {key}: use set, link and unlink")
         if isinstance(block, bpy.types.NodeTree):
             self._hold_users(block)
+        elif getattr(block, "materials", None):
+            self._hold_slots(block)
+        image = self._hold(key, block)
+        if isinstance(block, bpy.types.NodeTree):
+            preimage.repoint(block, image)
+        return block
+
+    def _hold(self, key: fp.Key, block: Any) -> Any:
+        """Take a pre-image, and record how to put it in the place of its original."""
         self.record.touch(key)
         self.record.edited.add(key)
-        collection, name = key[0], key[1]
+        collection, name = key
         fake = block.use_fake_user
         image = preimage.take(block)
         grave = self._state.bury(collection, image)
@@ -110,7 +119,7 @@ class Writing(SceneReader):
             restore_keys(saved)
 
         self.record.inverse(restore)
-        return block
+        return image
 
     def _edit_keys(self, block: Any, image: Any) -> Callable[[Any], None]:
         """Shape keys are a datablock of their own, which Blender copies and removes along with their mesh or curve."""
@@ -131,13 +140,24 @@ class Writing(SceneReader):
     def _hold_users(self, tree: Any) -> None:
         """An interface is repeated where a node group is used: in the sockets of group nodes, in the inputs of modifiers."""
         for user in references.referrers({tree})[tree]:
-            self.record.touch(fp.key_of(user))
+            key = fp.key_of(user)
+            self.record.touch(key)
             if isinstance(user, bpy.types.Object):
                 for modifier in user.modifiers:
                     if isinstance(modifier, bpy.types.NodesModifier) and modifier.node_group == tree:
                         self._hold_items(modifier)
-            elif not isinstance(user, NO_PREIMAGE):
-                self.edit(user)
+            elif not isinstance(user, NO_PREIMAGE) and not self.record.free(key):
+                self._hold(key, user)
+
+    def _hold_slots(self, data: Any) -> None:
+        """An object has as many material slots as its data has materials; its own ones go when the data loses some."""
+        for user in references.referrers({data})[data]:
+            own = [slot.link == "OBJECT" for slot in getattr(user, "material_slots", ())]
+            if any(own):
+                key = fp.key_of(user)
+                self.record.touch(key)
+                kept = [(i, freeze(user.material_slots[i].material, self._block)) for i, one in enumerate(own) if one]
+                self.record.inverse(lambda key=key, kept=kept: _put_slots(self._block(key), kept))
 
     def set(self, target: Any, attribute: str, value: Any, *, owner: Any | None = None) -> None:
         holder = self._holder(target, owner)
@@ -209,6 +229,8 @@ class Writing(SceneReader):
         kept = {key: freeze_item(modifier[key], self._block) for key in modifier.keys()}  # noqa: SIM118 - no mapping
 
         def back() -> None:
+            for key in again().keys() - kept.keys():
+                del again()[key]
             for key, thaw in kept.items():
                 put_item(again(), key, thaw())
 
@@ -273,6 +295,12 @@ class Writing(SceneReader):
         problems = self.taken(kind, name, "")
         if problems:
             raise StepError(problems[0])
+
+
+def _put_slots(obj: Any, kept: list[tuple[int, Thaw]]) -> None:
+    for index, thaw in kept:
+        obj.material_slots[index].link = "OBJECT"
+        obj.material_slots[index].material = thaw()
 
 
 def _embedded(block: Any) -> str:

@@ -6,6 +6,7 @@ The order is the point of this module: nothing of Blender may be imported before
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import logging
 import os
@@ -57,7 +58,12 @@ def _serve(options: argparse.Namespace) -> int:
 
     from blendwright.blender.worker import handlers
 
-    return Loop(options.read_fd, options.write_fd, handlers.build(options.scratch, confinement)).run()
+    methods = handlers.build(options.scratch, confinement)
+    # A large scene means hundreds of thousands of live Python objects and hardly any cycles: looking through all of them
+    # again and again took more time than the steps themselves.
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 20)
+    return Loop(options.read_fd, options.write_fd, methods).run()
 
 
 def _ignore_interrupts() -> None:

@@ -25,6 +25,7 @@ from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
+SUN = ("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 0, 20]})
 MARGIN = 0.05
 
 
@@ -68,7 +69,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, given=(CUBE,)),
         Example(
-            {"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, given=(CUBE, CAMERA)
+            {"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, given=(CUBE, CAMERA, SUN)
         ),
     )
 
