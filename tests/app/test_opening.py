@@ -14,6 +14,7 @@ from blendwright import app
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.contracts.envelopes import ToolResult
 from blendwright.values.errors import EnvironmentUnfit
+from engine import TRIALS, all_tools
 
 
 def sessions(workspace: Path) -> list[Path]:
@@ -32,16 +33,19 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pyte
     assert sessions(tmp_path / "my-workspace") == []
 
 
+@pytest.mark.proves("EXEC-TIME-01")
 def test_a_scene_is_opened_from_a_copy_and_survives_the_loss_of_the_file(tmp_path: Path) -> None:
     with blendwright.open(tmp_path / "first", roots=[tmp_path], spare=False) as scene:
         assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok
         assert scene.call("file.export", path=str(tmp_path / "box.blend")).ok
         made = scene.hash
-    with blendwright.open(tmp_path / "second", scene=tmp_path / "box.blend", spare=False) as scene:
+    with blendwright.open(
+        tmp_path / "second", scene=tmp_path / "box.blend", spare=False, tools=all_tools(), environment=TRIALS
+    ) as scene:
         assert scene.hash == made
         (tmp_path / "box.blend").write_bytes(b"replaced meanwhile")
         first = scene.worker_pid
-        lost = scene.outcome("mesh.create_primitive", {"kind": "cube", "name": "Slow"}, deadline=0.0)
+        lost = scene.outcome("trial.misbehave", {"how": "run_away"}, deadline=0.2)
         assert lost.fault is not None and lost.fault.value == "TOOL_TIMEOUT"
         assert scene.worker_pid != first
         assert scene.call("object.delete", name="Box").ok

@@ -61,6 +61,7 @@ def test_a_call_that_keeps_to_the_contract_passes() -> None:
     ("version", "expected"),
     [((4, 1, 9), ["UNSUPPORTED_BLENDER"]), ((4, 2, 0), []), ((5, 9, 9), []), ((6, 0, 0), ["UNSUPPORTED_BLENDER"])],
 )
+@pytest.mark.proves("CORE-REFUSE-01")
 def test_blender_must_be_in_the_range_which_excludes_its_end(
     version: tuple[int, int, int], expected: list[str]
 ) -> None:
@@ -78,12 +79,14 @@ def test_every_missing_capability_is_named() -> None:
     assert "'object_write'" in found[0].message and "'file_read'" in found[1].message
 
 
+@pytest.mark.proves("EXEC-MODE-03")
 def test_a_tool_for_the_user_interface_needs_one() -> None:
     tool = changed(safety_mode=SafetyMode.UI_ASSISTED)
     assert codes(findings(tool)) == ["CAPABILITY_MISSING"]
     assert codes(findings(tool, profile=blender(background=False))) == []
 
 
+@pytest.mark.proves("EXEC-MODE-02")
 def test_unsafe_operators_need_leave() -> None:
     tool = changed(safety_mode=SafetyMode.UNSAFE_OPS)
     assert codes(findings(tool)) == ["POLICY_BLOCKED"]
@@ -92,6 +95,7 @@ def test_unsafe_operators_need_leave() -> None:
 
 @pytest.mark.parametrize("demanded", Determinism)
 @pytest.mark.parametrize("given", Determinism)
+@pytest.mark.proves("EXEC-CODE-03")
 def test_a_demand_for_determinism_refuses_what_is_weaker(demanded: Determinism, given: Determinism) -> None:
     order = ["deterministic", "seeded", "nondeterministic"]
     weaker = order.index(given.value) > order.index(demanded.value)

@@ -107,6 +107,7 @@ def test_defaults_are_filled_in_and_numbers_are_floats_where_floats_are_meant() 
     assert all(type(value) is float for value in canonical({"name": "A", "place": [1, 2, 3]})["place"])
 
 
+@pytest.mark.proves("EXEC-PHASE-02")
 def test_text_is_trimmed_and_names_are_not() -> None:
     args = canonical({"name": "  A \u00a0", "note": " \t x y\n", "parts": [{"label": " p "}]})
     assert (args["name"], args["note"], args["parts"][0]["label"]) == ("  A \u00a0", "x y", "p")
@@ -168,6 +169,7 @@ def test_a_missing_field_is_named() -> None:
     assert (found[""].message, found[""].cure) == ("'name' is missing", "Add 'name'.")
 
 
+@pytest.mark.proves("EXEC-PHASE-01")
 def test_all_problems_come_at_once() -> None:
     found = refused({"place": [0, 0], "amount": -1, "note": 5, "seed": -1})
     assert set(found) == {"", "/place", "/amount", "/note", "/seed"}

@@ -56,6 +56,7 @@ def failure(engine: Engine, how: str, **options: Any) -> Outcome:
 # ---------------------------------------------------------------------- success
 
 
+@pytest.mark.proves("EXEC-PHASE-09", "EXEC-IDEMP-03")
 def test_a_success_has_hashes_handles_changes_and_its_determinism(engine: Engine) -> None:
     before = engine.full_hash()
     outcome = engine.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -77,6 +78,7 @@ def test_a_deleted_thing_has_no_handle(engine: Engine) -> None:
     assert all(handle["name"] != "Short" for handle in outcome.handles)
 
 
+@pytest.mark.proves("EXEC-PHASE-08")
 def test_a_read_only_call_leaves_the_hash_and_verifies_when_asked(engine: Engine) -> None:
     outcome = engine.do("trial.peek", {"how": "unverified"})
     assert outcome.fingerprint_before == outcome.fingerprint_after
@@ -99,6 +101,7 @@ def test_a_rehearsed_export_leaves_no_file(engine: Engine) -> None:
     assert outcome.artifacts == () and not target.exists()
 
 
+@pytest.mark.proves("EXEC-DET-04")
 def test_two_sessions_with_equal_calls_have_equal_hashes(tmp_path: Path) -> None:
     calls = [("mesh.create_primitive", {"kind": kind, "name": kind}) for kind in ("cube", "uv_sphere", "torus")]
     with Engine(tmp_path / "first", spare=False) as first, Engine(tmp_path / "second", spare=False) as second:
@@ -109,6 +112,7 @@ def test_two_sessions_with_equal_calls_have_equal_hashes(tmp_path: Path) -> None
     assert len(set(hashes[0])) == len(calls)
 
 
+@pytest.mark.proves("EXEC-SNAP-01", "CORE-DET-02")
 def test_a_snapshot_is_given_when_asked_for(engine: Engine) -> None:
     outcome = engine.do("object.create_empty", {"name": "Seen"}, snapshot=True)
     assert outcome.snapshot is not None
@@ -121,12 +125,14 @@ def test_a_snapshot_is_given_when_asked_for(engine: Engine) -> None:
 # ---------------------------------------------------------------------- refused before anything runs
 
 
+@pytest.mark.proves("CORE-PHASE-02")
 def test_an_unknown_tool_is_refused_with_the_one_that_was_meant(engine: Engine) -> None:
     outcome = engine.call("mesh.create_primitiv", {})
     assert codes(outcome) == ("policy_refused", "contract_violation")
     assert outcome.findings[0].cure is not None and "'mesh.create_primitive'" in outcome.findings[0].cure
 
 
+@pytest.mark.proves("EXEC-PHASE-03", "CORE-PHASE-01")
 def test_bad_arguments_are_refused_with_pointer_and_cure_and_reach_no_later_phase(engine: Engine) -> None:
     outcome = engine.call("mesh.create_primitive", {"kind": "cube", "name": "Bad", "sise": 2})
     assert codes(outcome) == ("invalid_input", "invalid_arguments")
@@ -144,6 +150,7 @@ def test_bad_arguments_are_refused_with_pointer_and_cure_and_reach_no_later_phas
     ],
     ids=["capability", "determinism"],
 )
+@pytest.mark.proves("EXEC-PHASE-05", "CORE-REFUSE-02")
 def test_a_call_against_the_contract_is_refused_at_the_gate(
     engine: Engine, session: Session, expected: tuple[str, str]
 ) -> None:
@@ -160,6 +167,7 @@ def test_a_file_outside_the_roots_is_refused(engine: Engine) -> None:
     assert outcome.findings[0].pointer == "/path"
 
 
+@pytest.mark.proves("EXEC-PHASE-06", "CORE-PHASE-03")
 def test_a_check_that_fails_in_blender_has_its_pointer_and_writes_nothing(engine: Engine) -> None:
     before = engine.full_hash()
     taken = engine.call("object.create_empty", {"name": "Anchor", "location": [9, 9, 9]})
@@ -184,6 +192,7 @@ def test_a_check_that_fails_in_blender_has_its_pointer_and_writes_nothing(engine
         ("undeclared", Fault.INTERNAL_ERROR, ("internal_error", "internal_error")),
     ],
 )
+@pytest.mark.proves("EXEC-PARTIAL-01", "CORE-ATOMIC-01", "CORE-PHASE-05")
 def test_a_step_that_fails_is_taken_back(engine: Engine, how: str, fault: Fault, expected: tuple[str, str]) -> None:
     worker = engine.scene.worker()
     outcome = failure(engine, how)
@@ -241,6 +250,7 @@ def test_a_crash_of_blender_is_a_lost_worker(engine: Engine) -> None:
     assert "SIGABRT" in outcome.message
 
 
+@pytest.mark.proves("EXEC-TIME-02", "CORE-TIME-01")
 def test_the_deadline_of_the_session_is_kept_within_half_a_second_and_the_scene_is_as_before(engine: Engine) -> None:
     before = engine.full_hash()
     session = Session(limits=Limits(call_seconds=0.5))
@@ -258,6 +268,7 @@ def test_the_deadline_of_the_session_is_kept_within_half_a_second_and_the_scene_
     assert outcome.fingerprint_after == before == engine.full_hash()
 
 
+@pytest.mark.proves("CORE-TIME-02")
 def test_a_cancelled_call_says_so_and_leaves_the_scene_as_before(engine: Engine) -> None:
     before = engine.full_hash()
     running, token = engine.underway("trial.misbehave", {"how": "run_away", "name": "Cancelled"})

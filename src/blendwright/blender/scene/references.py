@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import bpy
 
+from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.state import is_buried
 
 
@@ -61,10 +62,16 @@ _slots: dict[str, Slots] = {}
 
 
 def referrers(blocks: set[Any]) -> dict[Any, list[Any]]:
-    """For each datablock, the living ones that refer to it, by name, so that the order is the same everywhere."""
+    """For each datablock, the living ones that refer to it, by name, so that the order is the same everywhere.
+
+    Those that only show it (windows, screens) are not counted: they follow by themselves."""
     found: dict[Any, set[Any]] = bpy.data.user_map(subset=blocks)
+    hashed = fp.kinds()
     return {
-        block: sorted((user for user in users if not is_buried(user)), key=lambda user: (user.id_type, user.name))
+        block: sorted(
+            (user for user in users if not is_buried(user) and fp.key_of(user)[0] in hashed),
+            key=lambda user: (user.id_type, user.name),
+        )
         for block, users in found.items()
     }
 

@@ -16,10 +16,12 @@ from conformance.cases import Case, every_case
 if TYPE_CHECKING:
     from conformance.play import Play
 
-# What a call may be refused for because of what is there; anything else is a mistake of a tool. An object whose shape depends
-# on its place (by a boolean with another) cannot always be put to rest on a surface, which shows only afterwards.
+# What a call may be refused for because of what is there; anything else is a mistake of a tool. Objects whose shape depends
+# on each other's place (by a boolean) cannot always be placed against each other, which shows only afterwards.
 REFUSED = {Fault.SCENE_CONFLICT, Fault.TARGET_NOT_FOUND, Fault.ARGS_INVALID, Fault.LIMIT_EXCEEDED}
-REFUSED_AFTERWARDS = {"place.on_surface": Fault.VERIFICATION_FAILED}
+REFUSED_AFTERWARDS = {
+    name: Fault.VERIFICATION_FAILED for name in ("place.align", "place.distribute", "place.on_surface")
+}
 # Slow, and no different in a full scene.
 LEFT_OUT = {"render.still", "render.preview"}
 
