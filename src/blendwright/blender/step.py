@@ -26,6 +26,8 @@ _log = logging.getLogger(__name__)
 
 # Membership in a collection is a leaf of its own in the fingerprint; writing it is writing the collection.
 MEMBER_KIND = Kind.COLLECTION.value
+# Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
+HAS_UNDO = bpy.app.version >= (4, 5, 0)
 # Buried datablocks cost memory; removing them all at once is cheap, one at a time is not.
 MOST_BURIED = 512
 
@@ -70,6 +72,11 @@ class _Run:
         reverted = self._revert() if self._written else None
         return self._report(findings, reverted)
 
+    def _say_what_was_done(self) -> None:
+        """A tool that raised was never sealed; its caller still learns what had been done and is taken back."""
+        if "verify" not in self._ms:
+            self._seal()
+
     def _findings(self) -> tuple[Finding, ...]:
         """Run the step as far as it goes; empty when all is as promised. An outermost place: a tool may raise anything."""
         try:
@@ -92,7 +99,7 @@ class _Run:
         try:
             self._written = True
             if self._memfile:
-                bpy.ops.ed.undo_push(message=tool.name)
+                _push_undo(tool.name)
             result = tool.apply(scene, args)
             scene.settle()
         finally:
@@ -142,17 +149,19 @@ class _Run:
     # ------------------------------------------------------------------ taking back
 
     def _revert(self) -> str:
-        ways = [Revert.MEMFILE] if self._memfile else [Revert.INVERSE]
-        for way in ways:
-            try:
-                (self._undo if way is Revert.MEMFILE else self._scene.record.revert)()
-            except Exception:
-                # An outermost place: whatever goes wrong here, the next way or the core takes over.
-                _log.exception("%s could not be reverted by %s", self._tool.name, way)
-                continue
-            if self._proof() == self._before:
-                return way.value
-            _log.error("%s reverted by %s left another hash", self._tool.name, way)
+        way = Revert.MEMFILE if self._memfile else Revert.INVERSE
+        if way is Revert.MEMFILE and not HAS_UNDO:
+            return REVERT_FAILED
+        try:
+            self._say_what_was_done()
+            (self._undo if way is Revert.MEMFILE else self._scene.record.revert)()
+        except Exception:
+            # An outermost place: whatever goes wrong here, the core rebuilds the scene.
+            _log.exception("%s could not be reverted by %s", self._tool.name, way)
+            return REVERT_FAILED
+        if self._proof() == self._before:
+            return way.value
+        _log.error("%s reverted by %s left another hash", self._tool.name, way)
         return REVERT_FAILED
 
     def _proof(self) -> str:
@@ -161,7 +170,7 @@ class _Run:
 
     def _undo(self) -> None:
         # Edits since the last push survive an undo: the dirty state is pushed first.
-        bpy.ops.ed.undo_push(message="revert")
+        _push_undo("revert")
         bpy.ops.ed.undo()
         self._state.refresh()
 
@@ -188,7 +197,8 @@ class _Run:
 
 def _unverified(finding: Finding) -> Finding:
     """What `verify` finds is a failed postcondition, whatever the tool calls it."""
-    return Finding(Fault.VERIFICATION_FAILED, finding.message, finding.pointer, finding.cure)
+    cure = "Change the arguments: Blender did not end up with what they ask for."
+    return Finding(Fault.VERIFICATION_FAILED, finding.message, finding.pointer, cure)
 
 
 def _raised(error: Exception) -> Finding:
@@ -199,6 +209,11 @@ def _raised(error: Exception) -> Finding:
         "",
         "Change the arguments; the worker's log has the whole trace.",
     )
+
+
+def _push_undo(message: str) -> None:
+    if HAS_UNDO:
+        bpy.ops.ed.undo_push(message=message)
 
 
 def _ms_since(started: float) -> float:

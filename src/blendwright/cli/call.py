@@ -42,7 +42,7 @@ def call(
         bool, typer.Option("--rehearse", help="Take the call back and prove that the scene is as before.")
     ] = False,
     export: Annotated[
-        Path | None, typer.Option("--export", metavar="FILE.blend", help="Write the scene there afterwards.")
+        Path | None, typer.Option("--export", metavar="FILE.blend", help="Write the scene there afterwards, replacing what is there.")
     ] = None,
     envelope: Annotated[
         Envelope, typer.Option("--envelope", help="Which contract's shape --json prints.")
@@ -64,7 +64,7 @@ def call(
             parse_ms=parse_ms,
         )
         if export is not None and outcome.ok:
-            written = opened.outcome("file.export", {"path": str(export)})
+            written = opened.outcome("file.export", {"path": str(export), "overwrite": True})
             outcome = outcome.with_(artifacts=(*outcome.artifacts, *written.artifacts)) if written.ok else written
     if json:
         render = tool_result if envelope == "tool_result" else core_envelope

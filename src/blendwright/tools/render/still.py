@@ -36,6 +36,7 @@ class StillArgs(Args):
         default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
     )
     path: WritePath | None = Field(default=None, description="PNG file to write instead of an artifact.")
+    overwrite: bool = Field(default=False, description="Whether a file that is there may be replaced.")
     samples: int | None = Field(
         default=None, ge=1, le=100_000, description="Samples per pixel of CYCLES, instead of the scene's."
     )
