@@ -59,6 +59,7 @@ def test_what_check_finds_keeps_apply_from_running(trial: Trial) -> None:
     assert trial.full() == before
 
 
+@pytest.mark.proves("EXEC-PHASE-07")
 @pytest.mark.parametrize(
     ("how", "fault"),
     [

@@ -20,6 +20,7 @@ from blendwright.values import frames
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError, WorkerFault, WorkerLost
 
 
+@pytest.mark.proves("EXEC-PROFILE-01")
 def test_a_worker_announces_its_blender_in_the_handshake(worker: WorkerProcess) -> None:
     port: WorkerPort = worker
     profile = port.profile

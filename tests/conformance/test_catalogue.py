@@ -66,6 +66,7 @@ def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) ->
 # ---------------------------------------------------------------------- the effect
 
 
+@pytest.mark.proves("CORE-HEADLESS-01", "CORE-PHASE-04")
 @cases()
 def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, case: Case) -> None:
     play.set(case)
@@ -177,6 +178,7 @@ def test_a_step_that_fails_its_verification_leaves_the_scene_as_it_was(play: Pla
 # ---------------------------------------------------------------------- repeating
 
 
+@pytest.mark.proves("EXEC-IDEMP-01")
 @cases(lambda case: case.idempotence is Idempotence.IDEMPOTENT)
 def test_repeating_an_idempotent_call_succeeds_and_changes_nothing(play: Play, case: Case) -> None:
     play.set(case)
@@ -186,6 +188,7 @@ def test_repeating_an_idempotent_call_succeeds_and_changes_nothing(play: Play, c
     assert again["after"] == after == play.state.full_root()
 
 
+@pytest.mark.proves("EXEC-IDEMP-02")
 @cases(lambda case: case.idempotence is Idempotence.ACCUMULATING)
 def test_repeating_an_accumulating_call_adds_more_or_meets_the_names_it_gave(play: Play, case: Case) -> None:
     play.set(case)

@@ -79,6 +79,7 @@ def test_every_missing_capability_is_named() -> None:
     assert "'object_write'" in found[0].message and "'file_read'" in found[1].message
 
 
+@pytest.mark.proves("EXEC-PHASE-04")
 @pytest.mark.proves("EXEC-MODE-03")
 def test_a_tool_for_the_user_interface_needs_one() -> None:
     tool = changed(safety_mode=SafetyMode.UI_ASSISTED)

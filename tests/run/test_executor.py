@@ -71,6 +71,15 @@ def test_a_success_has_hashes_handles_changes_and_its_determinism(engine: Engine
     assert codes(outcome) == (None, None)
 
 
+@pytest.mark.proves("EXEC-DET-03")
+def test_a_tolerance_is_named_where_one_applies(engine: Engine) -> None:
+    engine.do("mesh.create_primitive", {"kind": "cube", "name": "Measured"})
+    measured = tool_result(engine.call("mesh.measure", {"object": "Measured"}))
+    assert measured.ok and measured.tolerance is not None and measured.tolerance > 0
+    moved = tool_result(engine.call("object.transform", {"name": "Measured", "location": [0, 0, 1]}))
+    assert moved.ok and moved.tolerance is None, moved
+
+
 def test_a_deleted_thing_has_no_handle(engine: Engine) -> None:
     engine.do("object.create_empty", {"name": "Short"})
     outcome = engine.do("object.delete", {"name": "Short"})

@@ -229,6 +229,7 @@ def test_hidden_objects_have_no_world_matrix(stage: Stage) -> None:
     assert (entry["transform"]["matrix_world"], entry["visible_viewport"]) == (None, False)
 
 
+@pytest.mark.proves("EXEC-SNAP-02")
 def test_a_snapshot_meets_its_published_schema_and_nonsense_does_not(stage: Stage) -> None:
     furnish(stage)
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text(encoding="utf-8")))

@@ -12,6 +12,7 @@ Errors are findings until a promise is broken; what is raised is what stops the 
     │   ├── ProtocolBreach   it spoke what the wire does not allow
     │   └── WorkerFault      it answered with an error; `code` says which
     ├── RebuildFailed        the scene could not be brought back to the state it had
+    ├── JournalError         the journal refused a write, or does not hold together
     └── EnvironmentUnfit     Blender or the workspace cannot be used here
 """
 
@@ -84,6 +85,10 @@ class WorkerFault(WorkerError):
 
 class RebuildFailed(BlendwrightError):
     """Checkpoint and redo did not lead to the hash they should."""
+
+
+class JournalError(BlendwrightError):
+    """The journal keeps its promises by refusing: nothing of the write took place, or what is stored contradicts itself."""
 
 
 class EnvironmentUnfit(BlendwrightError):
