@@ -23,7 +23,21 @@ Operation = tuple[str, Kind, str, str]
 
 operations = st.tuples(
     st.sampled_from(
-        ("create", "create", "edit", "rename", "remove", "link", "link", "unlink", "set", "parent", "item", "point", "drop")
+        (
+            "create",
+            "create",
+            "edit",
+            "rename",
+            "remove",
+            "link",
+            "link",
+            "unlink",
+            "set",
+            "parent",
+            "item",
+            "point",
+            "drop",
+        )
     ),
     st.sampled_from(KINDS),
     st.sampled_from(NAMES),
@@ -147,9 +161,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(first=st.lists(operations, max_size=4), second=st.lists(operations, min_size=4, max_size=12))
-def test_any_sequence_is_hashed_and_taken_back(
-    ground: Trial, first: list[Operation], second: list[Operation]
-) -> None:
+def test_any_sequence_is_hashed_and_taken_back(ground: Trial, first: list[Operation], second: list[Operation]) -> None:
     trial = ground
     trial.given(build)
     trial.step(lambda scene: [perform(scene, operation) for operation in first])

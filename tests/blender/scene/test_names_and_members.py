@@ -252,17 +252,17 @@ def test_linked_data_is_not_found_by_name(linked: Trial) -> None:
     assert scene.names(Kind.MATERIAL) == []
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda scene: scene.edit(_far()),
-        lambda scene: scene.edit(_far().data),
-        lambda scene: scene.remove(_far()),
-        lambda scene: scene.rename(_far(), "Near"),
-        lambda scene: scene.set(_far(), "location", (1, 2, 3)),
-        lambda scene: scene.set_item(_far(), "key", 1),
-    ],
+FORBIDDEN: tuple[Act, ...] = (
+    lambda scene: scene.edit(_far()),
+    lambda scene: scene.edit(_far().data),
+    lambda scene: scene.remove(_far()),
+    lambda scene: scene.rename(_far(), "Near"),
+    lambda scene: scene.set(_far(), "location", (1, 2, 3)),
+    lambda scene: scene.set_item(_far(), "key", 1),
 )
+
+
+@pytest.mark.parametrize("act", FORBIDDEN)
 def test_linked_data_is_not_written(linked: Trial, act: Act) -> None:
     assert "linked from" in linked.refuses(act)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import pytest
@@ -321,7 +321,7 @@ def test_a_custom_property_takes_and_gives_back_any_value(trial: Trial, old: Any
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
-        return [_plain(element) for element in value]
+        return [_plain(element) for element in cast("list[Any]", value)]
     return value.to_dict() if hasattr(value, "to_dict") else value.to_list() if hasattr(value, "to_list") else value
 
 

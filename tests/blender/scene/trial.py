@@ -97,7 +97,7 @@ class Trial:
             assert all(block.name == name for name, block in self.state.named(kind).items())
             assert not [name for name in there if re.search(r"\.\d\d\d$", name)]
         buried = {block for block in _all_blocks() if is_buried(block)}
-        users = data.user_map(subset=buried) if buried else {}
+        users: dict[Any, set[Any]] = data.user_map(subset=buried) if buried else {}
         haunted = {block: [user for user in who if not is_buried(user)] for block, who in users.items()}
         assert {block: who for block, who in haunted.items() if who} == {}
 

@@ -86,10 +86,10 @@ def _materials() -> tuple[Any, Any, Any]:
     image.pack()
     made: list[Any] = []
     for name in ("Wood", "Stone", "Paint"):
-        material = data.materials.new(name)
+        material: Any = data.materials.new(name)
         if material.node_tree is None:  # before Blender 5.0
             material.use_nodes = True
-        tree = material.node_tree
+        tree: Any = material.node_tree
         user = tree.nodes.new("ShaderNodeGroup")
         user.node_tree = group
         user.inputs["Scale"].default_value = 3.5

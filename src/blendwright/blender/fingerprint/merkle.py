@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from blendwright.blender.fingerprint.identity import Key, label
 
-_FANOUT = 64
+_SHIFT = 6
+_FANOUT = 1 << _SHIFT
 _BUCKETS = _FANOUT * _FANOUT
 _EMPTY_BUCKET = hashlib.sha256(b"").digest()
 _EMPTY_GROUP = hashlib.sha256(_EMPTY_BUCKET * _FANOUT).digest()
@@ -66,16 +67,20 @@ class Fingerprint:
         return self._leaves.get(key)
 
     def root(self) -> str:
-        """The scene hash, `label:hex`. Only buckets that changed since the last call are computed again."""
+        """The scene hash, `label:hex`. Only what changed since the last call is computed again."""
         if self._root is None:
+            hashes, sha256 = self._hashes, hashlib.sha256
             for index in self._dirty:
                 bucket = self._buckets[index]
-                self._hashes[index] = hashlib.sha256(b"".join([k + bucket[k] for k in sorted(bucket)])).digest()
-            for group in {index // _FANOUT for index in self._dirty}:
-                start = group * _FANOUT
-                self._groups[group] = hashlib.sha256(b"".join(self._hashes[start : start + _FANOUT])).digest()
+                pairs = [key + digest for key, digest in bucket.items()]
+                if len(pairs) > 1:
+                    pairs.sort()
+                hashes[index] = sha256(b"".join(pairs)).digest()
+            for group in {index >> _SHIFT for index in self._dirty}:
+                start = group << _SHIFT
+                self._groups[group] = sha256(b"".join(hashes[start : start + _FANOUT])).digest()
             self._dirty.clear()
-            self._root = f"{label()}:{hashlib.sha256(b''.join(self._groups)).hexdigest()}"
+            self._root = f"{label()}:{sha256(b''.join(self._groups)).hexdigest()}"
         return self._root
 
     def leaves(self) -> Mapping[Key, bytes]:

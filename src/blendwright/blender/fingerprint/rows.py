@@ -3,6 +3,7 @@
 Responsible for: the two readers agreeing bit by bit. Strings, pointers and lists are not its business.
 """
 
+import math
 import struct as packing
 from itertools import chain
 from operator import attrgetter
@@ -14,6 +15,7 @@ from blendwright.blender.fingerprint.floats import fold_array
 from blendwright.blender.fingerprint.plans import Getter, getter, number_column, taking_part
 
 _UNKNOWN = -1  # an enum value that has no name
+_NAN = math.nan
 _flat = chain.from_iterable
 
 
@@ -63,13 +65,12 @@ class Rows:
         return [raw[start : start + self.width] for start in range(0, count * self.width, self.width)]
 
     def one(self, block: Any) -> bytes:
-        """The row of one datablock."""
+        """The row of one datablock. Without numpy, whose calls cost more than a row of numbers does."""
         whole, floats, flags = self._groups
         names = whole.enums(block)
         values = [known.get(name, _UNKNOWN) for known, name in zip(self._enums, names, strict=True)]
-        packed = self._pack_floats(*floats.values(block))
-        folded = fold_array(np.frombuffer(packed, "<f4").copy())
-        return self._pack_whole(*values, *whole.values(block)) + folded.tobytes() + bytes(flags.values(block))
+        folded = [value + 0.0 if value == value else _NAN for value in floats.values(block)]
+        return self._pack_whole(*values, *whole.values(block)) + self._pack_floats(*folded) + bytes(flags.values(block))
 
     def blanked(self, row: bytes, channels: dict[str, set[int]]) -> bytes:
         """A row with zeros in place of animated channels."""
@@ -105,7 +106,8 @@ class _Group:
     def values(self, block: Any) -> list[Any]:
         found: list[Any] = [*self._scalars(block)] if self._scalars else []
         if self._vectors:
-            found += _flat([vector[:] for vector in self._vectors(block)])
+            for vector in self._vectors(block):
+                found.extend(vector)
         for matrix in self._matrices:
             # foreach_get gives matrices column by column.
             found += _flat(matrix(block).transposed())

@@ -6,7 +6,7 @@ Must not write, and must not read add-on settings that are not stored: reading w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple, cast
 
 import bpy
@@ -32,12 +32,14 @@ DEEPEST = 8
 DERIVED = frozenset({"rna_type", "id_data", "original", "active_material", "active_object", "depsgraph"})
 # Settings of interactive tools are no part of a scene, and Blender 4.2 crashes when a brush slot of uv_sculpt is read.
 INTERACTIVE = frozenset({"tool_settings"})
+# The materials of a mesh or curve are cleared in place, so that indices keep their meaning.
+MATERIALS = "materials"
 # Elements without datablock pointers, by the million: not worth a visit.
 ELEMENTS = frozenset(
     {
         "vertices", "edges", "loops", "polygons", "loop_triangles", "loop_triangle_polygons", "skin_vertices",
         "vertex_normals", "polygon_normals", "corner_normals", "attributes", "color_attributes", "vertex_colors", "uv_layers",
-        "points", "bezier_points", "keyframe_points", "curves",
+        "points", "bezier_points", "keyframe_points", "curves", "collection_objects", "collection_children",
     }
 )  # fmt: skip
 
@@ -76,9 +78,9 @@ def referrers(blocks: set[Any]) -> dict[Any, list[Any]]:
     }
 
 
-def pointer_sites(owner: Any, victim: Any) -> list[Path]:
-    """The paths inside `owner` of every property that points at `victim` and can be cleared."""
-    return [path for path, value in _pointers(owner, (), 0, set()) if value == victim]
+def pointer_sites(owner: Any, victims: Container[Any]) -> list[tuple[Path, Any]]:
+    """The paths inside `owner` of every property that points at one of `victims` and can be cleared, and at which."""
+    return [(path, value) for path, value in _pointers(owner, (), 0, set()) if value in victims]
 
 
 def pointees(owner: Any) -> set[Any]:
@@ -119,10 +121,23 @@ def _slots_of(struct: Any) -> Slots:
         slots = [
             Slot(prop.identifier, prop.type == "COLLECTION", prop.is_readonly, prop.is_runtime)
             for prop in leading
-            if prop.identifier not in DERIVED | ELEMENTS | INTERACTIVE
+            if prop.identifier not in DERIVED | ELEMENTS | INTERACTIVE and not _is_membership(prop)
         ]
         found = _slots[rna.identifier] = Slots(tuple(slots), _has_items(struct))
     return found
+
+
+def _is_membership(prop: Any) -> bool:
+    """Lists of datablocks, such as the objects of a scene, have their own way of being cleared, and can be long."""
+    return prop.type == "COLLECTION" and prop.identifier != MATERIALS and _is_block(prop.fixed_type)
+
+
+def _is_block(rna: Any) -> bool:
+    while rna is not None:
+        if rna.identifier == "ID":
+            return True
+        rna = rna.base
+    return False
 
 
 def _has_items(struct: Any) -> bool:
@@ -174,10 +189,7 @@ def _elements(items: Any, path: Path, depth: int, seen: set[Place]) -> Found:
         if item is None:
             continue
         if isinstance(item, bpy.types.ID):
-            # The materials of a mesh or curve are cleared in place, so that indices keep their meaning. Other lists of
-            # datablocks (the objects of a collection) are memberships, which have their own way.
-            if path[-1] == "materials":
-                yield (*path, index), item
+            yield (*path, index), item
         elif index == 0 and _slots_of(item) == ((), False):
             return  # plain numbers
         elif not _points_back(item):

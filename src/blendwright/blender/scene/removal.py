@@ -14,7 +14,6 @@ from blendwright.blender.scene import references
 from blendwright.blender.scene.membership import Membership
 from blendwright.blender.scene.state import is_buried
 from blendwright.blender.scene.values import put_item
-from blendwright.blender.scene.writing import NO_PREIMAGE
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -29,7 +28,11 @@ class Removal(Membership):
             self._writable(block)
             if getattr(block, "shape_keys", None) is not None:
                 victims[block.shape_keys] = None
-        users = references.referrers(set(victims))
+        held: dict[Any, dict[Any, None]] = {}  # who refers to which of them
+        for victim, users in references.referrers(set(victims)).items():
+            for user in users:
+                if user not in victims:
+                    held.setdefault(user, {})[victim] = None
         for victim in victims:
             self.record.touch(fp.key_of(victim))
             if isinstance(victim, bpy.types.Object):
@@ -37,9 +40,8 @@ class Removal(Membership):
                     self.unlink(home, victim)
             elif isinstance(victim, bpy.types.Collection):
                 self._empty(victim)
-            for user in users[victim]:
-                if user not in victims:
-                    self._clear(user, victim)
+        for user in sorted(held, key=fp.key_of):
+            self._clear(user, held[user])
         for victim in victims:
             self._bury(victim)
 
@@ -47,23 +49,25 @@ class Removal(Membership):
         for child in [*collection.objects, *collection.children]:
             self.unlink(collection, child)
 
-    def _clear(self, user: Any, victim: Any) -> None:
-        """Make one datablock forget another."""
-        if isinstance(victim, bpy.types.Collection):
-            parent = user.collection if isinstance(user, bpy.types.Scene) else user
-            if isinstance(parent, bpy.types.Collection) and victim in parent.children.values():
-                self.unlink(parent, victim)
-        if isinstance(victim, bpy.types.NodeTree) and not isinstance(user, NO_PREIMAGE):
+    def _clear(self, user: Any, victims: dict[Any, None]) -> None:
+        """Make one datablock forget others."""
+        parent = user.collection if isinstance(user, bpy.types.Scene) else user
+        if isinstance(parent, bpy.types.Collection):
+            for child in [child for child in parent.children if child in victims]:
+                self.unlink(parent, child)
+        elif any(isinstance(victim, bpy.types.NodeTree) for victim in victims):
             self.edit(user)  # a group node without its group loses its links, and these have no inverse of their own
-        place, gone = fp.key_of(user), fp.key_of(victim)
+        place = fp.key_of(user)
         self.record.touch(place)
-        for path in references.pointer_sites(user, victim):
+        for path, victim in references.pointer_sites(user, victims):
             *parents, last = path
-            inside = tuple(parents)
+            inside, gone = tuple(parents), fp.key_of(victim)
             self._hold_along(references.resolve(user, inside), last)
             self._point(place, inside, last, None)
-            self.record.inverse(lambda inside=inside, last=last: self._point(place, inside, last, self._block(gone)))
-        if references.pointer_sites(user, victim):
+            self.record.inverse(
+                lambda inside=inside, last=last, gone=gone: self._point(place, inside, last, self._block(gone))
+            )
+        for _, victim in references.pointer_sites(user, victims):
             message = f"'{user.name}' cannot be without '{victim.name}'"
             cure = f"Delete '{user.name}' first, or give it another one."
             raise StepError.of(Fault.SCENE_CONFLICT, message, cure=cure)
