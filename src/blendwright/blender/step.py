@@ -7,7 +7,7 @@ hash from before proves it; where it cannot be proven the answer says so, and th
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender.scene import BpyScene, SceneState
+from blendwright.blender.scene.record import MEMBER
 from blendwright.contracts.effects import Kind, Revert, SafetyLevel
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer, StepRequest
 from blendwright.contracts.tool import AnyTool
@@ -25,7 +26,7 @@ from blendwright.values.findings import Finding
 _log = logging.getLogger(__name__)
 
 # Membership in a collection is a leaf of its own in the fingerprint; writing it is writing the collection.
-MEMBER_KIND = Kind.COLLECTION.value
+MEMBER_KIND = str(Kind.COLLECTION)
 # Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
 # Buried datablocks cost memory; removing them all at once is cheap, one at a time is not.
@@ -41,9 +42,33 @@ class Stepper:
         self._outbox = outbox
 
     def run(self, request: StepRequest) -> StepAnswer:
+        """One step, answered at once."""
+        begun = self.begin(request)
+        return begun.settle() if isinstance(begun, KeptStep) else begun
+
+    def begin(self, request: StepRequest) -> StepAnswer | KeptStep:
+        """One step. Where it was kept and only its hash is missing, that may wait: see `KeptStep.settle`."""
         tool = self._tools[request["tool"]]
         args: Any = tool.args_model.model_validate(request["args"])
-        return _Run(self._state, tool, args, request, self._outbox).answer()
+        run = _Run(self._state, tool, args, request, self._outbox)
+        answer = run.answer()
+        return KeptStep(self._state, run) if answer is None else answer
+
+
+class KeptStep:
+    """A step that was checked, applied, verified and kept, and is not hashed yet.
+
+    Hashing several in a row takes half the time of hashing each between two others, so a worker that has more requests
+    waiting leaves it. Nobody sees the scene in between: whoever touches the same datablocks has it settled first.
+    """
+
+    def __init__(self, state: SceneState, run: _Run) -> None:
+        self._state = state
+        self._run = run
+
+    def settle(self) -> StepAnswer:
+        self._state.catch_up()
+        return self._run.finished()
 
 
 class _Run:
@@ -55,22 +80,53 @@ class _Run:
         self._args = args
         self._request = request
         self._scene = BpyScene(state, request.get("files", {}), outbox)
-        self._before = state.root()
         self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
+        # A rehearsal is taken back at once, and a cross-check compares hashes at once.
+        self._may_wait = tool.revert is Revert.INVERSE and not request.keys() & {"rehearse", "cross_check"}
+        self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
         self._written = False
+        self._waits = False
+        self._finished: StepAnswer | None = None
         self._changes: list[list[str]] = []
         self._result: dict[str, Any] | None = None
         self._ms: dict[str, float] = {}
 
-    def answer(self) -> StepAnswer:
+    @property
+    def _before(self) -> str:
+        """The hash from before the step; nothing of the step itself is in the fingerprint until it is sealed."""
+        if self._start is None:
+            self._start = self._state.root()
+        return self._start
+
+    def answer(self) -> StepAnswer | None:
+        """The answer, or None when the step was kept and waits to be hashed."""
         findings = self._findings()
         if not findings and "rehearse" not in self._request:
+            if self._waits:
+                self._state.defer(self._scene.record.touched(), self._finish)
             if self._state.burial_count > MOST_BURIED:
                 self._state.purge()
-            return self._report((), None)
+            return None if self._waits else self._report((), None)
         reverted = self._revert() if self._written else None
         return self._report(findings, reverted)
+
+    def _finish(self) -> None:
+        """Hash a step that waited. An outermost place: it cannot be taken back any more, so the core must rebuild."""
+        started = perf_counter()
+        try:
+            self._start = self._state.root()
+            self._seal()
+        except Exception as error:
+            _log.exception("%s could not be hashed", self._tool.name)
+            self._finished = self._report((_raised(error),), REVERT_FAILED)
+            return
+        self._ms["verify"] = round(self._ms["verify"] + _ms_since(started), 3)
+        self._finished = self._report((), None)
+
+    def finished(self) -> StepAnswer:
+        assert self._finished is not None
+        return self._finished
 
     def _say_what_was_done(self) -> None:
         """A tool that raised was never sealed; its caller still learns what had been done and is taken back."""
@@ -110,12 +166,16 @@ class _Run:
         try:
             writes = tool.safety_level is not SafetyLevel.READ_ONLY
             findings = tuple(tool.verify(scene, args, result)) if writes or self._request.get("verify") else ()
+            if self._may_wait and not findings and self._kinds(scene.record.touched()) <= set(tool.writes):
+                self._waits = True
+                return ()
             self._seal()
             return tuple(_unverified(finding) for finding in findings) + self._broken_promises()
         finally:
             self._ms["verify"] = _ms_since(started)
 
     def _seal(self) -> None:
+        self._start = self._before  # the last moment at which it can be known
         if self._memfile:
             self._changes = self._difference()
         else:
@@ -137,18 +197,22 @@ class _Run:
         after = self._state.root()
         if self._tool.safety_level is SafetyLevel.READ_ONLY and after != self._before:
             return (Finding(Fault.INTERNAL_ERROR, f"{self._tool.name} is read-only and changed {self._changes[:3]}"),)
-        declared = {kind.value for kind in self._tool.writes}
-        kinds = {MEMBER_KIND if change[0] == "member" else change[0] for change in self._changes}
-        if kinds - declared:
-            message = f"{self._tool.name} wrote {sorted(kinds - declared)}, which it does not declare"
+        undeclared = self._kinds(self._changes) - set(self._tool.writes)
+        if undeclared:
+            message = f"{self._tool.name} wrote {sorted(undeclared)}, which it does not declare"
             return (Finding(Fault.INTERNAL_ERROR, message),)
         if self._request.get("cross_check") and self._state.full_root() != after:
             return (Finding(Fault.INTERNAL_ERROR, f"{self._tool.name} wrote something that it did not report"),)
         return ()
 
+    @staticmethod
+    def _kinds(places: Iterable[Sequence[str]]) -> set[str]:
+        return {MEMBER_KIND if place[0] == MEMBER else place[0] for place in places}
+
     # ------------------------------------------------------------------ taking back
 
     def _revert(self) -> str:
+        before = self._before  # asked for while nothing of the step is in the fingerprint
         way = Revert.MEMFILE if self._memfile else Revert.INVERSE
         if way is Revert.MEMFILE and not HAS_UNDO:
             return REVERT_FAILED
@@ -159,7 +223,7 @@ class _Run:
             # An outermost place: whatever goes wrong here, the core rebuilds the scene.
             _log.exception("%s could not be reverted by %s", self._tool.name, way)
             return REVERT_FAILED
-        if self._proof() == self._before:
+        if self._proof() == before:
             return way.value
         _log.error("%s reverted by %s left another hash", self._tool.name, way)
         return REVERT_FAILED

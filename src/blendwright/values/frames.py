@@ -9,9 +9,11 @@ Answers    `{"id": n, "result": …}` or `{"id": n, "error": {"code": "…", "me
 
 from __future__ import annotations
 
+import io
 import os
+import select
 import struct
-from typing import BinaryIO
+from typing import Any, BinaryIO, Self
 
 PROTOCOL = 1
 MAX_FRAME = 32 * 1024 * 1024
@@ -34,6 +36,41 @@ class TruncatedFrame(FrameError):
 def open_reader(fd: int) -> BinaryIO:
     """A blocking reader that owns the descriptor; buffered, so that many small frames cost few system calls."""
     return os.fdopen(fd, "rb", buffering=64 * 1024)
+
+
+class CountingReader:
+    """A reader that can tell, without waiting, whether more than it has given out is there to be read."""
+
+    def __init__(self, fd: int) -> None:
+        self._raw = _CountedFile(fd, "rb")
+        self._buffered = io.BufferedReader(self._raw, 64 * 1024)
+        self._given = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._buffered.close()
+
+    def read_frame(self) -> bytes | None:
+        body = read_frame(self._buffered)
+        if body is not None:
+            self._given += _LENGTH.size + len(body)
+        return body
+
+    def has_more(self) -> bool:
+        return self._raw.taken > self._given or bool(select.select([self._raw], [], [], 0)[0])
+
+
+class _CountedFile(io.FileIO):
+    """Counts what the buffer above it has taken in."""
+
+    taken = 0
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        count = super().readinto(buffer)
+        self.taken += count or 0
+        return count
 
 
 def read_frame(reader: BinaryIO) -> bytes | None:

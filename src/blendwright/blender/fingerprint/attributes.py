@@ -5,6 +5,7 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 """
 
 import hashlib
+from collections.abc import Container
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import Any
@@ -74,9 +75,12 @@ def encode_attributes(attributes: Any, out: list[Any]) -> None:
     blobs.finish()
 
 
-def add_attributes(attributes: Any, out: list[Any], blobs: Blobs) -> None:
+def add_attributes(attributes: Any, out: list[Any], blobs: Blobs, without: Container[str] = ()) -> None:
+    """All attributes but selections and those that are read elsewhere."""
     found = attributes.values()
     for index, name in _taking_part(tuple([attribute.name for attribute in found])):
+        if name in without:
+            continue
         attribute = found[index]
         value, width, dtype, type_name = _element(attribute.__class__)
         data = attribute.data

@@ -30,7 +30,8 @@ MEMBER = hashlib.sha256(b"member").digest()
 
 # Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
 _FORMAT = 2
-_ROW_TYPES = {"objects": "Object", "meshes": "Mesh"}
+# Only objects have so many numbers that reading them in columns pays.
+_ROW_TYPES = {"objects": "Object"}
 # Images that show what was rendered last.
 _RESULTS = {"RENDER_RESULT", "COMPOSITING"}
 

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from blendwright.blender.fingerprint.identity import Key, label
 
-_SHIFT = 6
-_FANOUT = 1 << _SHIFT
+_SIZE = hashlib.sha256().digest_size
+_FANOUT = 64
 _BUCKETS = _FANOUT * _FANOUT
 _EMPTY_BUCKET = hashlib.sha256(b"").digest()
 _EMPTY_GROUP = hashlib.sha256(_EMPTY_BUCKET * _FANOUT).digest()
@@ -35,8 +35,9 @@ class Fingerprint:
     def __init__(self, leaves: Mapping[Key, bytes]) -> None:
         self._leaves: dict[Key, bytes] = {}
         self._buckets: list[dict[bytes, bytes]] = [{} for _ in range(_BUCKETS)]
-        self._hashes: list[bytes] = [_EMPTY_BUCKET] * _BUCKETS
-        self._groups: list[bytes] = [_EMPTY_GROUP] * _FANOUT
+        # In one piece each: a group's hashes scattered over the heap would cost more to collect than to hash.
+        self._hashes = bytearray(_EMPTY_BUCKET * _BUCKETS)
+        self._groups = bytearray(_EMPTY_GROUP * _FANOUT)
         self._dirty: set[int] = set()
         self._root: str | None = None
         for key, digest in leaves.items():
@@ -69,18 +70,18 @@ class Fingerprint:
     def root(self) -> str:
         """The scene hash, `label:hex`. Only what changed since the last call is computed again."""
         if self._root is None:
-            hashes, sha256 = self._hashes, hashlib.sha256
+            hashes, sha256 = memoryview(self._hashes), hashlib.sha256
             for index in self._dirty:
-                bucket = self._buckets[index]
-                pairs = [key + digest for key, digest in bucket.items()]
-                if len(pairs) > 1:
-                    pairs.sort()
-                hashes[index] = sha256(b"".join(pairs)).digest()
-            for group in {index >> _SHIFT for index in self._dirty}:
-                start = group << _SHIFT
-                self._groups[group] = sha256(b"".join(hashes[start : start + _FANOUT])).digest()
+                pairs = [key + digest for key, digest in self._buckets[index].items()]
+                pairs.sort()
+                place = index * _SIZE
+                hashes[place : place + _SIZE] = sha256(b"".join(pairs)).digest()
+            for group in {index // _FANOUT for index in self._dirty}:
+                start = group * _FANOUT * _SIZE
+                place = group * _SIZE
+                self._groups[place : place + _SIZE] = sha256(hashes[start : start + _FANOUT * _SIZE]).digest()
             self._dirty.clear()
-            self._root = f"{label()}:{sha256(b''.join(self._groups)).hexdigest()}"
+            self._root = f"{label()}:{sha256(self._groups).hexdigest()}"
         return self._root
 
     def leaves(self) -> Mapping[Key, bytes]:

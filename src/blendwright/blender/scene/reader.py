@@ -110,7 +110,7 @@ class SceneReader:
 
     def content_hash(self, block: Any) -> str:
         key = fp.key_of(block)
-        known = None if self.record.free(key) else self._state.fingerprint.get(key)
+        known = None if self.record.free(key) else self._state.known(key)
         return (known or fp.leaf(block)).hex()
 
     def scene_hash(self) -> str:

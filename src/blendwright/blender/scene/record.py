@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from blendwright.blender import fingerprint as fp
@@ -36,7 +36,7 @@ class Record:
 
     def touch(self, key: fp.Key) -> None:
         if key not in self._before:
-            self._before[key] = self._state.fingerprint.get(key)
+            self._before[key] = self._state.known(key)
 
     def create(self, key: fp.Key, block: Any) -> None:
         self.touch(key)
@@ -58,7 +58,7 @@ class Record:
     def is_member(self, key: fp.Key) -> bool:
         """Whether an object is in a collection, from the fingerprint: asking Blender is linear in the collection's size."""
         known = self._members.get(key)
-        return self._state.fingerprint.get(key) is not None if known is None else known
+        return self._state.known(key) is not None if known is None else known
 
     def member(self, key: fp.Key, present: bool) -> None:
         self.touch(key)
@@ -71,6 +71,9 @@ class Record:
     def free(self, key: fp.Key) -> bool:
         """Whether a datablock may be written without recording: it is new in this step, or its pre-image is held."""
         return key in self.created or key in self.edited
+
+    def touched(self) -> Collection[fp.Key]:
+        return self._before.keys()
 
     def seal(self) -> list[Change]:
         """Hash what was touched; returns what really changed, in a stable order."""

@@ -6,7 +6,7 @@ References to structures inside datablocks are never kept: they dangle without n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ class SceneState:
         self._buried: list[fp.Key] = []
         self._burials = 0
         self.fingerprint = fp.Fingerprint({})
+        self._unsealed: list[Callable[[], None]] = []
+        self._unsealed_keys: set[fp.Key] = set()
         self.refresh()
 
     # ------------------------------------------------------------------ names
@@ -98,6 +100,7 @@ class SceneState:
 
     def purge(self) -> None:
         """Really remove what is buried; before every save, since a file must not carry it."""
+        self.catch_up()
         found = {self.buried(collection, name) for collection, name in self._buried}
         found.discard(None)
         if found:
@@ -108,14 +111,36 @@ class SceneState:
     def burial_count(self) -> int:
         return len(self._buried)
 
+    # ------------------------------------------------------------------ hashing later
+
+    def defer(self, keys: Iterable[fp.Key], seal: Callable[[], None]) -> None:
+        """Leave the hashing of a kept step for when it is needed: many in a row are cheaper than one at a time.
+
+        Whoever asks about one of the keys, or for the hash of the scene, has everything sealed first, in order."""
+        self._unsealed.append(seal)
+        self._unsealed_keys.update(keys)
+
+    def catch_up(self) -> None:
+        waiting, self._unsealed, self._unsealed_keys = self._unsealed, [], set()
+        for seal in waiting:
+            seal()
+
+    def known(self, key: fp.Key) -> bytes | None:
+        """The hash of a leaf as of now, None when there is none."""
+        if key in self._unsealed_keys:
+            self.catch_up()
+        return self.fingerprint.get(key)
+
     # ------------------------------------------------------------------ the whole
 
     def refresh(self) -> None:
         """Forget every reference and hash the scene anew."""
+        self.catch_up()
         self._names.clear()
         self.fingerprint = fp.Fingerprint(fp.full(is_buried))
 
     def root(self) -> str:
+        self.catch_up()
         return self.fingerprint.root()
 
     def full_root(self) -> str:
@@ -124,11 +149,13 @@ class SceneState:
 
     def reset(self) -> None:
         """An empty scene: no objects, no start-up file, no preferences of anybody."""
+        self.catch_up()
         self._buried.clear()
         bpy.ops.wm.read_factory_settings(use_empty=True)
         self._prepare()
 
     def open(self, path: Path) -> None:
+        self.catch_up()
         self._buried.clear()
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
         self._prepare()

@@ -174,9 +174,10 @@ class Writing(SceneReader):
         if isinstance(old, bpy.types.ID):
             self.record.released.append(old)
         thaw = freeze(old, self._block)
+        again = self._address(holder, target)  # before the write: what cannot be found again must not be written
         setattr(target, attribute, value)
-        # Addressed as it is now, which is when the inverse runs: the write may have been to its name.
-        again = self._address(holder, target)
+        if attribute == "name":
+            again = self._address(holder, target)  # its path has the name in it, and the inverse runs with the new one
         self.record.inverse(lambda: setattr(again(), attribute, thaw()))
 
     def _hold_along(self, target: Any, attribute: str | int) -> None:

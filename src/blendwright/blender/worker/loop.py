@@ -11,7 +11,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, Protocol, cast, runtime_checkable
 
 from blendwright.values import frames
 
@@ -21,11 +21,20 @@ ENDED = 0
 STREAM_BROKEN = 3
 
 _MESSAGE_LIMIT = 2000
+# So many answers may be owed while requests keep coming: a sender with a window waits for none of them much longer.
+MOST_OWED = 32
 
 logger = logging.getLogger(__name__)
 
 # Not ASCII-escaped: a lone surrogate then fails here, as this answer's error, and not at the other end, as a breach of the protocol.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+@runtime_checkable
+class Deferred(Protocol):
+    """What a handler returns when its answer can wait until the requests behind it have been taken in."""
+
+    def settle(self) -> object: ...
 
 
 class Refused(Exception):
@@ -40,8 +49,9 @@ class Loop:
     """One conversation over two descriptors."""
 
     def __init__(self, read_fd: int, write_fd: int, handlers: Mapping[str, Handler]) -> None:
-        self._reader = frames.open_reader(read_fd)
+        self._reader = frames.CountingReader(read_fd)
         self._write_fd = write_fd
+        self._owed: list[tuple[int, Deferred]] = []
         self._handlers = handlers
         self._last_id = 0
         self._greeted = False
@@ -51,15 +61,32 @@ class Loop:
         # A pipe that breaks while an answer is written means that the core is gone; nobody is left to be told.
         with self._reader, contextlib.suppress(BrokenPipeError):
             try:
-                while (body := frames.read_frame(self._reader)) is not None:
-                    frames.write_frame(self._write_fd, self._answer(body))
+                while (body := self._next()) is not None:
+                    answer = self._answer(body)
+                    if answer is not None:
+                        self._settle()  # answers keep the order of the requests
+                        frames.write_frame(self._write_fd, answer)
             except frames.FrameError as error:
+                self._settle()
                 code = "oversized_frame" if isinstance(error, frames.OversizedFrame) else "truncated_frame"
                 frames.write_frame(self._write_fd, _error(None, code, str(error)))
                 return STREAM_BROKEN
+            self._settle()
         return ENDED
 
-    def _answer(self, body: bytes) -> bytes:
+    def _next(self) -> bytes | None:
+        """The next request; what is owed is settled before waiting for one."""
+        if self._owed and (len(self._owed) >= MOST_OWED or not self._reader.has_more()):
+            self._settle()
+        return self._reader.read_frame()
+
+    def _settle(self) -> None:
+        owed, self._owed = self._owed, []
+        for request_id, deferred in owed:
+            frames.write_frame(self._write_fd, self._bytes(request_id, deferred.settle))
+
+    def _answer(self, body: bytes) -> bytes | None:
+        """The answer to a request; None when it is owed and comes later."""
         request_id: int | None = None
         try:
             request = _parse(body)
@@ -67,7 +94,23 @@ class Loop:
             if request_id <= self._last_id:
                 raise Refused("out_of_order", f"request id {request_id} is not greater than the last, {self._last_id}")
             self._last_id = request_id
-            result = self._dispatch(*_method_of(request))
+            method, params = _method_of(request)
+        except Refused as refusal:
+            return _error(request_id, refusal.code, str(refusal))
+        deferred: list[Deferred] = []
+        answer = self._bytes(request_id, lambda: self._dispatch(method, params), deferred)
+        if deferred:
+            self._owed.append((request_id, deferred[0]))
+            return None
+        return answer
+
+    def _bytes(self, request_id: int, act: Callable[[], object], deferred: list[Deferred] | None = None) -> bytes:
+        """The answer that an act gives. A result that can wait goes into `deferred` instead, where there is one."""
+        try:
+            result = act()
+            if deferred is not None and isinstance(result, Deferred):
+                deferred.append(result)
+                return b""
             answer = _encode({"id": request_id, "result": result}).encode()
         except Refused as refusal:
             return _error(request_id, refusal.code, str(refusal))

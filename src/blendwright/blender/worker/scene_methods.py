@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from blendwright.blender.scene import SceneState
-from blendwright.blender.step import Stepper
+from blendwright.blender.step import KeptStep, Stepper
 from blendwright.blender.worker.loop import Handler, Refused
-from blendwright.contracts.step import StepRequest
+from blendwright.contracts.step import EPOCH_CLOSED, StepAnswer, StepRequest
 from blendwright.contracts.tool import AnyTool
 
 
@@ -24,6 +24,7 @@ class SceneMethods:
         outbox = scratch / "artifacts"
         outbox.mkdir(exist_ok=True)
         self._stepper = Stepper(self._state, tools, outbox)
+        self._closed_epoch = 0
 
     def methods(self) -> dict[str, Handler]:
         return {
@@ -60,12 +61,24 @@ class SceneMethods:
         return {"hash": self._state.full_root() if params.get("full") else self._state.root()}
 
     def step(self, params: dict[str, Any]) -> object:
-        """Run one step."""
+        """Run one step. A failure closes its epoch: what was sent behind it was meant for a scene that did not come to be."""
         request = cast("StepRequest", params)
+        epoch = request.get("epoch")
+        if epoch is None:
+            return self._run(request)
+        if epoch <= self._closed_epoch:
+            raise Refused(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
+        closed, self._closed_epoch = self._closed_epoch, epoch
+        answer = self._run(request)
+        if isinstance(answer, KeptStep) or answer["ok"]:
+            self._closed_epoch = closed
+        return answer
+
+    def _run(self, request: StepRequest) -> StepAnswer | KeptStep:
         tool = self._tools.get(request["tool"])
         if tool is None or tool.version != request["version"]:
             raise Refused("unknown_tool", f"this worker has no {request['tool']} version {request['version']}")
-        return self._stepper.run(request)
+        return self._stepper.begin(request)
 
     def _hash(self) -> dict[str, str]:
         return {"hash": self._state.root()}
