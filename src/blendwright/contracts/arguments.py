@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -9,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 # Blender 5.0 keeps names of up to 255 bytes, older ones 63: the Scene port checks the limit of the Blender at hand.
 NAME_BYTES = 255
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Args(BaseModel):
@@ -30,7 +32,7 @@ class NoArgs(Args):
 def _name_fits(value: str) -> str:
     if len(value.encode()) > NAME_BYTES:
         raise PydanticCustomError("name_too_long", "a name has at most {limit} bytes", {"limit": NAME_BYTES})
-    if any(ord(char) < 32 or ord(char) == 127 for char in value):
+    if CONTROL.search(value):
         raise PydanticCustomError("name_control", "a name has no control characters")
     return value
 

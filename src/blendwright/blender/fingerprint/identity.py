@@ -62,10 +62,16 @@ def key_of(block: Any) -> Key:
 
 def member_key(collection: Any, member: Any) -> Key:
     """The key of an object's place in a collection; a scene's own collection goes by the scene's name."""
-    name = collection.name
-    if collection.is_embedded_data:
-        name = next(f"scene:{scene.name}" for scene in _data.scenes if scene.collection == collection)
+    name = f"scene:{scene_of(collection).name}" if collection.is_embedded_data else collection.name
     return member_key_named(name, collection, member)
+
+
+def scene_of(collection: Any) -> Any:
+    """The scene whose own collection this is; Blender does not say, but it is nearly always the current one's."""
+    current = bpy.context.scene
+    if current.collection == collection:
+        return current
+    return next(scene for scene in _data.scenes if scene.collection == collection)
 
 
 def member_key_named(collection_name: str, collection: Any, member: Any) -> Key:

@@ -33,8 +33,7 @@ class Membership(Writing):
             return
         edge = fp.member_key(collection, child)
         if not self.record.is_member(edge):
-            home = self._home(collection)
-            member = fp.key_of(child)
+            home, member = self._home(collection), fp.key_of(child)
             collection.objects.link(child)
             self.record.member(edge, True)
             self.record.inverse(lambda: self._member_back(home, member, edge, False))

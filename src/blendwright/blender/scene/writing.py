@@ -271,7 +271,7 @@ class Writing(SceneReader):
         if holder.is_embedded_data:
             if not isinstance(holder, bpy.types.Collection):
                 raise TypeError(f"{target} is in an embedded node tree: name its owner")
-            return next(scene for scene in self.blocks(Kind.SCENE) if scene.collection == holder)
+            return fp.scene_of(holder)
         return holder
 
     def _address(self, holder: Any, target: Any) -> Callable[[], Any]:
