@@ -235,3 +235,46 @@ def test_a_core_that_is_gone_ends_the_loop_quietly() -> None:
 def code(answer: dict[str, Any]) -> tuple[int | None, str]:
     assert answer.keys() == {"id", "error"}
     return answer["id"], answer["error"]["code"]
+
+
+class Owed:
+    """An answer that waits, and notes when it was settled."""
+
+    def __init__(self, value: int, settled: list[int]) -> None:
+        self._value = value
+        self._settled = settled
+
+    def settle(self) -> object:
+        self._settled.append(self._value)
+        return self._value
+
+
+def test_owed_answers_are_settled_in_order_when_no_request_is_waiting_or_another_answer_is_due() -> None:
+    settled: list[int] = []
+    seen: list[list[int]] = []
+
+    def later(params: dict[str, Any]) -> object:
+        return Owed(params["n"], settled)
+
+    def now(params: dict[str, Any]) -> object:
+        seen.append(list(settled))
+        return "now"
+
+    requests: list[dict[str, Any]] = [HELLO]
+    requests += [{"id": n, "method": "later", "params": {"n": n}} for n in (2, 3)]
+    requests += [{"id": 4, "method": "now", "params": {}}, {"id": 5, "method": "later", "params": {"n": 5}}]
+    to_worker, from_core = os.pipe(), os.pipe()
+    for request in requests:
+        frames.write_frame(to_worker[1], json.dumps(request).encode())
+    os.close(to_worker[1])
+    handlers: dict[str, Handler] = {"hello": lambda params: {}, "later": later, "now": now}
+    assert Loop(to_worker[0], from_core[1], handlers).run() == ENDED
+    os.close(from_core[1])
+    with frames.open_reader(from_core[0]) as reader:
+        answers: list[dict[str, Any]] = []
+        while (body := frames.read_frame(reader)) is not None:
+            answers.append(json.loads(body))
+    assert [answer["id"] for answer in answers] == [1, 2, 3, 4, 5]
+    assert [answer["result"] for answer in answers[1:]] == [2, 3, "now", 5]
+    assert seen == [[]], "with requests waiting, the answers before are still owed"
+    assert settled == [2, 3, 5]

@@ -287,6 +287,18 @@ def test_a_datablock_is_not_named_by_set(village: Trial) -> None:
         scene.set(scene.require(Kind.MATERIAL, "Wood").node_tree.nodes[0], "mute", True)
 
 
+def test_what_cannot_be_found_again_is_not_written(village: Trial) -> None:
+    before = village.state.root()
+    scene = village.begin()
+    flags = scene.active.view_layers[0].layer_collection.children["Yard"]
+    with pytest.raises(ValueError, match="path"):
+        scene.set(flags, "exclude", True)
+    assert not flags.exclude
+    scene.record.revert()
+    assert village.state.root() == before
+    village.is_sound()
+
+
 # ---------------------------------------------------------------------- custom properties
 
 VALUES: tuple[Any, ...] = (

@@ -1,0 +1,90 @@
+"""Steps that are kept and hashed later: what is answered is what would have been answered at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from stage import Stage
+
+from blendwright.blender.step import KeptStep, Stepper
+from blendwright.contracts.step import StepAnswer, StepRequest
+from blendwright.plan.arguments import canonical_arguments
+from blendwright.tools.catalog import tools
+
+Call = tuple[str, dict[str, Any]]
+
+BOX: Call = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+BALL: Call = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Ball"})
+YARD: Call = ("collection.create", {"name": "Yard"})
+MOVE: Call = ("object.transform", {"name": "Box", "location": [1, 2, 3]})
+HOUSE: Call = ("collection.link_object", {"object": "Box", "collection": "Yard"})
+RENAME: Call = ("object.rename", {"name": "Box", "new_name": "Crate"})
+DELETE: Call = ("object.delete", {"name": "Box"})
+LOOK: Call = ("object.inspect", {"name": "Box"})
+TAKEN: Call = ("object.create_empty", {"name": "Box"})
+SHADE: Call = ("mesh.shade", {"object": "Box", "shading": "smooth"})
+PAINT: Call = ("material.ensure_principled", {"name": "Red", "base_color": [1, 0, 0]})
+COAT: Call = ("material.assign", {"object": "Box", "material": "Red"})
+
+STORIES: dict[str, list[Call]] = {
+    "apart": [BOX, BALL, YARD],
+    "the same datablock": [BOX, MOVE, SHADE],
+    "a look in between": [BOX, LOOK, MOVE, LOOK],
+    "a refusal in between": [BOX, TAKEN, BALL],
+    "membership": [BOX, YARD, HOUSE, HOUSE],
+    "another name": [BOX, RENAME, BOX],
+    "gone and made again": [BOX, DELETE, BOX, MOVE],
+    "materials": [BOX, PAINT, COAT, DELETE],
+}
+
+
+def played(place: Path, story: list[Call], *, at_once: bool) -> list[dict[str, Any]]:
+    """The answers to a story, settled after each call or all at the end, without their times."""
+    stage = Stage(place)
+    stepper = Stepper(stage.state, tools(), place)
+    begun: list[StepAnswer | KeptStep] = []
+    for tool, raw in story:
+        args, findings = canonical_arguments(tools()[tool], raw)
+        assert not findings
+        step = stepper.begin(cast("StepRequest", {"tool": tool, "version": tools()[tool].version, "args": args}))
+        begun.append(step.settle() if at_once and isinstance(step, KeptStep) else step)
+    answers = [step.settle() if isinstance(step, KeptStep) else step for step in begun]
+    assert stage.state.root() == stage.state.full_root()
+    return [{key: value for key, value in answer.items() if not key.endswith("_ms")} for answer in answers]
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_answers_are_the_same_at_once_and_later(name: str, tmp_path: Path) -> None:
+    story = STORIES[name]
+    assert played(tmp_path, story, at_once=False) == played(tmp_path, story, at_once=True)
+
+
+def test_a_kept_step_waits_until_somebody_asks(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stepper = Stepper(stage.state, tools(), tmp_path)
+    args, _ = canonical_arguments(tools()[BOX[0]], BOX[1])
+    step = stepper.begin({"tool": BOX[0], "version": 1, "args": args})
+    assert isinstance(step, KeptStep)
+    assert stage.state.fingerprint.get(("objects", "Box")) is None, "it is not hashed yet"
+    assert stage.state.known(("objects", "Box")) is not None, "and is when it matters"
+    assert step.settle()["ok"]
+
+
+def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(tmp_path)
+    stepper = Stepper(stage.state, tools(), tmp_path)
+    args, _ = canonical_arguments(tools()[BOX[0]], BOX[1])
+    step = stepper.begin({"tool": BOX[0], "version": 1, "args": args})
+    assert isinstance(step, KeptStep)
+
+    def unreadable(block: object) -> bytes:
+        raise ReferenceError("on purpose")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("blendwright.blender.fingerprint.leaf", unreadable)
+        answer = step.settle()
+    assert (answer["ok"], answer["reverted_by"]) == (False, "failed")
