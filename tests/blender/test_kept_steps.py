@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from stage import Stage
 
 from blendwright.blender.step import KeptStep, Stepper
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.tools.catalog import tools
+from stage import Stage
 
 Call = tuple[str, dict[str, Any]]
 
