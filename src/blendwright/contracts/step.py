@@ -18,6 +18,8 @@ class StepRequest(TypedDict):
     verify: NotRequired[bool]
     # Apply, then take back by this way and prove it: a rehearsal that leaves the scene as it was.
     rehearse: NotRequired[str]
+    # The steps that a core sends without waiting share an epoch: once one of them has failed, the worker refuses the rest.
+    epoch: NotRequired[int]
     # Compare the incremental hash with a full recomputation before answering.
     cross_check: NotRequired[bool]
 
@@ -42,3 +44,5 @@ class StepAnswer(TypedDict):
 
 
 REVERT_FAILED = "failed"
+# The error code of a step whose epoch ended with an earlier failure.
+EPOCH_CLOSED = "epoch_closed"
