@@ -191,10 +191,11 @@ class Wanted:
 class Found:
     """What the journal knows of a wanted operation.
 
-    `ancestor`: `commit.receipt` is its answer. `reading`: `reading.receipt` is, for the scene hash that was asked for. `before_adopt`: on HEAD's
-    line, but a foreign file was adopted since and may have lost it. `elsewhere`: on another line only. `rolled_back`: it was taken back,
-    so it may run again. `clash` is an operation of the same request and operation id with other args, tool or tool version
-    (never one that was rolled back). `intent` is an outside effect of this key of which nobody knows whether it happened.
+    `ancestor`: `commit.receipt` is its answer. `reading`: `reading.receipt` is, for the scene hash that was asked for.
+    `before_adopt`: on HEAD's line, but a foreign file was adopted since and may have lost it. `elsewhere`: on another line
+    only. `rolled_back`: it was taken back, so it may run again. `clash` is an operation of the same request and operation id
+    with other args, tool or tool version (never one that was rolled back). `intent` is an outside effect of this key of which
+    nobody knows whether it happened.
     """
 
     where: Where
@@ -250,7 +251,7 @@ class OpenBoundary:
 
     id: int
     request_id: str
-    base: int | None
+    base: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,11 +384,9 @@ class JournalPort(JournalReader, Protocol):
         """From here on all or nothing: end it by `commit(…, keeps=id)` or `roll_back`."""
         ...
 
-    def roll_back(self, boundary: int, audit: AuditIds) -> Written:
-        """Move HEAD back to where the boundary began, with a `rolled_back` record for every commit since, newest first.
-
-        `audit` gives each record its call id; safety level and mutation id are those of the commit's own record.
-        """
+    def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> Written:
+        """Move HEAD back to where the boundary began; in the same transaction the records of what failed, then a `rolled_back`
+        record for every commit since, newest first, under the ids of the commit's own record."""
         ...
 
     def stage_checkpoint(self, saved: Path, scene_hash: str) -> StagedCheckpoint:
