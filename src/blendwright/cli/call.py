@@ -42,7 +42,10 @@ def call(
         bool, typer.Option("--rehearse", help="Take the call back and prove that the scene is as before.")
     ] = False,
     export: Annotated[
-        Path | None, typer.Option("--export", metavar="FILE.blend", help="Write the scene there afterwards, replacing what is there.")
+        Path | None,
+        typer.Option(
+            "--export", metavar="FILE.blend", help="Write the scene there afterwards, replacing what is there."
+        ),
     ] = None,
     envelope: Annotated[
         Envelope, typer.Option("--envelope", help="Which contract's shape --json prints.")

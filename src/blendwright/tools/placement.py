@@ -19,9 +19,13 @@ class Placed(Args):
 
     name: Name = Field(description="Name of the new object, taken literally; must be free.")
     location: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Position in metres.")
-    rotation_euler_deg: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees, in XYZ order.")
+    rotation_euler_deg: Vector3 = Field(
+        default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees, in XYZ order."
+    )
     scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
-    collection: Name | None = Field(default=None, description="Collection to link it to; the scene's own when left out.")
+    collection: Name | None = Field(
+        default=None, description="Collection to link it to; the scene's own when left out."
+    )
 
 
 def radians(degrees: Sequence[float]) -> tuple[float, ...]:
