@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -14,15 +14,23 @@ from typing import Any, Self
 from blendwright.blender.worker.trial_tools import TOOLS
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
+from blendwright.contracts.journal_port import Commit
 from blendwright.contracts.session import Session
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken
+from blendwright.journal import Journal
+from blendwright.plan.schedule import schedule
+from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
+from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.scratch_history import ScratchHistory
+from blendwright.run.runner import Runner
+from blendwright.run.solo import Solo
 from blendwright.tools import catalog
 from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Plan
+from blendwright.values.report import RunReport
 
 TRIALS = {"BLENDWRIGHT_TEST_METHODS": "1"}
 
@@ -52,9 +60,10 @@ class Engine:
         self.place = place
         self.tools = all_tools()
         self.pool = Pool(SpawnOptions(place / "scratch", environment=TRIALS))
-        self.history = ScratchHistory(place, scene)
-        catalogue = registry_fingerprint(type(tool) for tool in self.tools.values())
-        self.scene = LiveScene(self.pool, self.history, catalogue, spare=spare)
+        self.journal = Journal(place / "workspace")
+        self.catalogue = registry_fingerprint(type(tool) for tool in self.tools.values())
+        self.scene = LiveScene(self.pool, self.journal, self.catalogue, spare=spare, start=scene)
+        self.ledger = Ledger(self.journal, self.scene)
         self._threads = ThreadPoolExecutor(1)
 
     def __enter__(self) -> Self:
@@ -64,12 +73,27 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.pool.close()
+        self.journal.close()
         self._threads.shutdown()
 
+    @property
+    def files(self) -> FileAccess:
+        return FileAccess([self.place], self.place / "artifacts")
+
+    @property
+    def solo(self) -> Solo:
+        return Solo(self.scene, self.journal, self.ledger, self.files)
+
     def executor(self, session: Session | None = None) -> Executor:
-        return Executor(
-            self.scene, self.tools, session or Session(), FileAccess([self.place], self.place / "artifacts")
-        )
+        return Executor(self.scene, self.ledger, self.solo, self.tools, session or Session(), self.files)
+
+    def run(self, plan: Plan, *, session: Session | None = None, **options: Any) -> RunReport:
+        """A plan through validation, schedule and runner."""
+        session = session or Session()
+        valid = validate(plan, self.tools, session)
+        assert isinstance(valid, ValidPlan), valid
+        runner = Runner(self.scene, self.journal, self.ledger, self.solo, self.tools, session, self.files)
+        return runner.run(schedule(valid, self.catalogue, self.scene.hash), valid.failing, **options)
 
     def call(self, tool: str, args: Any, *, session: Session | None = None, **options: Any) -> Outcome:
         return self.executor(session).call(tool, args, **options)
@@ -83,6 +107,15 @@ class Engine:
     def full_hash(self) -> str:
         """The hash of what is really in the worker, computed anew."""
         return self.scene.worker().call("scene.hash", {"full": True}, deadline=30)["hash"]
+
+    def head(self) -> Commit:
+        head = self.journal.head
+        assert head is not None
+        return head
+
+    def records(self) -> list[Mapping[str, Any]]:
+        """Every audit record."""
+        return [record.record for record in self.journal.audit_records(limit=100_000)]
 
     def underway(self, tool: str, args: Any) -> tuple[Future[Outcome], Announcing]:
         """A call in another thread that the worker has been sent."""

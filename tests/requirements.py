@@ -7,10 +7,54 @@ no test may claim those.
 
 from __future__ import annotations
 
+OPERATIONS = "000 operations contract"
 EXECUTION = "001 execution model"
 CORE = "002 core model"
+STEPS = "004 steps contract"
 
 REQUIREMENTS: dict[str, tuple[str, str]] = {
+    # ---- operations: planner output
+    "OPS-SCHEMA-01": (
+        OPERATIONS,
+        "Planner output conforms exactly to the planner schema: fields, types, patterns, enums.",
+    ),
+    "OPS-SCHEMA-02": (OPERATIONS, "Additional properties are forbidden at every level; only args is open."),
+    "OPS-SCHEMA-03": (OPERATIONS, "operation_id is unique within the request."),
+    "OPS-SCHEMA-04": (OPERATIONS, "Planner output is strict JSON; anything else is refused."),
+    "OPS-SCHEMA-05": (OPERATIONS, "Only validated input goes on: invalid plans are rejected before execution."),
+    "OPS-ARGS-01": (OPERATIONS, "args are validated against the tool's contract."),
+    "OPS-TOOL-01": (OPERATIONS, "Plans with tools outside the contract are rejected before execution."),
+    "OPS-SAFETY-01": (OPERATIONS, "The declared safety_level is held against the tool's own by the policy gate."),
+    "OPS-VERSION-01": (OPERATIONS, "Schemas are published under a version, so that a breaking change gets a new one."),
+    # ---- operations: graph and order
+    "OPS-GRAPH-01": (OPERATIONS, "Operations are the nodes and depends_on the edges of a directed acyclic graph."),
+    "OPS-GRAPH-02": (OPERATIONS, "Plans with missing dependencies are rejected before execution."),
+    "OPS-GRAPH-03": (OPERATIONS, "Plans with cycles are rejected before execution."),
+    "OPS-GRAPH-04": (OPERATIONS, "A rejection names everything that is wrong at once."),
+    "OPS-ORDER-01": (OPERATIONS, "Equal graph, registry version and baseline hash give an equal schedule."),
+    "OPS-ORDER-02": (OPERATIONS, "Ties of the topological sort are broken by operation_id in ascending lexical order."),
+    "OPS-ORDER-03": (
+        OPERATIONS,
+        "Non-deterministic tool calls are forbidden unless seed, time and environment are pinned.",
+    ),
+    # ---- operations: results and failures
+    "OPS-RESULT-01": (OPERATIONS, "A success is emitted with execution receipts."),
+    "OPS-RESULT-02": (OPERATIONS, "No report claims success with an operation that was not done."),
+    "OPS-FAIL-01": (OPERATIONS, "Every failure is answered by the payload of exactly four fields."),
+    "OPS-FAIL-02": (OPERATIONS, "error_code is a machine-readable enum that has the named codes."),
+    "OPS-FAIL-03": (
+        OPERATIONS,
+        "Actions are retry, replace_args, drop or insert_precondition, each for its own fault.",
+    ),
+    "OPS-FAIL-04": (
+        OPERATIONS,
+        "recoverable says whether a follow-up plan is safe; retry_hint is concise and actionable.",
+    ),
+    "OPS-FAIL-05": (
+        OPERATIONS,
+        "minimal_repair_plan is the smallest operation-level diff that makes the plan executable.",
+    ),
+    "OPS-CORR-01": (OPERATIONS, "gemini_request_id is required in planner output as request_id and carried along."),
     # ---- execution model: phases
     "EXEC-PHASE-01": (EXECUTION, "Arguments are validated against the tool's schema: required keys, types, ranges."),
     "EXEC-PHASE-02": (
@@ -79,9 +123,86 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     "CORE-REFUSE-02": (CORE, "Refusals use the envelope and have no side effects."),
     "CORE-DET-01": (CORE, "Every tool declares its determinism class; seeds are inputs and are echoed."),
     "CORE-DET-02": (CORE, "Snapshots that are returned carry fingerprints."),
+    # ---- steps: payload
+    "STEPS-PAYLOAD-01": (
+        STEPS,
+        "A payload contains steps, each with step_id, dependencies, tool and optionally a title.",
+    ),
+    "STEPS-PAYLOAD-02": (STEPS, "tool is a non-empty name, or an object with name and args."),
+    "STEPS-PAYLOAD-03": (STEPS, "step_id is unique and non-empty."),
+    "STEPS-PAYLOAD-04": (STEPS, "dependencies is a list of valid step_ids."),
+    "STEPS-PAYLOAD-05": (STEPS, "args is an object."),
+    "STEPS-PAYLOAD-06": (STEPS, "step.args and tool.args are not mixed."),
+    "STEPS-PAYLOAD-07": (STEPS, "Ids like step_1 start from step_1 and are sequential and contiguous."),
+    # ---- steps: semantics
+    "STEPS-ORDER-01": (STEPS, "The plan is executed step by step, in payload order where dependencies allow."),
+    "STEPS-SEM-01": (STEPS, "A dependency that does not exist fails fast: nothing runs."),
+    "STEPS-TOOL-01": (STEPS, "A tool that is not found does not reject the plan: its step fails."),
+    # ---- steps: results
+    "STEPS-RESULT-01": (
+        STEPS,
+        "Every step result has step_id, tool, ok, skipped, reason and error, and may have an output.",
+    ),
+    "STEPS-RESULT-02": (STEPS, "skipped = true needs ok = false."),
+    "STEPS-RESULT-03": (STEPS, "ok = true needs error = null."),
+    "STEPS-RESULT-04": (STEPS, "ok = false without skipped needs an error or a reason."),
+    "STEPS-META-01": (STEPS, "__meta__ is there, as the last entry."),
+    "STEPS-META-02": (
+        STEPS,
+        "__meta__ has ok, skipped = false, reason, task_status, stats, blocked_steps and failed_steps.",
+    ),
+    "STEPS-META-03": (STEPS, "stats has total_steps, ok, skipped and failed, and they are right."),
+    "STEPS-META-04": (STEPS, "task_status is COMPLETED, PARTIAL, FAILED or BLOCKED, each by its own meaning."),
+    "STEPS-META-05": (STEPS, "The result validator finds a task_status that is invalid or not what the entries say."),
+    # ---- steps: validators and version
+    "STEPS-VALID-01": (STEPS, "A payload validator checks shape, dependencies, tool field and uniqueness."),
+    "STEPS-VALID-02": (STEPS, "A result validator checks shape, __meta__, consistency, task_status and stats."),
+    "STEPS-VERSION-01": (STEPS, "The contract has a semantic version and regression cases."),
 }
 
 LATER: dict[str, tuple[str, str]] = {
+    "OPS-ORDER-04": (OPERATIONS, "Operations are executed in schedule order: with the executor."),
+    "OPS-IDEM-01": (OPERATIONS, "The operation key is request_id, operation_id and normalised args: with the journal."),
+    "OPS-IDEM-02": (
+        OPERATIONS,
+        "A committed, compatible receipt is returned and the mutation skipped: with the executor.",
+    ),
+    "OPS-IDEM-03": (
+        OPERATIONS,
+        "An incompatible one gives IDEMPOTENCY_CONFLICT with recovery hints: with the executor.",
+    ),
+    "OPS-IDEM-04": (OPERATIONS, "Retried requests do not duplicate side effects: with the executor."),
+    "OPS-ROLL-01": (
+        OPERATIONS,
+        "Checkpoints are staged per rollback boundary, by default per operation: with the executor.",
+    ),
+    "OPS-ROLL-02": (OPERATIONS, "A failed read_only operation needs no rollback: with the executor."),
+    "OPS-ROLL-03": (
+        OPERATIONS,
+        "A failed mutating operation is reversed or restored from a checkpoint: with the executor.",
+    ),
+    "OPS-ROLL-04": (
+        OPERATIONS,
+        "ROLLBACK_FAILED returns the latest consistent checkpoint's metadata: with the executor.",
+    ),
+    "OPS-ROLL-05": (
+        OPERATIONS,
+        "No full success when a mutation failed without a consistency point: with the executor.",
+    ),
+    "OPS-CORR-02": (OPERATIONS, "Each invocation has an mcp_call_id linked to one operation_id: with the executor."),
+    "OPS-CORR-03": (
+        OPERATIONS,
+        "Each mutation logs blender_mutation_id with mcp_call_id and operation_id: with the executor.",
+    ),
+    "OPS-CORR-04": (OPERATIONS, "Logs, metrics and audit events have all ids that apply: with the executor."),
+    "OPS-AUDIT-01": (
+        OPERATIONS,
+        "Each executed operation has the minimum audit record, field by field: with the journal.",
+    ),
+    "OPS-AUDIT-02": (
+        OPERATIONS,
+        "The audit status is succeeded, failed, rolled_back or skipped_idempotent: with the journal.",
+    ),
     "EXEC-PHASE-00": (
         EXECUTION,
         "JSON-RPC requests are parsed and malformed ones answered by the JSON-RPC envelope: with the MCP server.",
@@ -97,4 +218,8 @@ LATER: dict[str, tuple[str, str]] = {
         "A failing step of a macro stops the later ones; partial effects are reported: with macros.",
     ),
     "CORE-MACRO-02": (CORE, "Macros declare their determinism class: with macros."),
+    "STEPS-SEM-02": (STEPS, "A step whose dependency failed is skipped: with the executor."),
+    "STEPS-SEM-03": (STEPS, "A step whose dependency was skipped is skipped: with the executor."),
+    "STEPS-SEM-04": (STEPS, "A step whose tool is not found fails: with the executor."),
+    "STEPS-SEM-05": (STEPS, "A step whose tool raises fails: with the executor."),
 }

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import textwrap
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 import blendwright
 from blendwright import app
+from blendwright.app import open_scene
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.contracts.envelopes import ToolResult
 from blendwright.values.errors import EnvironmentUnfit
 from engine import TRIALS, all_tools
+from plans import box
 
 
 def sessions(workspace: Path) -> list[Path]:
@@ -81,27 +85,121 @@ sys.stdin.read()
 """
 
 
-def test_what_a_killed_owner_left_is_removed_and_what_a_living_one_holds_is_not(tmp_path: Path) -> None:
-    def owner() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", OWNER, str(tmp_path)]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"open\n"
-        return process
+@contextlib.contextmanager
+def owner(workspace: Path) -> Generator[subprocess.Popen[bytes]]:
+    """Another process that has the workspace open."""
+    command = [sys.executable, "-c", OWNER, str(workspace)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"open\n"
+            yield process
+        finally:
+            process.kill()
 
-    with owner() as killed:
-        (abandoned,) = sessions(tmp_path)
-        with owner() as living:
-            (held,) = set(sessions(tmp_path)) - {abandoned}
-            killed.kill()
-            killed.wait(10)
-            (abandoned / "worker-x").mkdir()
-            with blendwright.open(tmp_path):
-                assert held in sessions(tmp_path)
-                assert abandoned not in sessions(tmp_path)
-                assert len(sessions(tmp_path)) == 2
-            assert sessions(tmp_path) == [held]
-            living.kill()
+
+def test_one_process_at_a_time_has_a_workspace_and_the_next_one_clears_up_behind_a_killed_one(tmp_path: Path) -> None:
+    with owner(tmp_path) as other:
+        (held,) = sessions(tmp_path)
+        with pytest.raises(EnvironmentUnfit, match=f"process {other.pid}") as caught:
+            blendwright.open(tmp_path)
+        assert caught.value.cure
+        assert sessions(tmp_path) == [held], "the refused one left nothing and took nothing"
+        other.kill()
+        other.wait(10)
+        (held / "worker-x").mkdir()
+        with blendwright.open(tmp_path):
+            assert held not in sessions(tmp_path) and len(sessions(tmp_path)) == 1
+    assert sessions(tmp_path) == []
+
+
+def test_a_scene_lives_on_between_sessions(tmp_path: Path) -> None:
+    with blendwright.open(tmp_path, spare=False) as scene:
+        assert scene.recovered == ()
+        made = scene.call("mesh.create_primitive", kind="cube", name="Box")
+        assert made.ok
+    with blendwright.open(tmp_path, spare=False) as scene:
+        assert scene.recovered == ()
+        assert scene.hash == made.fingerprint_after, "known without Blender"
+        refused = scene.call("mesh.create_primitive", kind="torus", name="Box")
+        assert (refused.error_code, refused.fingerprint_before) == ("conflict", made.fingerprint_after)
+
+
+def test_a_scene_file_is_for_a_new_workspace_only(tmp_path: Path) -> None:
+    with blendwright.open(tmp_path / "first", roots=[tmp_path], spare=False) as scene:
+        assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok
+        assert scene.call("file.export", path=str(tmp_path / "box.blend")).ok
+    with pytest.raises(EnvironmentUnfit, match="has a scene already") as caught:
+        blendwright.open(tmp_path / "first", scene=tmp_path / "box.blend")
+    assert caught.value.cure
+    (tmp_path / "garbage.blend").write_bytes(b"no blend file")
+    with (
+        blendwright.open(tmp_path / "second", scene=tmp_path / "garbage.blend", spare=False) as scene,
+        pytest.raises(EnvironmentUnfit, match=r"garbage\.blend"),
+    ):
+        scene.call("object.create_empty", name="A")
+    with blendwright.open(tmp_path / "second", scene=tmp_path / "box.blend", spare=False) as scene:
+        assert scene.call("object.delete", name="Box").ok
+        head = scene.journal.head
+        assert head is not None and head.parent is not None
+        assert scene.journal.show(head.parent).kind == "baseline"
+
+
+def test_a_session_with_much_to_redo_leaves_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_scene, "WORTH_SAVING_MS", 0.001)
+    with blendwright.open(tmp_path, spare=False) as scene:
+        assert scene.call("object.create_empty", name="A").ok
+        made = scene.hash
+    with blendwright.open(tmp_path, spare=False) as scene:
+        head = scene.journal.head
+        assert head is not None
+        route = scene.journal.route(head.number)
+        assert route.redo == () and route.checkpoint is not None
+        assert scene.call("object.delete", name="A").fingerprint_before == made
+
+
+def test_a_plan_is_run_by_the_api_and_known_again(tmp_path: Path) -> None:
+    plan = {"request_id": "api", "operations": [box("a"), box("b", "a")]}
+    with blendwright.open(tmp_path, spare=False) as scene:
+        report = scene.run(plan)
+        assert report.ok, report.to_json()
+        assert scene.run(plan | {"operations": [box("a", "missing")]}).status == "refused"
+    with blendwright.open(tmp_path, spare=False) as scene:
+        assert {operation.status for operation in scene.run(plan).operations} == {"skipped_idempotent"}
+
+
+UNFINISHED = """
+import os, signal, sys
+from pathlib import Path
+import blendwright
+from blendwright.contracts.journal_port import NewIntent
+
+scene = blendwright.open(sys.argv[1], spare=False)
+assert scene.call("object.create_empty", name="Base").ok
+scene.journal.begin_boundary("half")
+scene.journal.begin_intent(NewIntent("key", "half", "b", "file.export", "writes x.stl"))
+assert scene.call("object.create_empty", name="Half").ok
+(Path(sys.argv[1]) / "checkpoints" / "1-1.part").write_bytes(b"half")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_half_done_is_put_in_order_and_told(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", UNFINISHED, str(tmp_path)], check=False, timeout=60)
+    with blendwright.open(tmp_path, spare=False) as scene:
+        told = "\n".join(scene.recovered)
+        for part in (
+            "'half' was interrupted",
+            "HEAD went back to commit 2",
+            "writes x.stl",
+            "unfinished",
+            "without closing",
+        ):
+            assert part in told, (part, told)
+        assert scene.call("object.delete", name="Base").ok
+        assert not scene.call("object.delete", name="Half").ok
+    with blendwright.open(tmp_path, spare=False) as scene:
+        assert len(scene.recovered) == 1, "what waits for a person is told every time"
 
 
 def test_two_scenes_of_one_process_leave_each_other_alone(tmp_path: Path) -> None:

@@ -103,11 +103,30 @@ def test_people_are_told_what_changed_and_a_scene_file_is_never_written(shell: S
     assert "scene.blend" in spoken
     scene = shell.place / "scene.blend"
     before, when = scene.read_bytes(), scene.stat().st_mtime_ns
-    delete = ["call", "object.delete", "--args", '{"name":"Box"}', "--scene", "scene.blend", "--json"]
+    delete = [
+        "call",
+        "object.delete",
+        "--args",
+        '{"name":"Box"}',
+        "--scene",
+        "scene.blend",
+        "--workspace",
+        "other",
+        "--json",
+    ]
     first = shell(*delete, code=0).document
     assert {"kind": "objects", "name": "Box", "change": "removed"} in first["details"]["changes"]
     assert (scene.read_bytes(), scene.stat().st_mtime_ns) == (before, when)
-    assert sorted(path.name for path in shell.place.iterdir()) == [".blendwright", "scene.blend"]
+    assert sorted(path.name for path in shell.place.iterdir()) == [".blendwright", "other", "scene.blend"]
+
+
+def test_a_scene_lives_on_between_commands_and_is_not_replaced(shell: Shell) -> None:
+    made = shell(*CUBE, "--export", "scene.blend", "--json", code=0).document
+    again = shell(*CUBE, "--json", code=0).document
+    assert again["result"]["created"] is False, "it is there already"
+    assert again["fingerprint_before"] == again["fingerprint_after"] == made["fingerprint_after"]
+    refused = shell(*CUBE, "--scene", "scene.blend", "--json", code=3).document
+    assert "has a scene already" in refused["error"]["message"] and refused["error"]["cure"]
 
 
 def test_what_fails_while_it_runs_exits_with_one(shell: Shell) -> None:

@@ -1,4 +1,4 @@
-"""The scene that outlives its worker: rebuilt from the history, every hash compared."""
+"""The scene that outlives its worker: rebuilt from the journal, every hash compared."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import pytest
 
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
-from blendwright.contracts.history import RedoStep
+from blendwright.journal import Journal
 from blendwright.run.live_scene import WINDOW, LiveScene
-from blendwright.run.scratch_history import ScratchHistory
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.values.faults import Fault
 from engine import TRIALS, Engine
+from journal.ledger import operation
 
 TRIANGLE = "o Triangle\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 
@@ -39,56 +38,86 @@ def test_more_steps_than_fit_the_window_are_redone_in_order(engine: Engine) -> N
     assert rebuilt_hash(engine) == engine.scene.hash
 
 
-def test_what_changed_nothing_is_not_redone(engine: Engine) -> None:
-    steps = len(engine.history.steps())
+def test_what_changed_nothing_leaves_records_and_no_commit(engine: Engine) -> None:
+    head, records = engine.head(), engine.records()
     engine.do("trial.peek", {"how": "nothing"})
     engine.do("mesh.create_primitive", {"kind": "cube", "name": "Rehearsed"}, rehearse="inverse")
     assert not engine.call("trial.misbehave", {"how": "raise"}).ok
-    assert len(engine.history.steps()) == steps
+    assert not engine.call("object.delete", {"name": "Nobody"}).ok
+    assert engine.head() == head
+    told = engine.records()[len(records) :]
+    assert [record["status"] for record in told] == ["succeeded", "rolled_back", "rolled_back", "failed"]
+    assert {record["scene_hash_before"] for record in told} == {engine.scene.hash}
 
 
-def test_after_a_step_that_cannot_be_redone_the_saved_scene_is_the_baseline(engine: Engine) -> None:
+def test_a_step_that_cannot_be_redone_is_committed_together_with_its_checkpoint(engine: Engine) -> None:
     source = engine.place / "triangle.obj"
     source.write_text(TRIANGLE)
     imported = engine.do("file.import", {"path": str(source)})
     assert imported.fingerprint_before != imported.fingerprint_after == engine.full_hash()
-    assert engine.history.steps() == ()
-    assert engine.history.baseline.path is not None
-    assert engine.history.baseline.hash == imported.fingerprint_after
+    route = engine.journal.route(engine.head().number)
+    assert route.redo == () and route.checkpoint is not None
+    assert (route.checkpoint.commit, route.start_hash) == (engine.head().number, imported.fingerprint_after)
     engine.do("object.create_empty", {"name": "After the import"})
-    assert len(engine.history.steps()) == 1
+    assert len(engine.journal.route(engine.head().number).redo) == 1
     source.unlink()
     assert rebuilt_hash(engine) == engine.scene.hash
     found = engine.do("object.delete", {"name": "Triangle"})
     assert {"kind": "objects", "name": "Triangle", "change": "removed"} in found.changes
 
 
-def test_a_history_that_leads_elsewhere_is_a_failed_rollback_and_not_an_exception(fresh: Engine) -> None:
+def test_an_export_is_not_done_again_by_a_rebuild(engine: Engine) -> None:
+    engine.do("mesh.create_primitive", {"kind": "cube", "name": "Exported"})
+    target = engine.place / "once.stl"
+    engine.do("file.export", {"path": str(target)})
+    target.unlink()
+    assert rebuilt_hash(engine) == engine.scene.hash
+    assert not target.exists()
+
+
+def test_a_checkpoint_saves_the_redo(engine: Engine) -> None:
+    engine.do("object.create_empty", {"name": "Before the checkpoint"})
+    engine.scene.checkpoint()
+    route = engine.journal.route(engine.head().number)
+    assert route.redo == () and route.checkpoint is not None
+    assert rebuilt_hash(engine) == engine.scene.hash
+
+
+def test_a_journal_that_leads_elsewhere_is_quarantined_with_both_hashes(fresh: Engine) -> None:
     fresh.do("object.create_empty", {"name": "Pivot"})
     known = fresh.scene.hash
-    fresh.history.append(RedoStep("object.create_empty", 1, {"name": "Other"}, "0" * 64))
+    wrong = known[:-4] + "0000"
+    fresh.ledger.write([operation("op", known, wrong, args={"name": "Other"})])
     fresh.kill_worker()
-    outcome = fresh.call("object.create_empty", {"name": "Next"})
-    assert outcome.fault is Fault.ROLLBACK_FAILED
-    assert outcome.findings[0].cure
-    assert "rebuilding" in outcome.message
-    assert fresh.scene.known_hash == known, "a rebuild that failed does not move the hash"
+    with pytest.raises(EnvironmentUnfit, match="quarantined") as caught:
+        fresh.call("object.create_empty", {"name": "Next"})
+    assert "blendwright recover" in (caught.value.cure or "")
+    assert caught.value.details["expected"] == wrong
+    quarantine = fresh.journal.recovery().quarantine
+    assert quarantine is not None
+    assert (quarantine.expected, quarantine.found) == (wrong, caught.value.details["found"])
+    with pytest.raises(EnvironmentUnfit):
+        fresh.call("object.create_empty", {"name": "Next"})
 
 
-def test_a_baseline_that_changed_behind_our_back_is_noticed(fresh: Engine) -> None:
+def test_a_checkpoint_that_changed_behind_our_back_is_never_used(fresh: Engine) -> None:
     (fresh.place / "triangle.obj").write_text(TRIANGLE)
     fresh.do("object.create_empty", {"name": "Pivot"})
     other = fresh.place / "other.blend"
     fresh.do("file.export", {"path": str(other)})
     fresh.do("file.import", {"path": str(fresh.place / "triangle.obj")})
-    assert fresh.history.baseline.path is not None
-    fresh.history.baseline.path.write_bytes(other.read_bytes())
+    checkpoint = fresh.journal.route(fresh.head().number).checkpoint
+    assert checkpoint is not None
+    checkpoint.path.write_bytes(other.read_bytes())
     fresh.kill_worker()
-    assert fresh.call("object.create_empty", {"name": "Next"}).fault is Fault.ROLLBACK_FAILED
+    with pytest.raises(EnvironmentUnfit, match="no checkpoint leads"):
+        fresh.call("object.create_empty", {"name": "Next"})
 
 
 def test_a_worker_with_another_catalogue_is_refused(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "workspace")
     with Pool(SpawnOptions(tmp_path / "scratch", environment=TRIALS)) as pool:
-        scene = LiveScene(pool, ScratchHistory(tmp_path), "another", spare=False)
+        scene = LiveScene(pool, journal, "another", spare=False)
         with pytest.raises(EnvironmentUnfit, match="catalogue"):
             scene.worker()
+    journal.close()

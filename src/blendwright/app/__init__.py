@@ -7,6 +7,7 @@ with blendwright.open("my-workspace") as scene:
     assert made.ok, made.message
 """
 
-from blendwright.app.opening import OpenScene, open
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.opening import open
 
 __all__ = ["OpenScene", "open"]

@@ -36,12 +36,15 @@ else:
 
 
 class SessionScratch:
-    """A new directory in `root`, ours until `remove`. Raises OSError when there cannot be one."""
+    """A new directory in `root`, ours until `remove`. Raises OSError when there cannot be one.
+
+    `cleared` counts what others had left.
+    """
 
     def __init__(self, root: Path) -> None:
         root.mkdir(parents=True, exist_ok=True)
         with _alone_in(root):
-            _clear_abandoned(root)
+            self.cleared = _clear_abandoned(root)
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
             self._descriptor = _open_lock(self.path / OWNER)
             _lock(self._descriptor, wait=True)
@@ -55,15 +58,18 @@ class SessionScratch:
             os.close(self._descriptor)
 
 
-def _clear_abandoned(root: Path) -> None:
+def _clear_abandoned(root: Path) -> int:
+    cleared = 0
     for directory in root.glob(PREFIX + "*"):
         with contextlib.suppress(OSError):
             descriptor = _open_lock(directory / OWNER)
             try:
                 if _lock(descriptor, wait=False):
                     shutil.rmtree(directory, ignore_errors=True)
+                    cleared += 1
             finally:
                 os.close(descriptor)
+    return cleared
 
 
 @contextlib.contextmanager

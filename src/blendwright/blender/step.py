@@ -82,7 +82,7 @@ class _Run:
         self._scene = BpyScene(state, request.get("files", {}), outbox)
         self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
         # A rehearsal is taken back at once, and a cross-check compares hashes at once.
-        self._may_wait = tool.revert is Revert.INVERSE and not request.keys() & {"rehearse", "cross_check"}
+        self._may_wait = tool.revert is Revert.INVERSE and not request.keys() & {"rehearse", "cross_check", "prompt"}
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
         self._written = False

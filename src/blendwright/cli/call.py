@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 import blendwright
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json, say_recovered
 from blendwright.contracts.envelopes import core_envelope, tool_result
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import REFUSALS, Fault
@@ -52,11 +52,12 @@ def call(
     ] = "tool_result",
     json: AsJson = False,
 ) -> int:
-    """Call one tool on a new scene, or on a copy of a .blend file."""
+    """Call one tool on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
     started = perf_counter()
     document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
     parse_ms = (perf_counter() - started) * 1000
     with blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened:
+        say_recovered(opened.recovered)
         outcome = opened.outcome(
             tool,
             document,

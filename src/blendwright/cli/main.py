@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from blendwright.cli import call, doctor, snapshot, tools
+from blendwright.cli import audit, call, doctor, history, preview, recover, replay, run, snapshot, tools, validate
 from blendwright.cli.output import Exit, fail
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 
@@ -24,9 +24,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("run")(run.run)
+app.command("preview")(preview.preview)
 app.command("call")(call.call)
+app.command("validate")(validate.validate)
 app.command("tools")(tools.tools)
 app.command("snapshot")(snapshot.snapshot)
+app.command("log")(history.log)
+app.command("show")(history.show)
+app.command("diff")(history.diff)
+app.command("checkout")(history.checkout)
+app.command("undo")(history.undo)
+app.command("redo")(history.redo)
+app.command("export")(history.export)
+app.command("adopt")(history.adopt)
+app.command("gc")(history.gc)
+app.add_typer(audit.app, name="audit")
+app.command("replay")(replay.replay)
+app.command("recover")(recover.recover)
 app.command("doctor")(doctor.doctor)
 
 

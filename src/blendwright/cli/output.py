@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Annotated, Any, NoReturn
 
@@ -42,6 +43,12 @@ def notes() -> Console:
 def print_json(document: Any) -> None:
     sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     sys.stdout.buffer.flush()
+
+
+def say_recovered(sentences: Iterable[str]) -> None:
+    """What had to be put in order when the workspace was opened."""
+    for sentence in sentences:
+        notes().print(Text("recovered: ", style="bold yellow").append(sentence, style="default"))
 
 
 def wants_json() -> bool:

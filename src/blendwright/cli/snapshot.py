@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import Annotated, Any
 
 import typer
@@ -28,8 +29,11 @@ def snapshot(
     args: dict[str, Any] = {"offset": offset, "limit": limit}
     if find is not None:
         args["name"] = find
-    with blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened:
-        outcome = opened.outcome("scene.snapshot", args)
+    with tempfile.TemporaryDirectory() as aside:
+        # A file that is only looked at begins no workspace.
+        place = workspace if scene is None else aside
+        with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:
+            outcome = opened.outcome("scene.snapshot", args)
     if not outcome.ok or outcome.result is None:
         cure = outcome.findings[0].cure if outcome.findings else None
         fail("failed", outcome.message, cure, exit_code(outcome))

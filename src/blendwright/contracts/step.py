@@ -20,6 +20,8 @@ class StepRequest(TypedDict):
     rehearse: NotRequired[str]
     # The steps that a core sends without waiting share an epoch: once one of them has failed, the worker refuses the rest.
     epoch: NotRequired[int]
+    # Answer before the next request is looked at; otherwise a kept step may be hashed together with those behind it.
+    prompt: NotRequired[bool]
     # Compare the incremental hash with a full recomputation before answering.
     cross_check: NotRequired[bool]
 

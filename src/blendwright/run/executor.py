@@ -1,45 +1,50 @@
-"""One tool call through all its phases: validate, gate, plan, execute, verify, return."""
+"""One tool call through all its phases: validate, gate, plan, execute, verify, return. Committed before it is told."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from time import perf_counter
+from dataclasses import replace
 from typing import Any
 
-from blendwright.contracts.effects import Determinism
+from blendwright.contracts.journal_port import NewAudit, NewReading
 from blendwright.contracts.session import Session, gate
-from blendwright.contracts.step import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.contracts.step import StepAnswer
 from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.plan.arguments import canonical_arguments
-from blendwright.run.files import FileAccess, Staged
+from blendwright.run.clock import Clock
+from blendwright.run.files import FileAccess
+from blendwright.run.invocation import Invocation
+from blendwright.run.keys import new_id, operation_key
+from blendwright.run.ledger import Ledger, changes_of, handles_of
 from blendwright.run.live_scene import LiveScene
-from blendwright.values.errors import (
-    Cancelled,
-    DeadlinePassed,
-    ProtocolBreach,
-    RebuildFailed,
-    Refusal,
-    WorkerError,
-    WorkerFault,
-    WorkerLost,
-)
+from blendwright.run.reasons import reason_of
+from blendwright.run.solo import Settled, Solo
+from blendwright.values.errors import RebuildFailed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-from blendwright.values.outcome import PHASES, Outcome, PhaseTrace
+from blendwright.values.outcome import Outcome
 
-MOST_HANDLES = 1000
 SNAPSHOT_TOOL = "scene.snapshot"
-# What the wire says of a request or an answer that does not fit a frame.
-TOO_MUCH = frozenset({"oversized_request", "oversized_answer"})
+# The operation id of a call that belongs to no plan; its request id is a new one each time.
+CALL = "call"
 
 
 class Executor:
     """Calls tools on one scene."""
 
-    def __init__(self, scene: LiveScene, tools: Mapping[str, AnyTool], session: Session, files: FileAccess) -> None:
+    def __init__(
+        self,
+        scene: LiveScene,
+        ledger: Ledger,
+        solo: Solo,
+        tools: Mapping[str, AnyTool],
+        session: Session,
+        files: FileAccess,
+    ) -> None:
         self._scene = scene
+        self._ledger = ledger
+        self._solo = solo
         self._tools = tools
         self._session = session
         self._files = files
@@ -56,207 +61,117 @@ class Executor:
         cancel: CancelToken | None = None,
         parse_ms: float = 0.0,
     ) -> Outcome:
-        """Run one call; every failure is an outcome. Raises only EnvironmentUnfit, when there is no Blender to call."""
-        clock = _Clock(parse_ms)
+        """Run one call; every failure is an outcome. Raises only EnvironmentUnfit: no Blender to call, or no disk to write to."""
+        clock = Clock(parse_ms)
         tool = self._tools.get(name)
         if tool is None:
             cure = did_you_mean(name, self._tools, otherwise="See: blendwright tools")
             finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)
-            return self._refused(Outcome(name, 0), (finding,), clock)
+            return _refused(Outcome(name, 0), (finding,), clock)
         known = self._scene.known_hash
         blank = Outcome(name, tool.version, fingerprint_before=known, fingerprint_after=known)
 
         args, findings = canonical_arguments(tool, raw)
+        call = _invocation(tool, args)
         if not findings:
-            args, findings = self._files.normalised(tool, args)
+            _, findings = self._files.normalised(tool, args)
         clock.lap("validate_input")
         if findings:
-            return self._refused(blank, findings, clock)
+            return self._turned_away(call, blank, findings, clock)
 
-        seconds = self._seconds(deadline)
-        model = tool.args_model.model_validate(args)
+        limit = self._session.limits.call_seconds
+        seconds = limit if deadline is None else min(deadline, limit)
         try:
             blender = self._scene.profile
         except (WorkerError, RebuildFailed) as error:
-            return self._broken_off(blank.with_(partial={"deadline_seconds": seconds}), error, clock)
+            return self._without_blender(call, blank, seconds, error, clock)
         clock.leave_out()  # starting Blender belongs to no phase of a call
-        findings = tuple(gate(self._session, blender, tool, model))
+        findings = tuple(gate(self._session, blender, tool, call.model))
         clock.lap("gate")
         blank = blank.with_(fingerprint_before=self._scene.hash, fingerprint_after=self._scene.hash)
         if findings:
-            return self._refused(blank, findings, clock)
+            return self._turned_away(call, blank, findings, clock)
 
-        request: StepRequest = {"tool": name, "version": tool.version, "args": args, "verify": verify}
-        if rehearse is not None:
-            request["rehearse"] = rehearse
-        outcome = self._step(tool, model, request, blank, seconds, cancel, clock)
+        settled = self._solo.run(call, seconds=seconds, cancel=cancel, verify=verify, rehearse=rehearse)
+        self._write(settled)
+        outcome = _outcome(call, settled, blank, seconds, clock)
         if snapshot and outcome.ok:
             taken = self.call(SNAPSHOT_TOOL, {}, deadline=deadline)
             outcome = outcome.with_(snapshot=taken.result)
         return outcome
 
-    def _seconds(self, deadline: float | None) -> float:
-        limit = self._session.limits.call_seconds
-        return limit if deadline is None else min(deadline, limit)
+    def _write(self, settled: Settled) -> None:
+        entry = settled.entry
+        if isinstance(entry, NewReading):
+            # Nobody will ask for this very call again: what it read, which may be a whole scene, need not be kept.
+            entry = replace(entry, receipt={**entry.receipt, "result": None})
+        self._ledger.write([entry], redo_ms=settled.redo_ms)
 
-    # ------------------------------------------------------------------ the step
+    def _turned_away(self, call: Invocation, blank: Outcome, findings: tuple[Finding, ...], clock: Clock) -> Outcome:
+        """Refused before Blender was asked: recorded, unless there is no scene yet that a record could speak of."""
+        if self._scene.known_hash is not None:
+            self._ledger.write([self._ledger.note(call, "failed", self._scene.known_hash)])
+        return _refused(blank, findings, clock)
 
-    def _step(
-        self,
-        tool: AnyTool,
-        args: Any,
-        request: StepRequest,
-        blank: Outcome,
-        seconds: float,
-        cancel: CancelToken | None,
-        clock: _Clock,
+    def _without_blender(
+        self, call: Invocation, blank: Outcome, seconds: float, error: WorkerError | RebuildFailed, clock: Clock
     ) -> Outcome:
-        try:
-            scratch = self._scene.worker().scratch
-            staged = self._files.stage(tool, request["args"], scratch)
-            request["files"] = staged.places
-            answer = self._scene.step(request, deadline=seconds, cancel=cancel)
-        except Refusal as refusal:
-            return self._refused(blank, refusal.findings, clock)
-        except (WorkerError, RebuildFailed) as error:
-            return self._broken_off(blank.with_(partial={"deadline_seconds": seconds}), error, clock)
+        self._scene.discard()
+        fault, cure = reason_of(error)
+        finding = Finding(fault, error.message, "", error.cure or cure)
+        blank = blank.with_(reverted_by="rebuild", partial=_nothing_kept(seconds))
+        return self._turned_away(call, blank, (finding,), clock)
+
+
+def _invocation(tool: AnyTool, args: Mapping[str, Any]) -> Invocation:
+    request = new_id()
+    return Invocation(request, CALL, tool, args, tool.safety_level.value, operation_key(request, CALL, args), new_id())
+
+
+def _outcome(call: Invocation, settled: Settled, blank: Outcome, seconds: float, clock: Clock) -> Outcome:
+    answer = settled.answer
+    if answer is not None:
         for phase, ms in (
             ("plan", answer["plan_ms"]),
             ("execute", answer["execute_ms"]),
             ("verify", answer["verify_ms"]),
         ):
             clock.note(phase, ms)
-        if answer["reverted_by"] == REVERT_FAILED:
-            # The last way back: a scene rebuilt from the history, in another worker.
-            self._scene.discard()
-        if not answer["ok"]:
-            return self._failed(blank, answer, clock)
-        artifacts: list[str] = []
-        if answer["reverted_by"] is None:
-            # What a rehearsal wrote stays in the scratch.
-            try:
-                artifacts = self._kept(tool, args, request, answer, staged, scratch)
-            except Refusal as refusal:
-                self._scene.discard()
-                return self._refused(blank.with_(reverted_by="rebuild"), refusal.findings, clock)
-            except (WorkerError, RebuildFailed) as error:
-                return self._broken_off(blank.with_(partial={"deadline_seconds": seconds}), error, clock)
-        return self._succeeded(tool, args, answer, artifacts, blank, clock)
-
-    def _kept(
-        self, tool: AnyTool, args: Any, request: StepRequest, answer: StepAnswer, staged: Staged, scratch: Path
-    ) -> list[str]:
-        """Files first: where one cannot be brought to its place, the scene must not keep the step either."""
-        artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
-        determinism = tool.determinism_for(args)
-        replayable = tool.replayable_for(args) and determinism is not Determinism.NONDETERMINISTIC
-        self._scene.kept(request, answer, replayable=replayable)
-        return artifacts
-
-    def _succeeded(
-        self, tool: AnyTool, args: Any, answer: StepAnswer, artifacts: list[str], blank: Outcome, clock: _Clock
-    ) -> Outcome:
-        return blank.with_(
-            result=answer["result"],
-            handles=_handles(answer["changes"]),
-            changes=_changes(answer["changes"]),
-            determinism_class=tool.determinism_for(args).value,
-            seed=tool.seed_for(args),
-            tolerance=tool.tolerance_for(args),
-            fingerprint_before=answer["before"],
-            fingerprint_after=self._scene.hash,
-            reverted_by=_way_back(answer),
-            artifacts=tuple(artifacts),
-            trace=clock.trace(),
-        )
-
-    # ------------------------------------------------------------------ failures
-
-    def _refused(self, blank: Outcome, findings: tuple[Finding, ...], clock: _Clock) -> Outcome:
-        return blank.with_(fault=findings[0].fault, message=_sentence(findings), findings=findings, trace=clock.trace())
-
-    def _failed(self, blank: Outcome, answer: StepAnswer, clock: _Clock) -> Outcome:
-        findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
-        blank = blank.with_(
-            fingerprint_before=answer["before"], fingerprint_after=answer["before"], reverted_by=_way_back(answer)
-        )
-        if answer["reverted_by"] is not None:
+    blank = blank.with_(reverted_by=settled.reverted_by)
+    if settled.broken_off:
+        return _refused(blank.with_(partial=_nothing_kept(seconds)), settled.findings, clock)
+    if answer is not None:
+        blank = blank.with_(fingerprint_before=answer["before"], fingerprint_after=answer["before"])
+    if not settled.ok:
+        if answer is not None and settled.reverted_by is not None:
             blank = blank.with_(partial={"kept": [], "taken_back": [list(change) for change in answer["changes"]]})
-        return self._refused(blank, findings, clock)
-
-    def _broken_off(self, blank: Outcome, error: WorkerError | RebuildFailed, clock: _Clock) -> Outcome:
-        """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what the history says."""
-        if not _unsent(error):
-            self._scene.discard()
-        fault, cure = _reason(error)
-        partial: dict[str, Any] = {
-            "kept": [],
-            "scene": "as before the call; rebuilt from the history",
-            **(blank.partial or {}),
-        }
-        finding = Finding(fault, error.message, "", error.cure or cure)
-        return self._refused(blank.with_(reverted_by="rebuild", partial=partial), (finding,), clock)
+        return _refused(blank, settled.findings, clock)
+    assert answer is not None
+    return _succeeded(call, settled, answer, blank, clock)
 
 
-class _Clock:
-    """The trace of a call: how long each phase took."""
-
-    def __init__(self, parse_ms: float) -> None:
-        self._started = self._last = perf_counter()
-        self._ms: dict[str, float | None] = {"parse": round(parse_ms, 3)}
-
-    def lap(self, phase: str) -> None:
-        now = perf_counter()
-        self._ms[phase] = round((now - self._last) * 1000, 3)
-        self._last = now
-
-    def leave_out(self) -> None:
-        now = perf_counter()
-        self._started += now - self._last
-        self._last = now
-
-    def note(self, phase: str, ms: float | None) -> None:
-        self._ms[phase] = ms
-
-    def trace(self) -> tuple[PhaseTrace, ...]:
-        """Everything since the call came in that no other phase accounts for is the way there and back."""
-        spent = sum(ms or 0.0 for phase, ms in self._ms.items() if phase != "parse")
-        self._ms["return"] = round(max(0.0, (perf_counter() - self._started) * 1000 - spent), 3)
-        return tuple(PhaseTrace(phase, self._ms.get(phase)) for phase in PHASES)
+def _succeeded(call: Invocation, settled: Settled, answer: StepAnswer, blank: Outcome, clock: Clock) -> Outcome:
+    kept = not isinstance(settled.entry, NewAudit)
+    return blank.with_(
+        result=answer["result"],
+        handles=handles_of(answer),
+        changes=changes_of(answer),
+        determinism_class=call.determinism.value,
+        seed=call.tool.seed_for(call.model),
+        tolerance=call.tool.tolerance_for(call.model),
+        fingerprint_after=answer["after"] if kept else answer["before"],
+        artifacts=settled.artifacts,
+        trace=clock.trace(),
+    )
 
 
-def _way_back(answer: StepAnswer) -> str | None:
-    return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
+def _refused(blank: Outcome, findings: tuple[Finding, ...], clock: Clock) -> Outcome:
+    return blank.with_(fault=findings[0].fault, message=_sentence(findings), findings=findings, trace=clock.trace())
 
 
-def _unsent(error: WorkerError | RebuildFailed) -> bool:
-    """Whether the worker never saw the request, or is dead anyhow."""
-    return isinstance(error, Cancelled) or (isinstance(error, WorkerFault) and error.code == "oversized_request")
-
-
-def _reason(error: WorkerError | RebuildFailed) -> tuple[Fault, str]:
-    if isinstance(error, DeadlinePassed):
-        return Fault.TOOL_TIMEOUT, "Ask for less at once, or allow more time."
-    if isinstance(error, Cancelled):
-        return Fault.CANCELLED, "Call again when it is wanted after all."
-    if isinstance(error, (WorkerLost, ProtocolBreach)):
-        return Fault.WORKER_LOST, "Call again; if it happens again with these arguments, change them."
-    if isinstance(error, WorkerFault) and error.code in TOO_MUCH:
-        return Fault.LIMIT_EXCEEDED, "Ask for less at once."
-    if isinstance(error, RebuildFailed):
-        return Fault.ROLLBACK_FAILED, "Start again from a saved file."
-    return Fault.INTERNAL_ERROR, "Report it, with the worker's log."
+def _nothing_kept(seconds: float) -> dict[str, Any]:
+    return {"kept": [], "scene": "as before the call; rebuilt from the journal", "deadline_seconds": seconds}
 
 
 def _sentence(findings: tuple[Finding, ...]) -> str:
     return "; ".join(dict.fromkeys(finding.message for finding in findings))
-
-
-def _changes(changes: list[list[str]]) -> tuple[dict[str, str], ...]:
-    return tuple({"kind": kind, "name": " / ".join(names), "change": change} for kind, *names, change in changes)
-
-
-def _handles(changes: list[list[str]]) -> tuple[dict[str, str], ...]:
-    """Stable handles of what the call made or changed: kind and name, which hold until a rename or a deletion."""
-    alive = [change for change in changes if change[0] != "member" and change[-1] != "removed"]
-    return tuple({"kind": kind, "name": name} for kind, name, *_ in alive[:MOST_HANDLES])

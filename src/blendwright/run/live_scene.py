@@ -1,34 +1,52 @@
-"""The scene as it is now: one worker that holds it, and the way back to it from the history when that worker is gone."""
+"""The scene as it is now: one worker that holds it, and the way back to it from the journal when that worker is gone.
+
+HEAD decides what the scene is. A journal that leads elsewhere is quarantined, with both hashes; it is never silently accepted.
+"""
 
 from __future__ import annotations
 
 import shutil
+from collections import deque
 from concurrent.futures import Future
-from itertools import islice
+from pathlib import Path
+from time import perf_counter
 from typing import Any
 
-from blendwright.contracts.history import History, RedoStep
+from blendwright.contracts.journal_port import AuditIds, Commit, JournalPort, NewCommit
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
-from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, RebuildFailed, WorkerFault
+from blendwright.run.keys import new_id
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed, WorkerFault
 
 # Opening and redoing is not a call: it has no deadline of its own, only a bound against a Blender that hangs.
 REBUILD_SECONDS = 600.0
 # Steps that are on their way to the worker while it redoes one: enough that it never waits.
 WINDOW = 64
+# A file in the worker's scratch, for what is opened and saved there.
+EXCHANGED = "scene.blend"
+RECOVER = "Run `blendwright recover` to see the ways out."
 
 
 class LiveScene:
     """Holds the worker whose memory is the scene. Not thread-safe: one caller at a time."""
 
-    def __init__(self, pool: PoolPort, history: History, catalogue: str, *, spare: bool) -> None:
+    def __init__(
+        self, pool: PoolPort, journal: JournalPort, catalogue: str, *, spare: bool, start: Path | None = None
+    ) -> None:
+        """`start` is the file that a workspace without a baseline begins with; an empty scene otherwise."""
         self._pool = pool
-        self._history = history
+        self._journal = journal
         self._catalogue = catalogue
         self._spare = spare
+        self._start = start
         self._worker: WorkerPort | None = None
         self._hash: str | None = None
+        self.epoch = 1
+        """Of the steps that are sent without waiting; raised after one of them failed. Never lowered, whatever worker it is."""
+        self.redo_ms = 0.0
+        """What it would cost to redo everything since the newest checkpoint."""
+        self.head_moved()
 
     @property
     def profile(self) -> BlenderProfile:
@@ -36,7 +54,7 @@ class LiveScene:
 
     @property
     def hash(self) -> str:
-        """The hash of the scene, which the history alone decides; the worker may be gone."""
+        """The hash of the scene, which HEAD alone decides; the worker may be gone."""
         if self._hash is None:
             self.worker()
         assert self._hash is not None
@@ -47,6 +65,11 @@ class LiveScene:
         """The hash when it is known without starting Blender."""
         return self._hash
 
+    @property
+    def ready(self) -> bool:
+        """Whether a living worker holds the scene already."""
+        return self._worker is not None and self._worker.alive
+
     def worker(self) -> WorkerPort:
         """A living worker with the scene in it, rebuilt when need be."""
         if self._worker is None or not self._worker.alive:
@@ -56,37 +79,54 @@ class LiveScene:
         return self._worker
 
     def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None) -> StepAnswer:
-        """One step; a worker that fails in it is gone, and the next one starts from the history."""
+        """One step; a worker that fails in it is gone, and the next one starts from HEAD."""
         return self.worker().call("scene.step", dict(request), deadline=deadline, cancel=cancel)
 
-    def kept(self, request: StepRequest, answer: StepAnswer, *, replayable: bool) -> None:
-        """Remember a step that was kept; one that cannot be redone is saved together with all before it.
+    def stands_at(self, hash: str, redo_ms: float, *, saved: bool) -> None:
+        """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
+        self._hash = hash
+        self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
 
-        Raises WorkerError or RebuildFailed when it could not be saved: the step is then lost with the worker.
-        """
-        if answer["before"] == answer["after"]:
-            return
-        if replayable:
-            self._history.append(RedoStep(request["tool"], request["version"], request["args"], answer["after"]))
-        else:
-            self._save(answer["after"])
-        self._hash = answer["after"]
+    def head_moved(self) -> None:
+        """HEAD is elsewhere than the worker: the next need for the scene rebuilds it."""
+        self.discard()
+        head = self._journal.head
+        self._hash = None if head is None else head.hash_after
+
+    def hand_out(self) -> WorkerPort | None:
+        """The worker, where one is alive, for another scene than HEAD's: the caller's from now on."""
+        worker = self._worker if self.ready else None
+        self._worker = None
+        return worker
+
+    def take_over(self, worker: WorkerPort, redo_ms: float) -> None:
+        """HEAD has moved to the scene that this worker holds, and this is what it cost to get there."""
+        self.head_moved()
+        self._worker, self.redo_ms = worker, redo_ms
 
     def discard(self) -> None:
-        """End the worker: its scene is not what the history says."""
+        """End the worker: its scene is not what the journal says."""
         if self._worker is not None:
             self._worker.kill()
             self._worker = None
 
-    def _save(self, expected: str) -> None:
-        """A new baseline, accepted only when a full recomputation agrees with the hash that the steps led to."""
+    def checkpoint(self) -> None:
+        """Save HEAD's scene, so that nobody has to redo what led to it. Only where a worker holds it."""
+        head = self._journal.head
+        if head is not None and self.ready:
+            staged = self._journal.stage_checkpoint(self.save(head.hash_after), head.hash_after)
+            self._journal.add_checkpoint(staged, head.number)
+            self.redo_ms = 0.0
+
+    def save(self, expected: str) -> Path:
+        """The scene as a file, accepted only when a full recomputation agrees with the hash that the steps led to."""
         # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step that is to be saved.
         worker = self._worker
         assert worker is not None
-        answer = worker.call("scene.save", {"path": "baseline.blend"}, deadline=REBUILD_SECONDS)
+        answer = worker.call("scene.save", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
         if answer["hash"] != expected:
-            raise _disagreement("saving", expected, answer["hash"])
-        self._history.rebase(worker.scratch / "baseline.blend", expected)
+            raise self._disagreement("saving the scene", expected, answer["hash"])
+        return worker.scratch / EXCHANGED
 
     # ------------------------------------------------------------------ rebuilding
 
@@ -99,54 +139,95 @@ class LiveScene:
                 cure="Use one version of blendwright on both sides.",
             )
         try:
-            opened = self._open_baseline(worker)
-            self._hash = self._redo(worker, opened)
+            head = self._journal.head
+            self._hash = self._begin(worker) if head is None else self._return_to(worker, head)
         except BlendwrightError:
             worker.kill()
             raise
         return worker
 
-    def _open_baseline(self, worker: WorkerPort) -> str:
-        baseline = self._history.baseline
-        if baseline.path is None:
-            answer = worker.call("scene.reset", {}, deadline=REBUILD_SECONDS)
+    def _begin(self, worker: WorkerPort) -> str:
+        """The first commit of a workspace: the scene it starts from."""
+        checkpoint = None
+        if self._start is None:
+            found: str = worker.call("scene.reset", {}, deadline=REBUILD_SECONDS)["hash"]
         else:
-            shutil.copyfile(baseline.path, worker.scratch / "baseline.blend")
-            try:
-                answer = worker.call("scene.open", {"path": "baseline.blend"}, deadline=REBUILD_SECONDS)
-            except WorkerFault as error:
-                message = f"{baseline.path.name} cannot be opened: {error.message}"
-                raise EnvironmentUnfit(
-                    message, cure="Check that it is a .blend file that this Blender can read."
-                ) from error
-        if baseline.hash is None:
-            self._history.opened(answer["hash"])
-        elif baseline.hash != answer["hash"]:
-            raise _disagreement("the baseline", baseline.hash, answer["hash"])
-        return answer["hash"]
+            found = self._open(worker, self._start, self._start.name)
+            checkpoint = self._journal.stage_checkpoint(self._start, found)
+        args = {} if self._start is None else {"scene": self._start.name}
+        ids = AuditIds(new_id(), "safe_write")
+        receipt = {"status": "succeeded", "scene_hash_after": found}
+        entry = NewCommit(None, "workspace", "baseline", "workspace.new", 1, args, found, found, checkpoint is None,
+                          receipt, ids, "baseline", checkpoint)  # fmt: skip
+        self._journal.commit([entry])
+        return found
 
-    def _redo(self, worker: WorkerPort, reached: str) -> str:
+    def _return_to(self, worker: WorkerPort, head: Commit) -> str:
+        try:
+            route = self._journal.route(head.number)
+        except JournalError as error:
+            raise EnvironmentUnfit(error.message, cure=error.cure, details=error.details) from error
+        if route.checkpoint is None:
+            found: str = worker.call("scene.reset", {}, deadline=REBUILD_SECONDS)["hash"]
+        else:
+            found = self._open(worker, route.checkpoint.path, f"the checkpoint {route.checkpoint.path.name}")
+        if found != route.start_hash:
+            raise self._disagreement("the scene that redo starts from", route.start_hash, found)
+        started = perf_counter()
+        # What left the scene as it was needs no redo; an export among it must not happen twice either.
+        reached = self._redo(
+            worker, found, [commit for commit in route.redo if commit.hash_before != commit.hash_after]
+        )
+        self.redo_ms = (perf_counter() - started) * 1000
+        if reached != head.hash_after:
+            raise self._disagreement(f"redo up to commit {head.number}", head.hash_after, reached)
+        return reached
+
+    def _open(self, worker: WorkerPort, path: Path, what: str) -> str:
+        shutil.copyfile(path, worker.scratch / EXCHANGED)
+        try:
+            return worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)["hash"]
+        except WorkerFault as error:
+            message = f"{what} cannot be opened: {error.message}"
+            raise EnvironmentUnfit(
+                message, cure="Check that it is a .blend file that this Blender can read."
+            ) from error
+
+    def _redo(self, worker: WorkerPort, reached: str, commits: list[Commit]) -> str:
         """Run the steps again, many on their way at once, and compare every hash; returns the last."""
-        pending: list[tuple[RedoStep, Future[Any]]] = []
-        steps = iter(self._history.steps())
-        while True:
-            for step in islice(steps, WINDOW - len(pending)):
-                request = {"tool": step.tool, "version": step.version, "args": dict(step.args)}
-                pending.append((step, worker.submit("scene.step", request)))
-            if not pending:
-                return reached
-            step, future = pending.pop(0)
+        waiting = deque(commits)
+        pending: deque[tuple[Commit, Future[Any]]] = deque()
+        while waiting or pending:
+            while waiting and len(pending) < WINDOW:
+                commit = waiting.popleft()
+                request = {"tool": commit.tool, "version": commit.tool_version, "args": dict(commit.args)}
+                pending.append((commit, worker.submit("scene.step", request)))
+            commit, future = pending.popleft()
+            what = f"redoing commit {commit.number} ({commit.tool})"
             try:
                 answer: StepAnswer = future.result(REBUILD_SECONDS)
             except TimeoutError as error:
-                raise RebuildFailed(f"rebuilding the scene: {step.tool} did not end") from error
-            if not answer["ok"] or answer["after"] != step.after:
-                raise _disagreement(step.tool, step.after, answer["after"])
-            reached = step.after
+                raise RebuildFailed(f"{what}: it did not end", cure=RECOVER) from error
+            except WorkerFault as error:
+                raise EnvironmentUnfit(
+                    f"{what}: {error.message}", cure=f"Use the blendwright that wrote it. {RECOVER}"
+                ) from error
+            if not answer["ok"] or answer["after"] != commit.hash_after:
+                raise self._disagreement(what, commit.hash_after, answer["after"])
+            reached = commit.hash_after
+        return reached
 
-
-def _disagreement(what: str, expected: str, found: str) -> BlendwrightError:
-    return RebuildFailed(
-        f"rebuilding the scene: {what} led to {found}, not to {expected}",
-        details={"expected": expected, "found": found},
-    )
+    def _disagreement(self, what: str, expected: str, found: str) -> EnvironmentUnfit:
+        """Quarantine, and the error that says so. Hashes of different methods or Blenders cannot be compared at all."""
+        details = {"expected": expected, "found": found}
+        theirs, ours = expected.rpartition(":")[0], found.rpartition(":")[0]
+        if theirs != ours:
+            return EnvironmentUnfit(
+                f"the workspace was written with {theirs}, this Blender is {ours}",
+                cure=f"Use the Blender that wrote it. {RECOVER}",
+                details=details,
+            )
+        reason = f"{what} led to another scene than the journal says"
+        self._journal.quarantine(reason, expected=expected, found=found)
+        message = f"{reason}: expected {expected}, found {found}. The workspace is quarantined"
+        return EnvironmentUnfit(message, cure=RECOVER, details={**details, "quarantined": True})

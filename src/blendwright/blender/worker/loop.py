@@ -11,6 +11,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import Any, NoReturn, Protocol, cast, runtime_checkable
 
 from blendwright.values import frames
@@ -23,6 +24,7 @@ STREAM_BROKEN = 3
 _MESSAGE_LIMIT = 2000
 # So many answers may be owed while requests keep coming: a sender with a window waits for none of them much longer.
 MOST_OWED = 32
+LONGEST_OWED = 0.05
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +54,7 @@ class Loop:
         self._reader = frames.CountingReader(read_fd)
         self._write_fd = write_fd
         self._owed: list[tuple[int, Deferred]] = []
+        self._owed_since = 0.0
         self._handlers = handlers
         self._last_id = 0
         self._greeted = False
@@ -76,9 +79,13 @@ class Loop:
 
     def _next(self) -> bytes | None:
         """The next request; what is owed is settled before waiting for one."""
-        if self._owed and (len(self._owed) >= MOST_OWED or not self._reader.has_more()):
+        if self._owed and (len(self._owed) >= MOST_OWED or self._owed_long() or not self._reader.has_more()):
             self._settle()
         return self._reader.read_frame()
+
+    def _owed_long(self) -> bool:
+        """Whoever waits has a deadline for each answer: slow steps must not add up behind one another."""
+        return monotonic() - self._owed_since > LONGEST_OWED
 
     def _settle(self) -> None:
         owed, self._owed = self._owed, []
@@ -100,6 +107,8 @@ class Loop:
         deferred: list[Deferred] = []
         answer = self._bytes(request_id, lambda: self._dispatch(method, params), deferred)
         if deferred:
+            if not self._owed:
+                self._owed_since = monotonic()
             self._owed.append((request_id, deferred[0]))
             return None
         return answer

@@ -1,0 +1,307 @@
+"""blendwright log, show, diff, checkout, undo, redo, export, adopt, gc: the history of a workspace."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import blendwright
+from blendwright.app.diffing import difference
+from blendwright.app.past import looking, stage
+from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_recovered
+from blendwright.contracts.journal_port import Commit, JournalReader
+from blendwright.run.differences import Difference
+from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
+from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild
+from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
+
+Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, or HEAD.")]
+COMMIT_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "tool_version", "timestamp",
+                 "hash_before", "hash_after", "replayable")  # fmt: skip
+MOST_SHOWN = 120
+
+
+def log(
+    workspace: Workspace = ".blendwright",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="At most so many.")] = 20,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="N", help="Only those before this commit: the next page.")
+    ] = None,
+    moves: Annotated[bool, typer.Option("--moves", help="The moves of HEAD instead of the commits.")] = False,
+    json: AsJson = False,
+) -> int:
+    """List the commits that led to the current scene, newest first."""
+    with looking(workspace) as journal:
+        head = journal.head
+        if moves:
+            return _moves(journal, limit, json)
+        below = None if before is None else find(journal, before).number
+        # One more than asked for tells whether there is a next page.
+        found = journal.log(limit=limit + 1, before=below)
+        redo = journal.redo_target()
+    page = found[:limit]
+    following = page[-1].number if len(found) > limit else None
+    number = None if head is None else head.number
+    if json:
+        commits = [summary(commit) | {"head": commit.number == number} for commit in page]
+        print_json({"ok": True, "head": number, "redo": redo, "commits": commits, "next_before": following})
+        return Exit.DONE
+    out = console()
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for commit in page:
+        mark = Text("HEAD" if commit.number == number else "", style="bold green")
+        table.add_row(mark, Text(str(commit.number), style="bold"), Text(commit.timestamp[:19]), Text(commit.tool),
+                      Text(commit.operation_id[:40]), Text(commit.hash_after[-12:], style="dim"))  # fmt: skip
+    out.print(table if page else Text("no commits"))
+    if following is not None:
+        out.print(Text(f"more: blendwright log --before {following}", style="dim"))
+    if redo is not None:
+        out.print(Text(f"undone: `blendwright redo` leads to commit {redo}", style="dim"))
+    return Exit.DONE
+
+
+def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
+    """Show one commit: what was run with which arguments, its receipt and its hashes."""
+    with looking(workspace) as journal:
+        commit = find(journal, number)
+        head = journal.head
+    whole = summary(commit) | {
+        "operation_key": commit.operation_key,
+        "args": commit.args,
+        "receipt": commit.receipt,
+        "audit_sequence": commit.audit_sequence,
+        "head": head is not None and head.number == commit.number,
+    }
+    if json:
+        print_json({"ok": True, "commit": whole})
+        return Exit.DONE
+    out = console()
+    for key, value in whole.items():
+        text = value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+        out.print(Text(f"{key:15}", style="bold").append(text.replace("\n", "\n" + " " * 15), style="default"))
+    return Exit.DONE
+
+
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="The number of a commit, or HEAD.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The number of another one, or HEAD.")] = "HEAD",
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Show what differs between the scenes of two commits, property by property."""
+    with looking(workspace) as journal, stage(workspace, blender=blender) as place:
+        before, after = find(journal, a), find(journal, b)
+        found = difference(journal, place, before, after)
+    if json:
+        ends = {name: {"commit": commit.number, "scene_hash": commit.hash_after}
+                for name, commit in (("a", before), ("b", after))}  # fmt: skip
+        print_json({"ok": True, **ends, "equal": found.none, **found.to_json()})
+    else:
+        show_difference(found)
+    return Exit.DONE
+
+
+def checkout(
+    number: Number, workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False
+) -> int:
+    """Go to the scene of any commit. Nothing is lost: every other commit stays where it is."""
+    with _opened(workspace, blender) as opened:
+        return _moved(opened.history.checkout(number), json)
+
+
+def undo(
+    count: Annotated[int, typer.Option("--count", min=1, help="So many commits at once.")] = 1,
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Go back to the scene before the last commit; `redo` leads forward again."""
+    with _opened(workspace, blender) as opened:
+        return _moved(opened.history.undo(count), json)
+
+
+def redo(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
+    """Go forward over the last undo."""
+    with _opened(workspace, blender) as opened:
+        return _moved(opened.history.redo(), json)
+
+
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="The file to write.")],
+    at: Annotated[str, typer.Option("--at", metavar="N", help="The scene of this commit.")] = "HEAD",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Write the scene, or that of an earlier commit, to a .blend file. The workspace stays as it is."""
+    if file.suffix != ".blend":
+        other = "Other formats are written by: blendwright call file.export"
+        raise refusal(f"{file} is not the name of a .blend file", other)
+    if file.exists() and not overwrite:
+        raise refusal(f"{file} is there already", "Name another file, or give --overwrite.")
+    with looking(workspace) as journal, stage(workspace, blender=blender) as place:
+        commit = find(journal, at)
+        worker = place.worker()
+        rebuild(worker, journal, commit.number)
+        saved: str = worker.call("scene.save", {"path": EXCHANGED}, deadline=SECONDS)["hash"]
+        if saved != commit.hash_after:
+            raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved}")
+        _deliver(worker.scratch / EXCHANGED, file)
+    size = file.stat().st_size
+    if json:
+        print_json(
+            {"ok": True, "file": str(file), "bytes": size, "commit": commit.number, "scene_hash": commit.hash_after}
+        )
+    else:
+        console().print(Text(f"wrote {file} ({size} bytes): the scene of commit {commit.number}"))
+    return Exit.DONE
+
+
+def adopt(
+    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="A file that was edited elsewhere.")],
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Take an edited file in as the current scene. It is a commit like any other: `undo` leads back."""
+    with _opened(workspace, blender) as opened:
+        commit = opened.history.adopt(file)
+        scene_hash = opened.hash
+    if json:
+        number = None if commit is None else commit.number
+        print_json({"ok": True, "adopted": commit is not None, "commit": number, "scene_hash": scene_hash})
+    elif commit is None:
+        console().print(Text(f"{file} is the scene that HEAD has already: nothing to adopt"))
+    else:
+        console().print(Text(f"adopted {file} as commit {commit.number}, scene {scene_hash}"))
+    return Exit.DONE
+
+
+def gc(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    redo_budget: Annotated[
+        int,
+        typer.Option("--redo-budget", metavar="N", min=0, help="Keep every scene within so many commits of a file."),
+    ] = REDO_BUDGET,
+    workspace: Workspace = ".blendwright",
+    json: AsJson = False,
+) -> int:
+    """Remove saved scenes that neither HEAD nor redo nor a tag needs, and say what that frees."""
+    with _opened(workspace, None) as opened:
+        freed = opened.history.gc(redo_budget=redo_budget, dry_run=dry_run)
+    if json:
+        print_json({"ok": True, "dry_run": dry_run, **asdict(freed)})
+        return Exit.DONE
+    out = console()
+    for name in freed.files:
+        out.print(Text(f"  {name}", style="dim"))
+    word = "would free" if dry_run else "freed"
+    out.print(Text(f"{word} {freed.bytes} bytes in {len(freed.files)} files; {freed.kept} checkpoints stay"))
+    if freed.unreachable:
+        out.print(
+            Text(
+                f"{freed.unreachable} commits of other lines {'would lose' if dry_run else 'lost'} their scene",
+                style="yellow",
+            )
+        )
+    return Exit.DONE
+
+
+def summary(commit: Commit) -> dict[str, Any]:
+    return {name: getattr(commit, name) for name in COMMIT_FIELDS}
+
+
+def show_difference(found: Difference) -> None:
+    """For people: one line for what came or went, and one for each changed property."""
+    out = console()
+    for style, sign, entries in (("green", "+", found.created), ("red", "-", found.removed)):
+        for entry in entries:
+            out.print(Text(f"{sign} {entry.kind} {entry.name}", style=style))
+    for changed in found.changed:
+        out.print(Text(f"~ {changed.kind} {changed.name}", style="yellow"))
+        for change in changed.properties:
+            out.print(Text(f"    {change.property}: {_value(change.old)} → {_value(change.new)}"))
+    if found.unseen:
+        out.print(Text("the scenes differ in something that snapshots do not show", style="yellow"))
+    if found.none:
+        out.print(Text("no difference"))
+
+
+def _value(value: Any) -> str:
+    """Short: numbers as people write them, long texts cut. None stands for what is not there."""
+    match value:
+        case None:
+            return "-"
+        case bool() | str():
+            text = str(value)
+        case float():
+            text = f"{value:g}"
+        case [*parts]:
+            text = f"[{', '.join(map(_value, parts))}]"
+        case _:
+            text = orjson.dumps(value).decode()
+    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"
+
+
+def _opened(workspace: str, blender: str | None) -> blendwright.OpenScene:
+    """A workspace that is there: these commands begin none."""
+    with looking(workspace) as journal:
+        require_head(journal)
+    opened = blendwright.open(workspace, blender=blender, spare=False)
+    say_recovered(opened.recovered)
+    return opened
+
+
+def _moved(moved: Moved, json: bool) -> int:
+    commit = moved.commit
+    if json:
+        print_json(
+            {
+                "ok": True,
+                "move": moved.kind,
+                "from": moved.origin,
+                "head": commit.number,
+                "scene_hash": commit.hash_after,
+            }
+        )
+    else:
+        console().print(
+            Text(f"HEAD is at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}")
+        )
+        console().print(Text(f"scene {commit.hash_after}", style="dim"))
+    return Exit.DONE
+
+
+def _moves(journal: JournalReader, limit: int, json: bool) -> int:
+    found = journal.moves(limit=limit)
+    if json:
+        print_json({"ok": True, "moves": [asdict(move) for move in found]})
+        return Exit.DONE
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for move in found:
+        origin = "" if move.from_commit is None else str(move.from_commit)
+        table.add_row(Text(move.timestamp[:19]), Text(move.kind), Text(f"{origin} → {move.to_commit}"))
+    console().print(table)
+    return Exit.DONE
+
+
+def _deliver(made: Path, target: Path) -> None:
+    """Whole or not at all: a file that is replaced must not be half of each."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(made, part)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another place.") from error

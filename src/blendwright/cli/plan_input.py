@@ -1,0 +1,44 @@
+"""What commands that take a plan share: reading its text, and stopping cleanly when interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.dialects.reading import LARGEST
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+
+def plan_text(place: str) -> bytes:
+    """The text of a file, or of standard input for -; at most one byte more than any dialect reads."""
+    try:
+        if place == "-":
+            return sys.stdin.buffer.read(LARGEST + 1)
+        with Path(place).open("rb") as file:
+            return file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}")]) from error
+
+
+@contextlib.contextmanager
+def stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
+    """Ctrl-C once: stop cleanly. A second time: as ever."""
+
+    def interrupted(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        # Not here: a handler runs in the middle of whatever the main thread does, which may hold the locks that this needs.
+        threading.Thread(target=cancel.cancel).start()
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

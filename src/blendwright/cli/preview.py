@@ -1,0 +1,115 @@
+"""blendwright preview: what a plan would create, change and remove, found out on a copy of the scene."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from blendwright.app.plans import read_plan
+from blendwright.app.previewing import preview as preview_plan
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, notes, print_json
+from blendwright.cli.plan_input import plan_text, stops_on_interrupt
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.dialects.recognise import Dialect
+from blendwright.run.preview import Preview
+from blendwright.values.faults import Fault
+from blendwright.values.plan import Boundary
+
+LONGEST_VALUE = 80
+SIGNS = {"created": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
+
+
+def preview(
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")],
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    image: Annotated[
+        Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the result there.")
+    ] = None,
+    boundary: Annotated[
+        Boundary, typer.Option("--boundary", help="What a failure takes back: the operation, or the whole plan.")
+    ] = "operation",
+    request_id: Annotated[
+        str | None, typer.Option("--request-id", metavar="ID", help="For plans that do not bring their own.")
+    ] = None,
+    dialect: Annotated[
+        Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole plan.")
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Show what a plan would do. The workspace stays as it is, and need not exist."""
+    parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    cancel = CancelToken()
+    with stops_on_interrupt(cancel):
+        shown = preview_plan(
+            parsed, workspace, scene=scene, blender=blender, image=image, timeout=timeout, cancel=cancel
+        )
+    if json:
+        print_json(shown.to_json())
+    else:
+        _show(shown)
+    if shown.picture is not None:
+        _tell_picture(shown)
+    return exit_code(shown)
+
+
+def exit_code(shown: Preview) -> Exit:
+    if Fault.CANCELLED in {operation.fault for operation in shown.report.operations}:
+        return Exit.INTERRUPTED
+    if shown.report.status == "refused":
+        return Exit.REFUSED
+    return Exit.DONE if shown.ok else Exit.FAILED
+
+
+def _show(shown: Preview) -> None:
+    out = console()
+    found = shown.differences.difference
+    for word, entries in (("created", found.created), ("removed", found.removed)):
+        sign, style = SIGNS[word]
+        for entry in entries:
+            out.print(Text(f"{sign} ", style=style).append(f"{entry.kind} {entry.name}", style="default"))
+    sign, style = SIGNS["changed"]
+    for entry in found.changed:
+        out.print(Text(f"{sign} ", style=style).append(f"{entry.kind} {entry.name}", style="default"))
+        for change in entry.properties:
+            out.print(Text(f"    {change.property}: {_short(change.old)} -> {_short(change.new)}", style="dim"))
+    if found.unseen:
+        out.print(Text("~ something that snapshots do not show", style=style))
+    for finding in shown.report.all_findings():
+        line = Text(f"{finding.fault.value} ", style="bold red")
+        out.print(line.append(f"{finding.pointer or '(plan)'}: {finding.message}", style="default"))
+        if finding.cure:
+            out.print(Text(f"  {finding.cure}", style="dim"))
+    for entry in shown.report.repair:
+        out.print(Text(f"repair  {entry.action:21}{entry.operation_id}"))
+    out.print(_summary(shown))
+
+
+def _summary(shown: Preview) -> Text:
+    report, totals = shown.report, shown.differences.totals
+    if report.status == "refused":
+        return Text("refused ", style="bold red").append("nothing would run", style="default")
+    done = sum(operation.done for operation in report.operations)
+    word = Text("would succeed " if report.ok else "would fail ", style="bold green" if report.ok else "bold red")
+    counts = ", ".join(f"{count} {name}" for name, count in totals.items())
+    return word.append(f"{done} of {len(report.operations)} operations: {counts}", style="default")
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def _tell_picture(shown: Preview) -> None:
+    assert shown.picture is not None
+    for artifact in shown.picture.artifacts:
+        notes().print(Text(f"wrote {artifact}"))
+    for finding in shown.picture.findings:
+        notes().print(Text(f"no picture: {finding.message}. {finding.cure or ''}", style="red"))

@@ -1,0 +1,185 @@
+"""blendwright run: a plan executed, committed operation by operation, and reported."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+import blendwright
+from blendwright.app.plans import read_plan, render
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, notes, print_json, say_recovered
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.dialects.reading import LARGEST
+from blendwright.dialects.recognise import Dialect
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Boundary, Plan
+from blendwright.values.report import OperationReport, RunReport
+
+STYLES = {"succeeded": "green", "skipped_idempotent": "cyan", "skipped": "yellow"}
+
+
+def run(
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")],
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    boundary: Annotated[
+        Boundary, typer.Option("--boundary", help="What a failure takes back: the operation, or the whole plan.")
+    ] = "operation",
+    request_id: Annotated[
+        str | None, typer.Option("--request-id", metavar="ID", help="For plans that do not bring their own.")
+    ] = None,
+    dialect: Annotated[
+        Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write the scene there afterwards, replacing what is there."),
+    ] = None,
+    image: Annotated[
+        Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.")
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole run.")
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Execute a plan. What was done before under the same ids is not done again."""
+    parsed = read_plan(_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    cancel = CancelToken()
+    extra: list[Outcome] = []
+    with (
+        _stops_on_interrupt(cancel),
+        blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened,
+    ):
+        say_recovered(opened.recovered)
+        with _progress(parsed, show=not json) as advance:
+            report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance)
+        if report.ok and export is not None:
+            extra.append(opened.outcome("file.export", {"path": str(export), "overwrite": True}, cancel=cancel))
+        if report.ok and image is not None:
+            extra.append(_picture(opened, image, cancel))
+    if json:
+        ok = report.ok and all(outcome.ok for outcome in extra)
+        print_json({"dialect": report.dialect, "ok": ok, "result": render(report), "report": report.to_json()})
+    else:
+        _show(report)
+    for outcome in extra:
+        _tell(outcome)
+    return exit_code(report, extra)
+
+
+def exit_code(report: RunReport, extra: list[Outcome]) -> Exit:
+    faults = {operation.fault for operation in report.operations}
+    if Fault.CANCELLED in faults or any(outcome.fault is Fault.CANCELLED for outcome in extra):
+        return Exit.INTERRUPTED
+    if report.status == "refused":
+        return Exit.REFUSED
+    return Exit.DONE if report.ok and all(outcome.ok for outcome in extra) else Exit.FAILED
+
+
+def _text(place: str) -> bytes:
+    try:
+        if place == "-":
+            return sys.stdin.buffer.read(LARGEST + 1)
+        with Path(place).open("rb") as file:
+            return file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}")]) from error
+
+
+def _picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -> Outcome:
+    """Through the scene's camera where it has one, else from the front right above."""
+    args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
+    taken = opened.outcome("render.preview", args, cancel=cancel)
+    if taken.fault is Fault.SCENE_CONFLICT:
+        taken = opened.outcome("render.preview", {"artifact": "run.png", "view": "ISO"}, cancel=cancel)
+    if taken.ok:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(taken.artifacts[0], target)
+        except OSError as error:
+            finding = Finding(Fault.EXECUTION_FAILED, f"{target} cannot be written: {error.strerror}")
+            return taken.with_(fault=finding.fault, message=finding.message, findings=(finding,))
+        taken = taken.with_(artifacts=(str(target),))
+    return taken
+
+
+@contextlib.contextmanager
+def _stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
+    """Ctrl-C once: stop cleanly. A second time: as ever."""
+
+    def interrupted(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        # Not here: a handler runs in the middle of whatever the main thread does, which may hold the locks that this needs.
+        threading.Thread(target=cancel.cancel).start()
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _progress(plan: Plan, *, show: bool) -> Generator[Any]:
+    """A bar on a terminal; nothing anywhere else."""
+    out = notes()
+    if not show or not out.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("{task.speed:.0f}/s"))  # fmt: skip
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task("starting Blender", total=len(plan.operations))
+
+        def advance(report: OperationReport) -> None:
+            bar.update(task, advance=1, description=f"{report.operation_id} {report.tool}"[:50])
+
+        yield advance
+
+
+def _show(report: RunReport) -> None:
+    out = console()
+    table = Table("operation", "tool", "status", "scene", "ms", box=None, padding=(0, 2, 0, 0))
+    for operation in report.operations:
+        status = Text(operation.status, style=STYLES.get(operation.status, "red"))
+        spent = f"{sum(operation.timings.values()):.1f}" if operation.timings else ""
+        table.add_row(
+            Text(operation.operation_id), Text(operation.tool), status, (operation.scene_hash_after or "")[-12:], spent
+        )
+    out.print(table)
+    for finding in report.all_findings():
+        line = Text(f"{finding.fault.value} ", style="bold red")
+        out.print(line.append(f"{finding.pointer or '(plan)'}: {finding.message}", style="default"))
+        if finding.cure:
+            out.print(Text(f"  {finding.cure}", style="dim"))
+    for entry in report.repair:
+        out.print(Text(f"repair  {entry.action:21}{entry.operation_id}"))
+    done = sum(operation.done for operation in report.operations)
+    word = Text(f"{report.status} ", style="bold green" if report.ok else "bold red")
+    spent = f", {report.timings['run_ms'] / 1000:.2f} s" if "run_ms" in report.timings else ""
+    out.print(word.append(f"{done} of {len(report.operations)} operations{spent}", style="default"))
+
+
+def _tell(outcome: Outcome) -> None:
+    """What was asked for beside the plan goes to standard error, which is free in either form of output."""
+    for artifact in outcome.artifacts:
+        notes().print(Text(f"wrote {artifact}"))
+    for finding in outcome.findings:
+        notes().print(Text(f"{outcome.tool}: {finding.message}. {finding.cure or ''}", style="red"))

@@ -1,0 +1,113 @@
+"""blendwright validate: every finding of a plan or of a result at once, without any Blender."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from blendwright.cli.output import AsJson, Exit, console, print_json
+from blendwright.contracts.session import Session
+from blendwright.dialects import operations, steps
+from blendwright.dialects.reading import LARGEST, read_json
+from blendwright.dialects.recognise import Dialect, recognise
+from blendwright.plan.repair import minimal_repair
+from blendwright.plan.validate import ValidPlan
+from blendwright.plan.validate import validate as validate_plan
+from blendwright.tools import catalog
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Plan
+
+PARSERS = {"operations": operations.parse, "steps": steps.parse}
+
+
+def validate(
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")],
+    result: Annotated[bool, typer.Option("--result", help="Check the result of a steps plan instead.")] = False,
+    dialect: Annotated[
+        Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Check a plan, or the result of one, and list everything that is wrong with it."""
+    document, findings = read_json(_text(plan))
+    about: dict[str, Any] = {}
+    if result:
+        findings = findings or _result(document, dialect, about)
+    elif not findings:
+        findings = _plan(document, dialect, about)
+    if json:
+        listed = [finding.to_json() for finding in findings]
+        print_json({"ok": not findings, "dialect": None, **about, "findings": listed})
+    else:
+        _show(findings, about)
+    return Exit.REFUSED if findings else Exit.DONE
+
+
+def _text(place: str) -> bytes:
+    try:
+        if place == "-":
+            return sys.stdin.buffer.read(LARGEST + 1)
+        with Path(place).open("rb") as file:
+            return file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}")]) from error
+
+
+def _result(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tuple[Finding, ...]:
+    if dialect not in (None, "steps"):
+        cure = "Leave --dialect out, or say steps."
+        return (Finding(Fault.SCHEMA_INVALID, f"results of {dialect} plans have no validator of their own", "", cure),)
+    about |= {"dialect": "steps", "contract_version": steps.CONTRACT_VERSION}
+    return steps.validate_result(document)
+
+
+def _plan(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tuple[Finding, ...]:
+    found = dialect or recognise(document)
+    if isinstance(found, Finding):
+        return (found,)
+    about["dialect"] = found
+    if found not in PARSERS:
+        message = f"this is a plan of the {found} dialect, which is recognised and not built yet"
+        return (Finding(Fault.SCHEMA_INVALID, message, "", "Write it as an operations or steps plan."),)
+    parsed = PARSERS[found](document)
+    valid = validate_plan(parsed, catalog.tools(), Session())
+    if isinstance(valid, ValidPlan):
+        about |= {
+            "request_id": valid.plan.request_id,
+            "operations": len(valid.plan.operations),
+            "warnings": [finding.to_json() for finding in valid.failing.values()],
+        }
+        return ()
+    about["repair"] = _repair(parsed, valid)
+    return valid
+
+
+def _repair(plan: Plan, findings: Sequence[Finding]) -> list[dict[str, str]]:
+    return [entry.to_json() for entry in minimal_repair(plan, findings)]
+
+
+def _show(findings: Sequence[Finding], about: dict[str, Any]) -> None:
+    out = console()
+    if not findings:
+        size = f", {about['operations']} operations" if "operations" in about else ""
+        out.print(Text("valid ", style="bold green").append(f"{about['dialect']}{size}", style="default"))
+    for finding in findings:
+        out.print(Text(f"{finding.fault.value} ", style="bold red").append(finding.pointer or "(all)", style="default"))
+        out.print(Text(f"  {finding.message}"))
+        if finding.cure:
+            out.print(Text(f"  {finding.cure}", style="dim"))
+    for warning in about.get("warnings", ()):
+        out.print(Text("fails when run ", style="bold yellow").append(warning["pointer"], style="default"))
+        out.print(Text(f"  {warning['message']}. {warning['cure']}"))
+    if about.get("repair"):
+        out.print(Text("repair", style="bold"))
+        for entry in about["repair"]:
+            out.print(Text(f"  {entry['action']:21}{entry['operation_id']}"))

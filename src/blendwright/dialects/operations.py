@@ -1,0 +1,145 @@
+"""The operations dialect: the planner's strict JSON in, receipts or the four-field failure payload out."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from blendwright.dialects.published import checker, proven
+from blendwright.dialects.reading import uncarried
+from blendwright.plan.collector import collector_paused
+from blendwright.values.faults import RENDERINGS, Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import SOUND, Boundary, Field, Operation, Plan
+from blendwright.values.report import OperationReport, RunReport
+
+ID = re.compile(r"[a-zA-Z0-9_.:-]{1,128}")
+FIELDS = frozenset({"operation_id", "tool_name", "args", "depends_on", "safety_level"})
+SAFETY_LEVELS = frozenset({"read_only", "safe_write", "destructive"})
+LONGEST_HINT = 500
+
+
+@collector_paused()
+def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
+    """The plan, with findings where the document breaks the schema. A request id given from outside must be the plan's own."""
+    findings = uncarried(document)
+    if findings:
+        return _plan("", (), boundary, findings)
+    findings = tuple(checker("planner_operations.v1").findings(document))
+    if not findings:
+        items = cast("list[dict[str, Any]]", document["operations"])
+        operations = tuple(_sound(position, item) for position, item in enumerate(items))
+        own = str(document["request_id"])
+    else:
+        known = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+        listed: Any = known.get("operations")
+        items = cast("list[Any]", listed) if isinstance(listed, list) else []
+        operations = tuple(_as_far_as_readable(position, item) for position, item in enumerate(items))
+        own = known["request_id"] if isinstance(known.get("request_id"), str) else ""
+    if request_id is not None and request_id != own:
+        message = f"the plan's request_id is '{own[:100]}', and '{request_id[:100]}' was given from outside"
+        findings += (Finding(Fault.SCHEMA_INVALID, message, "/request_id" if own else "", "Give one of the two only."),)
+    return _plan(own, operations, boundary, findings)
+
+
+def _plan(
+    request_id: str, operations: tuple[Operation, ...], boundary: Boundary, findings: tuple[Finding, ...]
+) -> Plan:
+    return Plan("operations", request_id, operations, "id", "stop", boundary, findings=findings)
+
+
+def _sound(position: int, item: dict[str, Any]) -> Operation:
+    return Operation(
+        item["operation_id"],
+        item["tool_name"],
+        item["args"],
+        tuple(item["depends_on"]),
+        item["safety_level"],
+        position,
+        f"/operations/{position}",
+    )
+
+
+def _as_far_as_readable(position: int, item: Any) -> Operation:
+    """An operation of a document that breaks the schema: what fits is taken, what does not is named as unsound."""
+    pointer = f"/operations/{position}"
+    known = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    unsound: set[Field] = set() if known.keys() == FIELDS else {"other"}
+    id, tool, args = known.get("operation_id"), known.get("tool_name"), known.get("args")
+    if not isinstance(id, str) or not ID.fullmatch(id):
+        id = pointer
+        unsound.add("id")
+    if not isinstance(tool, str) or not tool:
+        tool = ""
+        unsound.add("tool")
+    if not isinstance(args, dict):
+        args = {}
+        unsound.add("args")
+    listed: Any = known.get("depends_on")
+    waits_for = cast("list[Any]", listed) if isinstance(listed, list) else [None]
+    names = tuple(name for name in waits_for if isinstance(name, str) and ID.fullmatch(name))
+    if len(set(names)) != len(waits_for):
+        unsound.add("depends_on")
+    level = known.get("safety_level")
+    if not isinstance(level, str) or level not in SAFETY_LEVELS:
+        level = None
+        unsound.add("safety_level")
+    marks = frozenset(unsound) if unsound else SOUND
+    return Operation(id, tool, cast("dict[str, Any]", args), names, level, position, pointer, unsound=marks)
+
+
+def render(report: RunReport) -> dict[str, Any]:
+    """Receipts when every operation was done, else the failure payload; either has passed its published schema."""
+    if report.ok:
+        receipts = [_receipt(operation) for operation in report.operations]
+        result = {"request_id": report.request_id, "status": "succeeded", "receipts": receipts}
+        proven("operations_result.v1", result)
+        return result
+    payload = _failure(report)
+    proven("failure_payload.v1", payload)
+    return payload
+
+
+def _receipt(operation: OperationReport) -> dict[str, Any]:
+    """The receipt of the commit, as it was written; the status is that of this run."""
+    fields: dict[str, Any] = {
+        "operation_id": operation.operation_id,
+        "tool_name": operation.tool,
+        "safety_level": operation.safety_level,
+        "mcp_call_id": operation.mcp_call_id,
+        "blender_mutation_id": operation.blender_mutation_id,
+        "scene_hash_before": operation.scene_hash_before,
+        "scene_hash_after": operation.scene_hash_after,
+        "operation_key": operation.operation_key,
+        "result": None if operation.result is None else dict(operation.result),
+    }
+    return {**fields, **(operation.receipt or {}), "status": operation.status}
+
+
+def _failure(report: RunReport) -> dict[str, Any]:
+    findings = list(report.all_findings())
+    faults = [finding.fault for finding in findings]
+    faults += [operation.fault for operation in report.operations if operation.fault is not None]
+    # A rollback that failed outweighs whatever made it necessary.
+    first = Fault.ROLLBACK_FAILED if Fault.ROLLBACK_FAILED in faults else (faults or [Fault.INTERNAL_ERROR])[0]
+    return {
+        "error_code": first.value,
+        "recoverable": all(RENDERINGS[fault].recoverable for fault in faults or [first]),
+        "retry_hint": _hint(report, first, findings),
+        "minimal_repair_plan": [entry.to_json() for entry in report.repair],
+    }
+
+
+def _hint(report: RunReport, first: Fault, findings: list[Finding]) -> str:
+    chosen = next((finding for finding in findings if finding.fault is first), None)
+    if chosen is None:
+        said = next((operation.message for operation in report.operations if operation.fault is first), "")
+        return _cut(said or "The run did not finish; look at the report.", "")
+    where = f"{chosen.pointer}: " if chosen.pointer else ""
+    more = f" ({len(findings) - 1} more in the report)" if len(findings) > 1 else ""
+    return _cut(f"{where}{chosen.message}. {chosen.cure or ''}".strip(), more)
+
+
+def _cut(text: str, more: str) -> str:
+    room = LONGEST_HINT - len(more)
+    return (text if len(text) <= room else text[: room - 1] + "…") + more

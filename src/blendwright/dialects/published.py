@@ -1,0 +1,59 @@
+"""The published schemas as checkers, with each field's own description as the cure, and the proof that what we render fits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
+
+from blendwright.plan.schema import Checker
+from blendwright.values.errors import BlendwrightError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """A published schema, by its file's name without the ending."""
+    return json.loads(files("blendwright").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def checker(name: str) -> Checker:
+    known = schema(name)
+    words = dict(_descriptions(known))
+
+    def advice(pointer: str) -> str:
+        for part in reversed(pointer.split("/")):
+            if part in words:
+                return f"{part}: {words[part]}"
+        return f"See the published schema {known['$id']}."
+
+    return Checker(known, Fault.SCHEMA_INVALID, advice)
+
+
+def proven(name: str, document: Any) -> None:
+    """What leaves a dialect has passed its contract's own schema; that it does not is a defect of ours."""
+    refuse_broken(list(checker(name).findings(document)))
+
+
+def refuse_broken(findings: list[Finding]) -> None:
+    if findings:
+        first = findings[0]
+        message = f"the result breaks its own contract at '{first.pointer}': {first.message}"
+        raise BlendwrightError(message, cure="This is a defect. Report it, with the plan.")
+
+
+def _descriptions(part: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(part, dict):
+        known = cast("dict[str, Any]", part)
+        for name, inner in known.get("properties", {}).items():
+            if isinstance(inner, dict) and "description" in inner:
+                yield name, str(cast("dict[str, Any]", inner)["description"])
+        for inner in known.values():
+            yield from _descriptions(inner)
+    elif isinstance(part, list):
+        for inner in cast("list[Any]", part):
+            yield from _descriptions(inner)

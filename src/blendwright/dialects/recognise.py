@@ -1,0 +1,25 @@
+"""Which dialect a document is in, read from its shape."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast, get_args
+
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+Dialect = Literal["operations", "steps", "geonodes"]
+DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
+
+
+def recognise(document: Any) -> Dialect | Finding:
+    """The dialect, or what was expected instead."""
+    keys: set[Any] = set(cast("dict[Any, Any]", document)) if isinstance(document, dict) else set()
+    if "operations" in keys:
+        return "operations"
+    if {"version", "steps", "done"} <= keys:
+        return "geonodes"
+    if "steps" in keys:
+        return "steps"
+    message = "this is none of the plans that are known here"
+    cure = "Give an object with 'operations' and 'request_id' (operations), or one with 'steps' (steps)."
+    return Finding(Fault.SCHEMA_INVALID, message, "", cure)

@@ -1,0 +1,167 @@
+"""The steps dialect's results: a list of entries with `__meta__` last, rendered from a report, and the validator for anyone's.
+
+What `__meta__` says follows from the entries, by one function that both sides use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from blendwright.dialects.published import checker, refuse_broken
+from blendwright.dialects.reading import uncarried
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.report import OperationReport, RunReport
+
+# The semantic version of the contract, for payloads and results: a change of meaning raises it and adds cases to tests/cases/steps.
+CONTRACT_VERSION = "1.0.0"
+META = "__meta__"
+# Refused for one of these alone, a plan keeps to the contract: its steps are skipped, and the result says so.
+UNRESOLVED = frozenset({Fault.DEPENDENCY_MISSING, Fault.GRAPH_CYCLE})
+CACHED = "done before: the receipt of an earlier run stands"
+
+Entry = dict[str, Any]
+
+
+def render(report: RunReport) -> list[Entry] | None:
+    """The result in payload order. None for a payload that breaks the contract itself: it has findings, and no result."""
+    refused = report.status == "refused"
+    if refused and not all(finding.fault in UNRESOLVED for finding in report.all_findings()):
+        return None
+    operations = sorted(report.operations, key=lambda operation: operation.position)
+    entries = [_entry(operation, refused) for operation in operations]
+    blocked = [operation.operation_id for operation in operations if operation.blocked]
+    result = [*entries, _meta(entries, blocked)]
+    refuse_broken(list(validate_result(result)))
+    return result
+
+
+def _entry(operation: OperationReport, refused: bool) -> Entry:
+    ok = operation.done
+    skipped = refused or operation.status == "skipped"
+    reason = CACHED if operation.status == "skipped_idempotent" else None
+    error = None
+    if skipped:
+        reason = operation.message or "not run"
+    elif not ok:
+        error = operation.message or (operation.fault or Fault.INTERNAL_ERROR).value
+    entry: Entry = {
+        "step_id": operation.operation_id,
+        "tool": operation.tool,
+        "ok": ok,
+        "skipped": skipped,
+        "reason": reason,
+        "error": error,
+    }
+    if operation.result is not None:
+        entry["output"] = dict(operation.result)
+    return entry
+
+
+def _meta(entries: Sequence[Entry], blocked: list[str]) -> Entry:
+    failed = [entry["step_id"] for entry in entries if _failed(entry)]
+    status = task_status(entries, blocked)
+    reasons = {
+        "COMPLETED": None,
+        "PARTIAL": "some steps were skipped",
+        "FAILED": f"{len(failed)} of {len(entries)} steps failed",
+        "BLOCKED": "dependencies could not be resolved; nothing ran",
+    }
+    return {
+        "step_id": META,
+        "ok": status == "COMPLETED",
+        "skipped": False,
+        "reason": reasons[status],
+        "task_status": status,
+        "stats": _stats(entries),
+        "blocked_steps": blocked,
+        "failed_steps": failed,
+    }
+
+
+def task_status(entries: Sequence[Entry], blocked: Sequence[str]) -> str:
+    """FAILED when a step failed; else BLOCKED when dependencies kept one from running; else PARTIAL when one was skipped."""
+    if any(_failed(entry) for entry in entries):
+        return "FAILED"
+    if blocked:
+        return "BLOCKED"
+    return "PARTIAL" if any(entry["skipped"] for entry in entries) else "COMPLETED"
+
+
+def validate_result(document: Any) -> tuple[Finding, ...]:
+    """Everything that the contract says against a result, whoever produced it."""
+    findings = uncarried(document) or tuple(checker("steps_result.v1").findings(document))
+    if not isinstance(document, list):
+        return findings
+    items = cast("list[Any]", document)
+    findings += tuple(_places(items))
+    # Whether entries agree with each other can be said only of entries that are well-formed.
+    return findings or tuple(_inconsistencies(items))
+
+
+def _places(items: list[Any]) -> Iterator[Finding]:
+    """`__meta__` is there, once, as the last entry; every step has one entry."""
+    ids = [cast("Entry", item).get("step_id") if isinstance(item, dict) else None for item in items]
+    if META not in ids:
+        yield _wrong("", f"there is no {META} entry", f"Append the {META} entry as the last one.")
+    first: dict[str, int] = {}
+    for place, id in enumerate(ids):
+        pointer = pointer_of((place, "step_id"))
+        if id == META and place != len(ids) - 1:
+            yield _wrong(pointer, f"{META} is not the last entry", "Put it at the end, once.")
+        elif isinstance(id, str) and id != META and first.setdefault(id, place) != place:
+            yield _wrong(pointer, f"'{id[:100]}' has an entry already, at /{first[id]}", "Give every step one entry.")
+
+
+def _inconsistencies(items: list[Entry]) -> Iterator[Finding]:
+    *entries, meta = items
+    for place, entry in enumerate(entries):
+        yield from _contradictions(f"/{place}", entry)
+    at = f"/{len(entries)}"
+    for name, count in _stats(entries).items():
+        if meta["stats"][name] != count:
+            message = f"stats.{name} is {meta['stats'][name]}, and the entries say {count}"
+            yield _wrong(f"{at}/stats/{name}", message, f"Say {count}.")
+    failed = [entry["step_id"] for entry in entries if _failed(entry)]
+    if set(meta["failed_steps"]) != set(failed):
+        cure = f"List exactly: {', '.join(failed)[:200] or 'none'}."
+        yield _wrong(f"{at}/failed_steps", "failed_steps are not the steps that failed", cure)
+    skipped = {entry["step_id"] for entry in entries if entry["skipped"]}
+    for place, id in enumerate(meta["blocked_steps"]):
+        if id not in skipped:
+            message = f"'{id[:100]}' is called blocked, and no entry says that it was skipped"
+            yield _wrong(f"{at}/blocked_steps/{place}", message, "A blocked step is skipped: list only such.")
+    status = task_status(entries, meta["blocked_steps"])
+    if meta["task_status"] != status:
+        message = f"task_status is {meta['task_status']}, and the entries say {status}"
+        yield _wrong(f"{at}/task_status", message, f"Say {status}.")
+    if status != "PARTIAL" and meta["ok"] != (status == "COMPLETED"):
+        yield _wrong(f"{at}/ok", f"ok does not go with {status}", "ok is true exactly when everything was done.")
+
+
+def _contradictions(at: str, entry: Entry) -> Iterator[Finding]:
+    if entry["skipped"] and entry["ok"]:
+        yield _wrong(f"{at}/ok", "a skipped step is called ok", "skipped = true needs ok = false.")
+    if entry["ok"] and entry["error"] is not None:
+        yield _wrong(f"{at}/error", "a step that is ok has an error", "ok = true needs error = null.")
+    if _failed(entry) and not entry["error"] and not entry["reason"]:
+        yield _wrong(at, "a step failed and does not say why", "ok = false without skipped needs error or reason.")
+
+
+def _failed(entry: Entry) -> bool:
+    return not entry["ok"] and not entry["skipped"]
+
+
+def _stats(entries: Sequence[Entry]) -> dict[str, int]:
+    """Skipped counts before ok: an entry that claims both is wrong anyhow, and is counted once."""
+    return {
+        "total_steps": len(entries),
+        "ok": sum(entry["ok"] and not entry["skipped"] for entry in entries),
+        "skipped": sum(entry["skipped"] for entry in entries),
+        "failed": sum(_failed(entry) for entry in entries),
+    }
+
+
+def _wrong(pointer: str, message: str, cure: str) -> Finding:
+    return Finding(Fault.SCHEMA_INVALID, message, pointer, cure)

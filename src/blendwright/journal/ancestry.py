@@ -1,0 +1,109 @@
+"""Who descends from whom, answered without walking commits.
+
+Commits lie on lines; a line forks off another at a generation. All ancestors of a commit are, line by line, the commits up to some
+generation. Following the forks once gives that table, and each further question is one look into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from blendwright.contracts.journal_port import Commit
+from blendwright.journal import rows
+from blendwright.journal.store import Row, Store
+from blendwright.values.errors import JournalError
+
+
+@dataclass(slots=True)
+class Segment:
+    """The part of a line that lies among the ancestors: generations from `low` to `top`."""
+
+    low: int
+    top: int
+
+
+@dataclass(slots=True)
+class Ancestors:
+    """A commit and all before it. `adopted_at` is the generation of the latest adopted file among them, -1 without one."""
+
+    number: int
+    segments: dict[int, Segment]
+    adopted_at: int
+
+    def holds(self, line: int, generation: int) -> bool:
+        segment = self.segments.get(line)
+        return segment is not None and generation <= segment.top
+
+    def advance(self, number: int, line: int, first: int, last: int, adopted_at: int) -> None:
+        """Let it be those of a descendant, whose new generations `first` to `last` lie on one line."""
+        segment = self.segments.get(line)
+        if segment is None:
+            self.segments[line] = Segment(first, last)
+        else:
+            segment.top = last
+        self.number = number
+        self.adopted_at = max(self.adopted_at, adopted_at)
+
+    def ascending(self) -> list[tuple[int, Segment]]:
+        return sorted(self.segments.items(), key=lambda item: item[1].low)
+
+
+class Ancestry:
+    """Looks ancestors up; remembers those of one commit, which is HEAD nearly always. Commits never change, so it never errs."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._latest: Ancestors | None = None
+
+    def of(self, number: int) -> Ancestors:
+        if self._latest is None or self._latest.number != number:
+            self._latest = self._read(number)
+        return self._latest
+
+    def advanced(self, start: int | None, number: int, line: int, first: int, last: int, *, adopted_at: int) -> None:
+        """Commits were added on top of `start`: carry the remembered ancestors along."""
+        if self._latest is not None and self._latest.number == start:
+            self._latest.advance(number, line, first, last, adopted_at)
+
+    def _read(self, number: int) -> Ancestors:
+        place = self._store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
+        if place is None:
+            raise JournalError(f"there is no commit {number}")
+        line, top = place
+        segments: dict[int, Segment] = {}
+        while line is not None:
+            parent, fork = self._store.one("SELECT parent_line, fork_generation FROM lines WHERE id = ?", (line,))
+            segments[line] = Segment(fork + 1, top)
+            line, top = parent, fork
+        found = Ancestors(number, segments, -1)
+        adoptions = "SELECT line, generation FROM commits WHERE kind = 'adopt' ORDER BY generation DESC"
+        found.adopted_at = next((g for line, g in self._store.rows(adoptions) if found.holds(line, g)), -1)
+        return found
+
+
+def head_row(store: Store) -> Row | None:
+    """HEAD as (number, line, generation, hash_after)."""
+    return store.row(
+        "SELECT number, line, generation, hash_after FROM commits"
+        " WHERE number = (SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1)"
+    )
+
+
+def ascending(store: Store, ancestors: Ancestors, after: int) -> Iterator[Commit]:
+    """The commits among the ancestors whose generation is above `after`, oldest first."""
+    sql = f"SELECT {rows.COMMIT} FROM commits WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation"
+    for line, segment in ancestors.ascending():
+        if segment.top > after:
+            for row in store.rows(sql, (line, max(segment.low, after + 1), segment.top)):
+                yield rows.commit_of(row)
+
+
+def descending(store: Store, ancestors: Ancestors, below: int | None) -> Iterator[Commit]:
+    """The commits among the ancestors whose generation is under `below`, newest first."""
+    sql = f"SELECT {rows.COMMIT} FROM commits WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation DESC"
+    for line, segment in reversed(ancestors.ascending()):
+        top = segment.top if below is None else min(segment.top, below - 1)
+        if top >= segment.low:
+            for row in store.rows(sql, (line, segment.low, top)):
+                yield rows.commit_of(row)

@@ -1,0 +1,72 @@
+"""Appends records to the audit chain, inside a transaction that someone else holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blendwright.contracts.journal_port import AuditHead, AuditIds, Status
+from blendwright.journal.audit_chain import canonical, digest
+from blendwright.journal.store import Store
+from blendwright.values.errors import JournalError
+
+
+def read_head(store: Store) -> AuditHead:
+    return AuditHead(*store.one("SELECT audit_sequence, audit_hash FROM state"))
+
+
+class AuditAppender:
+    """Chains records in memory and writes them in one go by `flush`; `head` is where the chain will end."""
+
+    def __init__(self, store: Store, now: str) -> None:
+        self._store = store
+        self._now = now
+        self._rows: list[tuple[int, str, str]] = []
+        self.head = read_head(store)
+        last = store.row("SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1")
+        if (last or (0, self.head.hash)) != (self.head.sequence, self.head.hash):
+            raise JournalError(
+                "the audit chain does not end where the journal says it does", cure="Run `blendwright audit verify`."
+            )
+
+    def append(
+        self,
+        request_id: str,
+        operation_id: str,
+        tool: str,
+        status: Status,
+        before: str,
+        after: str | None,
+        ids: AuditIds,
+    ) -> AuditHead:
+        return self.append_fields(
+            {
+                "timestamp": ids.timestamp or self._now,
+                "request_id": request_id,
+                "operation_id": operation_id,
+                "mcp_call_id": ids.mcp_call_id,
+                "blender_mutation_id": ids.blender_mutation_id,
+                "tool_name": tool,
+                "safety_level": ids.safety_level,
+                "status": status,
+                "scene_hash_before": before,
+                "scene_hash_after": after,
+            }
+        )
+
+    def append_fields(self, fields: dict[str, Any]) -> AuditHead:
+        sequence = self.head.sequence + 1
+        try:
+            record = canonical({**fields, "sequence": sequence, "prev": self.head.hash})
+        except TypeError as error:
+            raise JournalError(f"an audit record cannot be written as JSON: {error}") from error
+        self.head = AuditHead(sequence, digest(record))
+        self._rows.append((sequence, self.head.hash, record.decode()))
+        return self.head
+
+    def flush(self) -> None:
+        if self._rows:
+            self._store.change_many("INSERT INTO audit VALUES (?, ?, ?)", self._rows)
+            self._store.change(
+                "UPDATE state SET audit_sequence = ?, audit_hash = ?", (self.head.sequence, self.head.hash)
+            )
+            self._rows.clear()

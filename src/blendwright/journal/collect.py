@@ -1,0 +1,85 @@
+"""Decides which checkpoints nobody needs, and removes them: rows first, then files, so that a row never outlives its file.
+
+Needed are, for HEAD, for what redo leads to and for every tag: its newest checkpoint, those of commits on its line that cannot be
+replayed, and as many more that no scene of the line is further than the redo budget from one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from blendwright.contracts.journal_port import CheckpointRow, Freed
+from blendwright.journal import heads
+from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
+from blendwright.journal.checkpoint_files import CheckpointFiles
+from blendwright.journal.disk_errors import explained
+from blendwright.journal.routes import on_line
+from blendwright.journal.store import Store
+
+
+def collect(store: Store, ancestry: Ancestry, files: CheckpointFiles, *, redo_budget: int, dry_run: bool) -> Freed:
+    with store.snapshot():
+        rows = dict(store.rows("SELECT id, sha256 FROM checkpoints"))
+        owners = dict(store.rows("SELECT id, number FROM checkpoints"))
+        needed = _needed(store, ancestry, files, redo_budget)
+        lost = _reachable(store, set(owners.values())) - _reachable(store, {owners[id] for id in needed})
+    keep = {f"{rows[id]}.blend" for id in needed}
+    with explained(f"reading {files.directory}"):
+        present = files.names()
+    doomed = sorted(name for name in present if name not in keep)
+    if not dry_run:
+        with store.transaction("gc"):
+            dropped = [(id,) for id in rows if id not in needed]
+            store.change_many("DELETE FROM checkpoints WHERE id = ?", dropped)
+        with explained(f"removing checkpoints from {files.directory}"):
+            files.remove(doomed)
+    return Freed(tuple(doomed), sum(present[name] for name in doomed), len(needed), lost)
+
+
+def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, budget: int) -> set[int]:
+    head = head_row(store)
+    roots = {number for (number,) in store.rows("SELECT number FROM tags")}
+    roots |= {head[0], *heads.redo_targets(store)} if head else set()
+    needed: set[int] = set()
+
+    @cache
+    def sound(sha256: str, size: int) -> bool:
+        return files.sound(sha256, size)
+
+    for root in sorted(roots):
+        ancestors = ancestry.of(root)
+        checkpoints: list[CheckpointRow] = []
+        seen: set[int] = set()
+        for row in on_line(store, files, ancestors, 0):
+            if row.generation not in seen and sound(row.sha256, row.size):
+                seen.add(row.generation)
+                checkpoints.append(row)
+        needed |= _thinned(store, ancestors, checkpoints, budget)
+    return needed
+
+
+def _thinned(store: Store, ancestors: Ancestors, newest_first: list[CheckpointRow], budget: int) -> set[int]:
+    """Of the sound checkpoints of one line those to keep."""
+    fixed = {
+        generation
+        for line, generation in store.rows("SELECT line, generation FROM commits WHERE replayable = 0")
+        if ancestors.holds(line, generation)
+    }
+    last = 0
+    kept: set[int] = set()
+    oldest_first = newest_first[::-1]
+    for checkpoint, following in zip(oldest_first, [*oldest_first[1:], None], strict=False):
+        # Without it the scene just before the following one would be this far from a kept one.
+        if following is None or checkpoint.generation in fixed or following.generation - 1 - last > budget:
+            kept.add(checkpoint.id)
+            last = checkpoint.generation
+    return kept
+
+
+def _reachable(store: Store, saved: set[int]) -> int:
+    """How many commits have a scene that can be rebuilt when these commits are saved. Parents have lower numbers than children."""
+    reachable: set[int] = set()
+    for number, parent, replayable in store.rows("SELECT number, parent, replayable FROM commits ORDER BY number"):
+        if number in saved or (replayable and (parent is None or parent in reachable)):
+            reachable.add(number)
+    return len(reachable)

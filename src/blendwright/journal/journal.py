@@ -1,0 +1,234 @@
+"""The journal of a workspace: opens it, holds its lock, and answers the port. The work is done by the modules it names.
+
+`JournalView` needs no lock and sees what is committed. `Journal` is the one writer; not thread-safe, one caller at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from blendwright.contracts import journal_port as port
+from blendwright.journal import (
+    audit_verify,
+    batch,
+    clock,
+    collect,
+    crash_points,
+    heads,
+    lookup,
+    pending,
+    quarantine,
+    routes,
+)
+from blendwright.journal import rows as row
+from blendwright.journal.ancestry import Ancestry, descending, head_row
+from blendwright.journal.checkpoint_files import CheckpointFiles
+from blendwright.journal.disk_errors import explained
+from blendwright.journal.lock import WorkspaceLock
+from blendwright.journal.store import FILE, Store
+from blendwright.values.errors import EnvironmentUnfit, JournalError
+
+
+class JournalView:
+    """Reads a workspace's journal. Raises EnvironmentUnfit when there is none."""
+
+    def __init__(self, workspace: Path) -> None:
+        if not (workspace / FILE).is_file():
+            raise EnvironmentUnfit(f"{workspace} is not a workspace", cure="Start one with `blendwright new`.")
+        self._store = Store(workspace, writable=False)
+        self._prepare(workspace)
+
+    def _prepare(self, workspace: Path) -> None:
+        self._files = CheckpointFiles(workspace)
+        self._ancestry = Ancestry(self._store)
+        self._cleaned: tuple[str, ...] = ()
+
+    @property
+    def head(self) -> port.Commit | None:
+        with self._store.snapshot():
+            head = head_row(self._store)
+            return None if head is None else self._commit(head[0])
+
+    def find_many(self, wanted: Sequence[port.Wanted], *, scene_hash: str | None = None) -> tuple[port.Found, ...]:
+        return lookup.find_many(self._store, self._ancestry, wanted, scene_hash)
+
+    def recovery(self) -> port.RecoveryInfo:
+        with self._store.snapshot():
+            head = self.head
+            return port.RecoveryInfo(
+                head=head,
+                route=None if head is None else self.route(head.number),
+                indeterminate=pending.indeterminate(self._store),
+                boundary=pending.open_boundary(self._store),
+                quarantine=quarantine.current(self._store),
+                cleaned=self._cleaned,
+            )
+
+    def quarantined(self) -> port.Quarantine | None:
+        with self._store.snapshot():
+            return quarantine.current(self._store)
+
+    def indeterminate(self) -> tuple[port.Intent, ...]:
+        with self._store.snapshot():
+            return pending.indeterminate(self._store)
+
+    def open_boundary(self) -> port.OpenBoundary | None:
+        with self._store.snapshot():
+            return pending.open_boundary(self._store)
+
+    def route(self, to: int) -> port.Route:
+        return routes.route(self._store, self._ancestry, self._files, to)
+
+    def show(self, number: int) -> port.Commit:
+        with self._store.snapshot():
+            return self._commit(number)
+
+    def _commit(self, number: int) -> port.Commit:
+        found = self._store.row(f"SELECT {row.COMMIT} FROM commits WHERE number = ?", (number,))
+        if found is None:
+            raise JournalError(f"there is no commit {number}")
+        return row.commit_of(found)
+
+    def log(self, *, limit: int = 50, before: int | None = None) -> tuple[port.Commit, ...]:
+        with self._store.snapshot():
+            head = head_row(self._store)
+            if head is None:
+                return ()
+            below = None if before is None else self._commit(before).generation
+            return tuple(islice(descending(self._store, self._ancestry.of(head[0]), below), limit))
+
+    def moves(self, *, limit: int = 50) -> tuple[port.HeadMove, ...]:
+        with self._store.snapshot():
+            return heads.moves(self._store, limit)
+
+    def undo_target(self) -> int | None:
+        with self._store.snapshot():
+            return heads.undo_target(self._store)
+
+    def redo_target(self) -> int | None:
+        with self._store.snapshot():
+            return next(iter(heads.redo_targets(self._store)), None)
+
+    def tags(self) -> Mapping[str, int]:
+        with self._store.snapshot():
+            return dict(self._store.rows("SELECT name, number FROM tags ORDER BY name"))
+
+    def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[port.AuditRecord, ...]:
+        return audit_verify.records(self._store, after, limit)
+
+    def verify_audit(self, known: Sequence[port.AuditHead] = ()) -> port.AuditReport:
+        return audit_verify.verify(self._store, known)
+
+    def close(self) -> None:
+        self._store.close()
+
+
+class Journal(JournalView):
+    """The one writer of a workspace, from opening to `close` or the end of the process.
+
+    Raises EnvironmentUnfit when another process writes, and in quarantine unless opened for `recovering`.
+    """
+
+    def __init__(self, workspace: Path, *, recovering: bool = False, vfs: str | None = None) -> None:
+        with explained(f"opening the workspace {workspace}"):
+            workspace.mkdir(parents=True, exist_ok=True)
+            self._lock = WorkspaceLock(workspace, clock.now())
+        try:
+            self._store = Store(workspace, writable=True, vfs=vfs)
+        except BaseException:
+            self._lock.release()
+            raise
+        try:
+            if not recovering:
+                with self._store.snapshot():
+                    quarantine.refuse(self._store)
+            self._acquire()
+            self._prepare(workspace)
+            with explained(f"opening the workspace {workspace}"):
+                self._files.create()
+                self._cleaned = self._files.clear_parts()
+        except BaseException:
+            self.close()
+            raise
+        self._recovering = recovering
+
+    def _acquire(self) -> None:
+        """Raise the fencing number: from here on no earlier holder can write."""
+        with self._store.transaction("acquire", checked=False):
+            fence = self._store.one("UPDATE state SET fence = fence + 1 RETURNING fence")[0]
+            pending.give_up_intents(self._store)
+        self._store.fence = fence
+
+    @property
+    def fence(self) -> int:
+        return self._store.fence
+
+    def commit(self, entries: Sequence[port.Entry], *, keeps: int | None = None) -> port.Written:
+        self._refuse_in_quarantine()
+        return batch.write(self._store, self._ancestry, self._files, entries, keeps)
+
+    def begin_intent(self, intent: port.NewIntent) -> int:
+        self._refuse_in_quarantine()
+        return pending.begin_intent(self._store, intent)
+
+    def resolve_intent(self, id: int, note: str) -> None:
+        pending.resolve_intent(self._store, id, note)
+
+    def begin_boundary(self, request_id: str) -> int:
+        self._refuse_in_quarantine()
+        return pending.begin_boundary(self._store, request_id)
+
+    def roll_back(self, boundary: int, failed: Sequence[port.NewAudit] = ()) -> port.Written:
+        return heads.roll_back(self._store, self._ancestry, boundary, failed)
+
+    def stage_checkpoint(self, saved: Path, scene_hash: str) -> port.StagedCheckpoint:
+        return self._files.stage(saved, scene_hash, self.fence)
+
+    def add_checkpoint(self, staged: port.StagedCheckpoint, commit: int) -> port.CheckpointRow:
+        with self._store.transaction("checkpoint_row"):
+            self._files.require(staged)
+            owner = self._commit(commit)
+            if owner.hash_after != staged.scene_hash:
+                raise JournalError(
+                    f"the checkpoint is of another scene than commit {commit}",
+                    details={"expected": owner.hash_after, "found": staged.scene_hash},
+                )
+            now = clock.now()
+            id = batch.insert_checkpoint(self._store, commit, staged, now)
+        values = (id, commit, owner.generation, staged.scene_hash, staged.sha256, staged.size, now)
+        return row.checkpoint_of(values, self._files.directory)
+
+    def move_head(self, kind: Literal["checkout", "undo", "redo"], to: int) -> port.HeadMove:
+        self._refuse_in_quarantine()
+        return heads.move(self._store, self._ancestry, kind, to)
+
+    def set_tag(self, name: str, commit: int) -> None:
+        heads.set_tag(self._store, name, commit)
+
+    def delete_tag(self, name: str) -> None:
+        heads.delete_tag(self._store, name)
+
+    def quarantine(self, reason: str, *, expected: str, found: str) -> None:
+        quarantine.begin(self._store, reason, expected, found)
+
+    def end_quarantine(self, how: str) -> None:
+        quarantine.end(self._store, how)
+
+    def gc(self, *, redo_budget: int, dry_run: bool = False) -> port.Freed:
+        return collect.collect(self._store, self._ancestry, self._files, redo_budget=redo_budget, dry_run=dry_run)
+
+    def close(self) -> None:
+        """A second time does nothing."""
+        try:
+            self._store.close()
+        finally:
+            crash_points.reach("close.before_lock_release")
+            self._lock.release()
+
+    def _refuse_in_quarantine(self) -> None:
+        if not self._recovering:
+            with self._store.snapshot():
+                quarantine.refuse(self._store)

@@ -1,0 +1,77 @@
+"""One writer per workspace: a lock that the kernel releases with the process, and a name tag in it for whoever finds it taken.
+
+The lock keeps honest processes apart. It is not what keeps the journal whole: that is the fencing number in journal.db, which every
+write transaction checks, so that a holder who lost the lock (its file was removed, the disk is shared) cannot write any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from blendwright.journal import crash_points
+from blendwright.values.errors import EnvironmentUnfit
+
+FILE = "journal.lock"
+
+if sys.platform == "win32":
+
+    def _taken(descriptor: int) -> bool:
+        """Without such locks the fencing number decides alone: the later one writes, the earlier one is refused."""
+        return False
+else:
+    import fcntl
+
+    def _taken(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+class WorkspaceLock:
+    """Held from construction to `release` or the end of the process. Raises EnvironmentUnfit when another process has it."""
+
+    def __init__(self, directory: Path, since: str) -> None:
+        path = directory / FILE
+        self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if _taken(self._descriptor):
+                raise _refusal(path)
+            tag = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode()
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, tag, 0)
+            crash_points.reach("lock.held")
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """A second time does nothing."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _refusal(path: Path) -> EnvironmentUnfit:
+    holder = _holder(path)
+    who = f"process {holder['pid']} on {holder['host']}, since {holder['since']}" if holder else "another process"
+    return EnvironmentUnfit(
+        f"the workspace {path.parent} is in use by {who}",
+        cure="Wait until it has ended, or end it: what it has committed is safe.",
+        details={"holder": holder},
+    )
+
+
+def _holder(path: Path) -> dict[str, Any] | None:
+    """Who holds it; None in the moment between taking the lock and writing the tag."""
+    try:
+        tag: dict[str, Any] = json.loads(path.read_text())
+        return {name: tag[name] for name in ("pid", "host", "since")}
+    except (OSError, ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,40 @@
+"""The state in which nothing is written because the scene is not what the journal says."""
+
+from __future__ import annotations
+
+from blendwright.contracts.journal_port import Quarantine
+from blendwright.journal import clock
+from blendwright.journal.store import Store
+from blendwright.values.errors import EnvironmentUnfit, JournalError
+
+
+def current(store: Store) -> Quarantine | None:
+    row = store.row("SELECT reason, expected, found, timestamp FROM quarantines WHERE ended IS NULL")
+    return None if row is None else Quarantine(*row)
+
+
+def begin(store: Store, reason: str, expected: str, found: str) -> None:
+    """A second reason does not replace the first: that is the one to look into."""
+    with store.transaction("quarantine"):
+        if current(store) is None:
+            sql = "INSERT INTO quarantines VALUES (NULL, ?, ?, ?, ?, NULL)"
+            store.change(sql, (reason, expected, found, clock.now()))
+
+
+def end(store: Store, how: str) -> None:
+    with store.transaction("quarantine"):
+        ended = f"{clock.now()} {how}"
+        if store.change("UPDATE quarantines SET ended = ? WHERE ended IS NULL", (ended,)) != 1:
+            raise JournalError("the workspace is not in quarantine")
+
+
+def refuse(store: Store) -> None:
+    """Raise EnvironmentUnfit in a quarantined workspace."""
+    found = current(store)
+    if found is not None:
+        raise EnvironmentUnfit(
+            f"the workspace is in quarantine since {found.timestamp}: {found.reason}"
+            f" (the journal says {found.expected}, found was {found.found})",
+            cure="Run `blendwright recover` to see the ways out.",
+            details={"reason": found.reason, "expected": found.expected, "found": found.found},
+        )

@@ -1,0 +1,75 @@
+"""Rows of journal.db as the frozen values of the port, and values as JSON text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from blendwright.contracts.journal_port import CheckpointRow, Commit, HeadMove, Intent, Reading
+from blendwright.values.errors import JournalError
+
+COMMIT = (
+    "number, parent, kind, operation_key, request_id, operation_id, tool, tool_version, args, hash_before, hash_after,"
+    " replayable, receipt, audit_sequence, fence, timestamp, line, generation"
+)
+READING = "operation_key, request_id, operation_id, tool, tool_version, scene_hash, receipt, audit_sequence"
+CHECKPOINT = "c.id, c.number, k.generation, c.scene_hash, c.sha256, c.size, c.timestamp"
+INTENT = "id, operation_key, request_id, operation_id, tool, effect, state, timestamp, note"
+MOVE = "id, kind, from_commit, to_commit, timestamp"
+
+
+def as_json(what: str, value: Mapping[str, Any]) -> str:
+    """Sorted, but not RFC 8785: that form writes 1.0 as 1, and a redo must get the very value that the first run got.
+
+    Integers beyond 64 bits are refused, because they would not come back as they were.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError as error:
+        raise JournalError(f"{what} cannot be written as JSON: {error}") from error
+
+
+def commit_of(row: tuple[Any, ...]) -> Commit:
+    number, parent, kind, key, request, operation, tool, version, args, before, after, replayable, receipt, *rest = row
+    return Commit(
+        number,
+        parent,
+        kind,
+        key,
+        request,
+        operation,
+        tool,
+        version,
+        orjson.loads(args),
+        before,
+        after,
+        bool(replayable),
+        orjson.loads(receipt),
+        *rest,
+    )
+
+
+def reading_of(row: tuple[Any, ...]) -> Reading:
+    key, request, operation, tool, version, scene_hash, receipt, sequence = row
+    return Reading(key, request, operation, tool, version, scene_hash, orjson.loads(receipt), sequence)
+
+
+def checkpoint_of(row: tuple[Any, ...], directory: Path) -> CheckpointRow:
+    id, number, generation, scene_hash, sha256, size, timestamp = row
+    return CheckpointRow(id, number, generation, scene_hash, sha256, size, directory / file_name(sha256), timestamp)
+
+
+def intent_of(row: tuple[Any, ...]) -> Intent:
+    return Intent(*row)
+
+
+def move_of(row: tuple[Any, ...]) -> HeadMove:
+    return HeadMove(*row)
+
+
+def file_name(sha256: str) -> str:
+    """Content-addressed: the name says what must be in the file."""
+    return f"{sha256}.blend"

@@ -1,0 +1,157 @@
+"""The tables of journal.db, version by version.
+
+History (commits, lines, moves of HEAD, audit, readings, rollbacks) is append-only, and the database itself refuses to change it.
+Only what describes the present may change: checkpoints, tags, states of intents, boundaries and quarantine, and the one row of `state`.
+"""
+
+from __future__ import annotations
+
+VERSION = 1
+# "BWjl": says whose file this is to tools that read the header of a SQLite file.
+APPLICATION_ID = 0x42576A6C
+
+_TABLES = """
+CREATE TABLE state (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    workspace TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    audit_sequence INTEGER NOT NULL,
+    audit_hash TEXT NOT NULL
+);
+
+-- A line is a run of commits without a fork; the first commit of a line has generation fork_generation + 1.
+CREATE TABLE lines (
+    id INTEGER PRIMARY KEY,
+    parent_line INTEGER REFERENCES lines (id),
+    fork_generation INTEGER NOT NULL
+);
+
+CREATE TABLE commits (
+    number INTEGER PRIMARY KEY,
+    parent INTEGER REFERENCES commits (number),
+    kind TEXT NOT NULL CHECK (kind IN ('baseline', 'operation', 'adopt', 'rebaseline')),
+    operation_key TEXT,
+    request_id TEXT NOT NULL,
+    operation_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    tool_version INTEGER NOT NULL,
+    args TEXT NOT NULL,
+    hash_before TEXT NOT NULL,
+    hash_after TEXT NOT NULL,
+    replayable INTEGER NOT NULL,
+    receipt TEXT NOT NULL,
+    audit_sequence INTEGER NOT NULL REFERENCES audit (sequence),
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL,
+    line INTEGER NOT NULL REFERENCES lines (id),
+    generation INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX commits_on_line ON commits (line, generation);
+CREATE UNIQUE INDEX one_baseline ON commits (kind) WHERE kind = 'baseline';
+CREATE INDEX commits_by_key ON commits (operation_key) WHERE operation_key IS NOT NULL;
+CREATE INDEX commits_by_name ON commits (request_id, operation_id);
+CREATE INDEX adoptions ON commits (generation) WHERE kind = 'adopt';
+CREATE INDEX not_replayable ON commits (generation) WHERE replayable = 0;
+
+CREATE TABLE readings (
+    id INTEGER PRIMARY KEY,
+    operation_key TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    operation_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    tool_version INTEGER NOT NULL,
+    args TEXT NOT NULL,
+    scene_hash TEXT NOT NULL,
+    receipt TEXT NOT NULL,
+    audit_sequence INTEGER NOT NULL REFERENCES audit (sequence),
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL
+);
+CREATE INDEX readings_by_name ON readings (request_id, operation_id);
+
+-- HEAD is where the last move leads; there is no second place that says so.
+CREATE TABLE head_moves (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('commit', 'checkout', 'undo', 'redo', 'rollback')),
+    from_commit INTEGER REFERENCES commits (number),
+    to_commit INTEGER NOT NULL REFERENCES commits (number),
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL
+);
+
+CREATE TABLE rolled_back (
+    number INTEGER PRIMARY KEY REFERENCES commits (number),
+    move INTEGER NOT NULL REFERENCES head_moves (id)
+);
+
+-- The record is stored as the very bytes that were hashed.
+CREATE TABLE audit (
+    sequence INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL,
+    record TEXT NOT NULL
+);
+
+CREATE TABLE intents (
+    id INTEGER PRIMARY KEY,
+    operation_key TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    operation_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    effect TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'settled', 'indeterminate', 'resolved')),
+    note TEXT,
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL
+);
+CREATE INDEX pending_intents ON intents (state) WHERE state IN ('open', 'indeterminate');
+
+CREATE TABLE boundaries (
+    id INTEGER PRIMARY KEY,
+    request_id TEXT NOT NULL,
+    base INTEGER NOT NULL REFERENCES commits (number),
+    state TEXT NOT NULL CHECK (state IN ('open', 'kept', 'rolled_back')),
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL
+);
+CREATE UNIQUE INDEX one_open_boundary ON boundaries (state) WHERE state = 'open';
+
+CREATE TABLE checkpoints (
+    id INTEGER PRIMARY KEY,
+    number INTEGER NOT NULL REFERENCES commits (number),
+    scene_hash TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL
+);
+CREATE INDEX checkpoints_by_commit ON checkpoints (number);
+
+CREATE TABLE tags (
+    name TEXT PRIMARY KEY,
+    number INTEGER NOT NULL REFERENCES commits (number)
+) WITHOUT ROWID;
+
+CREATE TABLE quarantines (
+    id INTEGER PRIMARY KEY,
+    reason TEXT NOT NULL,
+    expected TEXT NOT NULL,
+    found TEXT NOT NULL,
+    timestamp TEXT NOT NULL,
+    ended TEXT
+);
+CREATE UNIQUE INDEX one_quarantine ON quarantines ((ended IS NULL)) WHERE ended IS NULL;
+"""
+
+APPEND_ONLY = ("lines", "commits", "readings", "head_moves", "rolled_back", "audit")
+
+_GUARDS = "".join(
+    f"""
+CREATE TRIGGER {table}_stay_{verb} BEFORE {verb} ON {table} BEGIN
+    SELECT RAISE(ABORT, '{table} never change');
+END;
+"""
+    for table in APPEND_ONLY
+    for verb in ("UPDATE", "DELETE")
+)
+
+CREATE = f"{_TABLES}{_GUARDS}PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"

@@ -1,0 +1,171 @@
+"""One connection to journal.db and the only way to write through it: a transaction that checks the fencing number.
+
+Knows nothing of commits or audit. WAL with synchronous=FULL: a transaction that has returned survives a crash and a power cut.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from blendwright.journal import crash_points, schema
+from blendwright.journal.audit_chain import genesis
+from blendwright.journal.disk_errors import explained
+from blendwright.values.errors import EnvironmentUnfit, JournalError
+
+FILE = "journal.db"
+BUSY_MS = 5000
+
+Row = tuple[Any, ...]
+
+
+class Store:
+    """An open journal.db. `fence` is 0 for those who only read."""
+
+    def __init__(self, directory: Path, *, writable: bool, vfs: str | None = None) -> None:
+        self.directory = directory
+        self.path = directory / FILE
+        self.fence = 0
+        self._broken = False
+        with explained(f"opening {self.path}"):
+            flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writable else apsw.SQLITE_OPEN_READONLY
+            # The stubs of apsw leave parts unknown; what comes out of it is typed by the methods below.
+            self._connection: Any = apsw.Connection(str(self.path), flags, vfs)
+        try:
+            with explained(f"opening {self.path}"):
+                self._prepare(writable)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self, writable: bool) -> None:
+        connection = self._connection
+        connection.set_busy_timeout(BUSY_MS)
+        connection.execute("PRAGMA foreign_keys = ON")
+        if writable:
+            if connection.execute("PRAGMA journal_mode = WAL").get != "wal":
+                raise EnvironmentUnfit(
+                    f"{self.path}: this file system cannot hold a write-ahead log",
+                    cure="Put the workspace on a local disk.",
+                )
+            connection.execute("PRAGMA synchronous = FULL")
+        version = connection.execute("PRAGMA user_version").get
+        if version == 0 and writable:
+            self._create()
+        elif version != schema.VERSION:
+            raise EnvironmentUnfit(
+                f"{self.path} has schema version {version}, this program knows {schema.VERSION}",
+                cure="Use the version of blendwright that wrote it, or a newer one.",
+            )
+
+    def _create(self) -> None:
+        with self.transaction("create", checked=False):
+            # Another process may have been first while this one waited for the transaction.
+            if self.one("PRAGMA user_version")[0] == 0:
+                self._connection.execute(schema.CREATE)
+                workspace = uuid.uuid4().hex
+                self._connection.execute("INSERT INTO state VALUES (1, ?, 0, 0, ?)", (workspace, genesis(workspace)))
+        sync_directory(self.directory)
+
+    # ------------------------------------------------------------------ reading
+
+    def rows(self, sql: str, bindings: tuple[Any, ...] = ()) -> Iterator[Row]:
+        return self._connection.execute(sql, bindings)
+
+    def row(self, sql: str, bindings: tuple[Any, ...] = ()) -> Row | None:
+        return self._connection.execute(sql, bindings).fetchone()
+
+    def one(self, sql: str, bindings: tuple[Any, ...] = ()) -> Row:
+        """The one row that must be there."""
+        row = self.row(sql, bindings)
+        if row is None:
+            raise JournalError(f"journal.db lacks a row that it must have: {sql}")
+        return row
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Generator[None]:
+        """Several reads of one state, whatever another process writes meanwhile."""
+        with explained(f"reading {self.path}"):
+            if self._connection.in_transaction:
+                yield
+                return
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("COMMIT")
+
+    # ------------------------------------------------------------------ writing, inside a transaction
+
+    def change(self, sql: str, bindings: tuple[Any, ...] = ()) -> int:
+        """Returns how many rows it met."""
+        self._connection.execute(sql, bindings)
+        return self._connection.changes()
+
+    def insert(self, sql: str, bindings: tuple[Any, ...]) -> int:
+        """Returns the id of the new row."""
+        self._connection.execute(sql, bindings)
+        return self._connection.last_insert_rowid()
+
+    def change_many(self, sql: str, many: Iterable[Row]) -> None:
+        self._connection.executemany(sql, many)
+
+    # ------------------------------------------------------------------ transactions
+
+    @contextlib.contextmanager
+    def transaction(self, name: str, *, checked: bool = True) -> Generator[None]:
+        """All of it or nothing; durable when it has returned. `name` is that of its crash points."""
+        if self._broken:
+            raise JournalError(
+                "the disk refused an earlier write, so what it holds is not known",
+                cure="Open the workspace again: it continues from what is committed.",
+            )
+        with explained(f"writing {self.path}"):
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                crash_points.reach(f"{name}.begun")
+                if checked:
+                    self._check_fence()
+                yield
+                crash_points.reach(f"{name}.before_commit")
+                self._connection.execute("COMMIT")
+            except BaseException as error:
+                # A failed sync may or may not have reached the disk: only opening it again tells.
+                self._broken = self._broken or isinstance(error, apsw.FullError | apsw.IOError | OSError)
+                self._undo()
+                raise
+        crash_points.reach(f"{name}.after_commit")
+
+    def _check_fence(self) -> None:
+        current = self.one("SELECT fence FROM state")[0]
+        if current != self.fence or self.fence == 0:
+            raise JournalError(
+                f"this process no longer holds the workspace (its number is {self.fence}, the current one {current})",
+                cure="Nothing was written. Open the workspace again.",
+                details={"fence": self.fence, "current": current},
+            )
+
+    def _undo(self) -> None:
+        if self._connection.in_transaction:
+            # SQLite has rolled back by itself where this fails; the failure that led here is the one to tell.
+            with contextlib.suppress(apsw.Error):
+                self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        with explained(f"closing {self.path}"):
+            self._connection.close()
+
+
+def sync_directory(directory: Path) -> None:
+    """Make names in a directory durable: a synced file can still lose its name."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

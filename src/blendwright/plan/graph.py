@@ -1,0 +1,176 @@
+"""Operations and what they wait for, as a graph without cycles, or everything that keeps it from being one.
+
+Nodes are positions in the plan. Nothing here knows tools or arguments.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.plan import Operation, Plan
+
+# Looking for the nearest of many names costs more than it helps.
+MOST_NAMES = 1000
+MOST_SUGGESTIONS = 100
+# How much of a long cycle is worth showing.
+SHOWN = 12
+# Links followed in the search for cycles. Only a tangle made on purpose needs more; what is left of it counts as closing one.
+MOST_LINKS = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A dependency that names nothing: the operation, the place in its list, and the name."""
+
+    node: int
+    place: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """`waits_for` and `waited_by` are the same edges, seen from both ends. Where an id is given twice, the first one counts."""
+
+    operations: tuple[Operation, ...]
+    waits_for: Sequence[Sequence[int]]
+    waited_by: Sequence[Sequence[int]]
+    missing: tuple[Missing, ...]
+    repeats: tuple[int, ...]
+
+
+def build_graph(plan: Plan) -> Graph | tuple[Finding, ...]:
+    """The graph of a plan, or every duplicate, missing dependency and cycle."""
+    graph = read_graph(plan.operations)
+    return tuple(graph_findings(graph)) or graph
+
+
+def read_graph(operations: Sequence[Operation]) -> Graph:
+    """The graph as far as it can be read, faults and all."""
+    nodes: dict[str, int] = {}
+    repeats: list[int] = []
+    for node, operation in enumerate(operations):
+        if nodes.setdefault(operation.id, node) != node:
+            repeats.append(node)
+    missing: list[Missing] = []
+    waits_for: list[list[int]] = []
+    waited_by: list[list[int]] = [[] for _ in operations]
+    for node, operation in enumerate(operations):
+        found: dict[int, None] = {}
+        for place, id in enumerate(operation.depends_on):
+            other = nodes.get(id)
+            if other is None:
+                missing.append(Missing(node, place, id))
+            elif other not in found:
+                found[other] = None
+                waited_by[other].append(node)
+        waits_for.append(list(found))
+    return Graph(tuple(operations), waits_for, waited_by, tuple(missing), tuple(repeats))
+
+
+def graph_findings(graph: Graph) -> Iterator[Finding]:
+    """Everything that keeps the graph from being scheduled."""
+    operations = graph.operations
+    if graph.repeats:
+        first: dict[str, Operation] = {}
+        for operation in operations:
+            first.setdefault(operation.id, operation)
+        for node in graph.repeats:
+            again = operations[node]
+            message = f"the id '{again.id}' is taken already, at {first[again.id].pointer}"
+            cure = "Give every operation an id of its own."
+            yield Finding(Fault.SCHEMA_INVALID, message, again.pointer + again.places.id, cure)
+    for number, missing in enumerate(graph.missing):
+        operation = operations[missing.node]
+        pointer = operation.pointer + operation.places.depends_on
+        if "depends_on" not in operation.unsound:
+            pointer += f"/{missing.place}"
+        near = number < MOST_SUGGESTIONS and len(operations) <= MOST_NAMES
+        names = [other.id for other in operations if other is not operation] if near else []
+        cure = did_you_mean(missing.id, names, otherwise="Add an operation with this id, or do not wait for it.")
+        message = f"'{operation.id}' waits for '{missing.id}', which is not in the plan"
+        yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, cure)
+    for cycle in cycles(graph):
+        operation = operations[cycle[0]]
+        ids = [operations[node].id for node in cycle]
+        shown = [*ids[: SHOWN // 2], "…", *ids[-SHOWN // 2 :]] if len(ids) > SHOWN else ids
+        message = f"'{operation.id}' waits for itself: {' → '.join([*shown, operation.id])}"
+        cure = "Let one of them not wait for the other."
+        yield Finding(Fault.GRAPH_CYCLE, message, operation.pointer + operation.places.depends_on, cure)
+
+
+def cycles(graph: Graph, without: Set[int] = frozenset(), staying: Set[int] = frozenset()) -> list[list[int]]:
+    """Cycles such that the graph has none once the first node of each is taken out, and still has one if any of these stays.
+
+    In lexical order every operation that closes a cycle with those kept before it is taken out: the lexically last of each
+    cycle that is left. A cycle is listed from there, each node waiting for the next. What is `staying` comes before all
+    others, and so is taken out only of cycles that have nothing else.
+    """
+    core = _core(graph, without)
+    found: list[list[int]] = []
+    kept: set[int] = set()
+    budget = MOST_LINKS
+    for node in sorted(core, key=lambda node: (node not in staying, graph.operations[node].id, node)):
+        cycle, spent = _way_back(graph, node, kept, budget)
+        budget -= spent
+        if cycle:
+            found.append(cycle)
+        else:
+            kept.add(node)
+    return found
+
+
+def _core(graph: Graph, without: Set[int]) -> set[int]:
+    """The nodes that have something before and behind them without end: all cycles, and what lies between two of them."""
+    left = set(range(len(graph.operations))) - without
+    for links, back in ((graph.waits_for, graph.waited_by), (graph.waited_by, graph.waits_for)):
+        open_links = {node: sum(other in left for other in links[node]) for node in left}
+        ready = [node for node, count in open_links.items() if not count]
+        while ready:
+            node = ready.pop()
+            left.discard(node)
+            for other in back[node]:
+                if other in left:
+                    open_links[other] -= 1
+                    if not open_links[other]:
+                        ready.append(other)
+    return left
+
+
+def _way_back(graph: Graph, start: int, kept: set[int], budget: int) -> tuple[list[int], int]:
+    """A way from a node back to it through kept ones, if there is one, and how many links were followed.
+
+    Searched from both ends in turns: where one end has nowhere to go, which is soon in a chain, there is no way.
+    """
+    if start in graph.waits_for[start] or budget <= 0:
+        return [start], 0
+    ahead, behind = {start: start}, {start: start}
+    turns = (
+        (deque([start]), graph.waits_for, ahead, behind),
+        (deque([start]), graph.waited_by, behind, ahead),
+    )
+    spent = 0
+    while True:
+        for queue, links, seen, others in turns:
+            if not queue:
+                return [], spent
+            node = queue.popleft()
+            spent += len(links[node])
+            for after in links[node]:
+                if after in kept and after not in seen:
+                    seen[after] = node
+                    if after in others:
+                        return [*reversed(_trail(ahead, after)), *_trail(behind, after)[1:-1]], spent
+                    queue.append(after)
+
+
+def _trail(seen: dict[int, int], node: int) -> list[int]:
+    """From a node to where the search began."""
+    trail = [node]
+    while seen[node] != node:
+        node = seen[node]
+        trail.append(node)
+    return trail

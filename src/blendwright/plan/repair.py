@@ -1,0 +1,140 @@
+"""The smallest change, operation by operation, after which a plan can run.
+
+Applied, the plan is executable; with any entry left out it is not. Each fault is cured by its own action:
+
+    drop                  takes the operation out, and its id out of every list of dependencies; where several operations have
+                          the id, the first of them stays
+    replace_args          may change every field of the operation except its id
+    insert_precondition   adds what this operation waits for and the plan does not have
+    retry                 leaves the plan as it is
+
+An operation without a usable id goes by its pointer in the document. What is wrong outside of all operations has no entry.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from blendwright.plan.graph import Graph, cycles, read_graph
+from blendwright.plan.ownership import Owners
+from blendwright.values.faults import RENDERINGS, Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Operation, Plan
+from blendwright.values.report import Repair
+
+# Read from the operations themselves: findings may be cut short, and a drop takes cycles and dependencies along with it.
+READ_FROM_THE_PLAN = frozenset({Fault.SCHEMA_INVALID, Fault.GRAPH_CYCLE, Fault.DEPENDENCY_MISSING})
+
+
+def minimal_repair(plan: Plan, findings: Iterable[Finding]) -> tuple[Repair, ...]:
+    """The entries in the order of the document; none where a fault leaves no way to go on."""
+    findings = tuple(findings)
+    if not all(RENDERINGS[finding.fault].recoverable for finding in findings):
+        return ()
+    graph = read_graph(plan.operations)
+    wanted = _wanted(plan, findings)
+    dropped, rewritten = _drops(graph, wanted)
+    inserting = _insertions(graph, dropped)
+    entries: list[Repair] = []
+    for node, operation in enumerate(graph.operations):
+        actions = wanted[node]
+        if node in dropped:
+            entries.append(Repair(operation.id, "drop"))
+            continue
+        if node in rewritten or "replace_args" in actions:
+            entries.append(Repair(operation.id, "replace_args"))
+        if node in inserting or "insert_precondition" in actions:
+            entries.append(Repair(operation.id, "insert_precondition"))
+        elif actions == {"retry"} and node not in rewritten:
+            entries.append(Repair(operation.id, "retry"))
+    # An id that is given three times is dropped twice by one entry.
+    return tuple(dict.fromkeys(entries))
+
+
+def _wanted(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
+    """What each operation's own faults ask for, without regard to the others."""
+    wanted: list[set[str]] = [set() for _ in plan.operations]
+    nodes = {operation.pointer: node for node, operation in enumerate(plan.operations)}
+    for node, operation in enumerate(plan.operations):
+        if operation.unsound:
+            wanted[node].add("drop" if "id" in operation.unsound else "replace_args")
+    owners = Owners(plan)
+    for finding in findings:
+        owner = owners.of(finding.pointer)
+        if owner is None or finding.fault in READ_FROM_THE_PLAN:
+            continue
+        action = RENDERINGS[finding.fault].repair
+        if finding.fault is Fault.POLICY_BLOCKED and finding.pointer == owner.pointer + owner.places.safety_level:
+            action = "replace_args"
+        if action is not None:
+            wanted[nodes[owner.pointer]].add(action)
+    return wanted
+
+
+def _drops(graph: Graph, wanted: list[set[str]]) -> tuple[set[int], set[int]]:
+    """Which operations go, and which would have to but cannot and are rewritten instead: a plan has at least one
+    operation, and a drop leaves the first of those that share an id."""
+    repeated = {graph.operations[node].id for node in graph.repeats}
+    dropped = set(graph.repeats)
+    staying = {node for node, operation in enumerate(graph.operations) if operation.id in repeated} - dropped
+    rewritten: set[int] = set()
+    for node, actions in enumerate(wanted):
+        if "drop" in actions:
+            (rewritten if node in staying else dropped).add(node)
+    for cycle in cycles(graph, dropped, staying):
+        (rewritten if cycle[0] in staying else dropped).add(cycle[0])
+    if dropped and len(dropped) == len(graph.operations):
+        dropped.remove(0)
+        rewritten.add(0)
+    return dropped, rewritten
+
+
+def _insertions(graph: Graph, dropped: set[int]) -> set[int]:
+    """Operations whose missing dependencies, added, are all that is missing; none of them can be spared."""
+    needs: dict[int, set[str]] = {}
+    for missing in graph.missing:
+        if missing.node not in dropped:
+            needs.setdefault(missing.node, set()).add(missing.id)
+    providers = Counter(id for ids in needs.values() for id in ids)
+    # From the back, so that of several operations that need the same thing the first one is named.
+    for node in sorted(needs, reverse=True):
+        if all(providers[id] > 1 for id in needs[node]):
+            providers.subtract(needs.pop(node))
+    return set(needs)
+
+
+def repaired(
+    plan: Plan,
+    repair: Iterable[Repair],
+    replacement: Callable[[Operation], Operation],
+    precondition: Callable[[str], Operation],
+) -> Plan:
+    """The plan with a repair applied, given what to put in the place of operations, and what to add under an id."""
+    actions: dict[str, set[str]] = {}
+    for entry in repair:
+        actions.setdefault(entry.operation_id, set()).add(entry.action)
+    counts = Counter(operation.id for operation in plan.operations)
+    gone = {id for id, asked in actions.items() if "drop" in asked and counts[id] == 1}
+    known, seen = set(counts), set[str]()
+    kept: list[Operation] = []
+    added: dict[str, Operation] = {}
+    cured: set[str] = set()
+    for operation in plan.operations:
+        asked = actions.get(operation.id, set())
+        if operation.id in gone or ("drop" in asked and operation.id in seen):
+            cured.add(operation.pointer)
+            continue
+        seen.add(operation.id)
+        if "replace_args" in asked:
+            cured.add(operation.pointer)
+            operation = replacement(operation)
+        if "insert_precondition" in asked:
+            added |= {id: precondition(id) for id in operation.depends_on if id not in known}
+        left = tuple(id for id in operation.depends_on if id not in gone)
+        kept.append(replace(operation, depends_on=left))
+    owners = Owners(plan)
+    findings = [(finding, owners.of(finding.pointer)) for finding in plan.findings]
+    still = tuple(finding for finding, owner in findings if owner is None or owner.pointer not in cured)
+    return replace(plan, operations=(*kept, *added.values()), findings=still)

@@ -1,0 +1,145 @@
+"""Whether a plan may run: graph, tools, arguments, declared safety and determinism, every finding at once. Pure, without Blender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from blendwright.contracts.effects import Determinism, SafetyLevel
+from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.session import Session, gate
+from blendwright.contracts.tool import AnyTool
+from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.collector import collector_paused
+from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, graph_findings, read_graph
+from blendwright.plan.ownership import Owners
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.plan import Operation, Plan
+
+# A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
+# covers what is listed.
+MOST_FINDINGS = 10_000
+RANKS: dict[str, int] = {level.value: level.rank for level in SafetyLevel}
+
+
+@dataclass(frozen=True, slots=True)
+class ValidPlan:
+    """A plan with canonical arguments, fit to be scheduled.
+
+    `failing` holds the operations that are bound to fail on their own, by id, where the plan's policy is to let them.
+    """
+
+    plan: Plan
+    graph: Graph
+    failing: Mapping[str, Finding]
+
+
+@collector_paused()
+def validate(
+    plan: Plan, tools: Mapping[str, AnyTool], session: Session, blender: BlenderProfile | None = None
+) -> ValidPlan | tuple[Finding, ...]:
+    """The valid plan, or all findings in the order of the document. With a Blender at hand, its gate speaks as well."""
+    graph = read_graph(plan.operations)
+    checks = _Checks(plan, tools, session, blender)
+    found = tuple(islice(_all(plan, graph, checks), MOST_FINDINGS))
+    if found:
+        owners = Owners(plan)
+        return tuple(sorted(found, key=lambda finding: owners.position(finding.pointer)))
+    ready = replace(plan, operations=tuple(checks.canonical))
+    return ValidPlan(ready, replace(graph, operations=ready.operations), checks.failing)
+
+
+def _all(plan: Plan, graph: Graph, checks: _Checks) -> Iterator[Finding]:
+    yield from plan.findings
+    yield from graph_findings(graph)
+    for operation in plan.operations:
+        yield from checks.of(operation)
+
+
+class _Checks:
+    """What concerns single operations. Collects them in canonical form on the way."""
+
+    def __init__(
+        self, plan: Plan, tools: Mapping[str, AnyTool], session: Session, blender: BlenderProfile | None
+    ) -> None:
+        self._plan = plan
+        self._tools = tools
+        self._session = session
+        self._blender = blender
+        self._suggestions: dict[str, str] = {}
+        self.canonical: list[Operation] = []
+        self.failing: dict[str, Finding] = {}
+
+    def of(self, operation: Operation) -> Iterator[Finding]:
+        tool = self._tools.get(operation.tool)
+        if tool is None:
+            yield from self._unknown_tool(operation)
+            self.canonical.append(operation)
+            return
+        yield from _declared_safety(operation, tool)
+        if "args" in operation.unsound:
+            return
+        args, findings = canonical_arguments(tool, operation.args)
+        for finding in findings:
+            yield finding.under(operation.pointer + operation.places.args)
+        if not findings:
+            yield from self._gated(operation, tool, args)
+            # Not dataclasses.replace: this is the hot line of a plan of 100,000 operations.
+            self.canonical.append(
+                Operation(
+                    operation.id,
+                    operation.tool,
+                    args,
+                    operation.depends_on,
+                    operation.safety_level or tool.safety_level.value,
+                    operation.position,
+                    operation.pointer,
+                    operation.places,
+                    operation.unsound,
+                )
+            )
+
+    def _unknown_tool(self, operation: Operation) -> Iterator[Finding]:
+        if "tool" in operation.unsound:
+            return
+        name, otherwise = operation.tool, "See: blendwright tools"
+        if name not in self._suggestions and len(self._suggestions) < MOST_SUGGESTIONS:
+            self._suggestions[name] = did_you_mean(name, self._tools, otherwise=otherwise)
+        cure = self._suggestions.get(name, otherwise)
+        pointer = operation.pointer + operation.places.tool
+        finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name[:100]}'", pointer, cure)
+        if self._plan.on_unknown_tool == "refuse":
+            yield finding
+        else:
+            self.failing[operation.id] = finding
+
+    def _gated(self, operation: Operation, tool: AnyTool, args: Mapping[str, Any]) -> Iterator[Finding]:
+        given, model = tool.determinism, None
+        if self._blender is not None or "determinism_for" in type(tool).__dict__:
+            model = tool.args_model.model_validate(args)
+            given = tool.determinism_for(model)
+        demand = self._session.determinism
+        if given is Determinism.NONDETERMINISTIC or (demand is not None and given.rank > demand.rank):
+            wanted = (
+                "a plan takes deterministic and seeded calls only" if demand is None else f"{demand.value} is demanded"
+            )
+            message = f"{tool.name} is {given.value} with these arguments, and {wanted}"
+            pointer = operation.pointer + operation.places.args
+            cure = "Choose other arguments, or call the tool by itself, outside a plan."
+            yield Finding(Fault.NONDETERMINISTIC_REFUSED, message, pointer, cure)
+        if self._blender is not None:
+            for finding in gate(self._session, self._blender, tool, model):
+                if finding.fault is not Fault.NONDETERMINISTIC_REFUSED:
+                    yield finding.under(operation.pointer)
+
+
+def _declared_safety(operation: Operation, tool: AnyTool) -> Iterator[Finding]:
+    """Declaring more than the tool's own level is honoured, less is refused."""
+    declared = operation.safety_level
+    if declared is not None and RANKS[declared] < RANKS[tool.safety_level]:
+        message = f"{tool.name} is {tool.safety_level.value}, and the plan declares it as {declared}"
+        pointer = operation.pointer + operation.places.safety_level
+        yield Finding(Fault.POLICY_BLOCKED, message, pointer, f"Declare {tool.safety_level.value}.")

@@ -1,0 +1,163 @@
+"""The standing of every operation of a running plan, from which the report is made. Decides nothing about what runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from blendwright.contracts.step import StepAnswer
+from blendwright.run.invocation import Invocation
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Operation, Schedule
+from blendwright.values.report import OperationReport, OperationStatus, RunStatus
+
+Progress = Callable[[OperationReport], None]
+
+
+class Board:
+    """`settle` is called for what is durable already: it is what acknowledges an operation to whoever watches."""
+
+    def __init__(self, schedule: Schedule, progress: Progress | None, *, hold: bool) -> None:
+        """`hold`: acknowledge nothing before `release`, since all of it may be taken back together."""
+        self._order = schedule.order
+        self._operations = {operation.id: operation for operation in schedule.order}
+        self._reports: dict[str, OperationReport] = {}
+        self._progress = progress
+        self._held: list[OperationReport] | None = [] if hold else None
+
+    def open(self, id: str) -> bool:
+        return id not in self._reports
+
+    def settle(self, report: OperationReport) -> None:
+        self._reports[report.operation_id] = report
+        if self._held is not None:
+            self._held.append(report)
+        elif self._progress is not None:
+            self._progress(report)
+
+    def release(self) -> None:
+        held, self._held = self._held or [], None
+        if self._progress is not None:
+            for report in held:
+                self._progress(self._reports[report.operation_id])
+
+    def amend(self, id: str, **changes: Any) -> None:
+        self._reports[id] = replace(self._reports[id], **changes)
+
+    def block_dependents(self, id: str) -> None:
+        """What waits for it, directly or through others, and is not done already, is kept from running."""
+        waited_by: dict[str, list[str]] = {}
+        for operation in self._order:
+            for other in operation.depends_on:
+                waited_by.setdefault(other, []).append(operation.id)
+        waiting = deque([id])
+        while waiting:
+            for other in waited_by.get(waiting.popleft(), ()):
+                if self.open(other):
+                    self.settle(self.skipped(other, f"waits for '{id}', which failed", blocked=True))
+                    waiting.append(other)
+
+    def skip_rest(self, message: str) -> None:
+        for operation in self._order:
+            if self.open(operation.id):
+                self.settle(self.skipped(operation.id, message))
+
+    def take_back(self, message: str) -> bool:
+        """After a rollback: nothing that this run did stands. Says whether there was something."""
+        done = [report for report in self._reports.values() if report.status == "succeeded"]
+        for report in done:
+            self.amend(report.operation_id, status="rolled_back", message=message, result=None, receipt=None)
+        return bool(done)
+
+    # ------------------------------------------------------------------ reports
+
+    def skipped(self, id: str, message: str, *, blocked: bool = False) -> OperationReport:
+        return replace(_blank(self._operations[id], "skipped"), message=message, blocked=blocked)
+
+    def failed(self, id: str, findings: tuple[Finding, ...], **fields: Any) -> OperationReport:
+        """`findings` point into the arguments of the operation; the report's point into the plan."""
+        operation = self._operations[id]
+        base = operation.pointer + operation.places.args
+        return replace(
+            _blank(operation, "failed"),
+            fault=findings[0].fault,
+            message="; ".join(dict.fromkeys(finding.message for finding in findings)),
+            findings=tuple(finding.under(base) if finding.pointer else _at(finding, operation) for finding in findings),
+            **fields,
+        )
+
+    def succeeded(
+        self, call: Invocation, answer: StepAnswer, commit: int | None, receipt: Mapping[str, Any]
+    ) -> OperationReport:
+        operation = self._operations[call.operation_id]
+        # Not dataclasses.replace: this and the next are made for every operation of a plan.
+        return OperationReport(
+            operation.id,
+            operation.tool,
+            "succeeded",
+            operation.position,
+            safety_level=operation.safety_level,
+            result=answer["result"],
+            scene_hash_before=answer["before"],
+            scene_hash_after=answer["after"],
+            mcp_call_id=call.call_id,
+            blender_mutation_id=receipt["blender_mutation_id"],
+            operation_key=call.key,
+            commit=commit,
+            receipt=receipt,
+            timings=timings(answer),
+        )
+
+    def cached(self, id: str, receipt: Mapping[str, Any], commit: int | None) -> OperationReport:
+        operation = self._operations[id]
+        return OperationReport(
+            operation.id,
+            operation.tool,
+            "skipped_idempotent",
+            operation.position,
+            safety_level=operation.safety_level,
+            message="done before",
+            result=receipt["result"],
+            scene_hash_before=receipt["scene_hash_before"],
+            scene_hash_after=receipt["scene_hash_after"],
+            mcp_call_id=receipt["mcp_call_id"],
+            blender_mutation_id=receipt["blender_mutation_id"],
+            operation_key=receipt["operation_key"],
+            commit=commit,
+            receipt=receipt,
+        )
+
+    def reports(self) -> tuple[OperationReport, ...]:
+        return tuple(self._reports[operation.id] for operation in self._order)
+
+    def findings(self) -> Iterator[Finding]:
+        for report in self.reports():
+            yield from report.findings
+
+    def status(self) -> RunStatus:
+        reports = self.reports()
+        if all(report.done for report in reports):
+            return "succeeded"
+        if any(report.status == "rolled_back" for report in reports):
+            return "rolled_back"
+        return "failed" if any(report.status == "failed" for report in reports) else "partial"
+
+    def faults(self) -> set[Fault]:
+        return {report.fault for report in self._reports.values() if report.fault is not None}
+
+
+def timings(answer: StepAnswer) -> dict[str, float]:
+    return {part: answer[part] or 0.0 for part in ("plan_ms", "execute_ms", "verify_ms")}
+
+
+def _blank(operation: Operation, status: OperationStatus) -> OperationReport:
+    return OperationReport(
+        operation.id, operation.tool, status, operation.position, safety_level=operation.safety_level
+    )
+
+
+def _at(finding: Finding, operation: Operation) -> Finding:
+    return Finding(finding.fault, finding.message, operation.pointer, finding.cure)

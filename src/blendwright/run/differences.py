@@ -1,0 +1,166 @@
+"""The difference of two scenes, property by property, from full snapshots of both.
+
+What a snapshot shows is compared value by value; what it only fingerprints (the content of a mesh, a node tree) shows as a changed
+fingerprint. What it does not know at all is still not passed over: `unseen` says that the scenes differ in something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from blendwright.contracts.step import StepAnswer
+from blendwright.contracts.worker_port import WorkerPort
+from blendwright.tools.scene.snapshot import SnapshotArgs, TakeSnapshot
+from blendwright.values.errors import RebuildFailed
+
+LISTS = ("objects", "materials", "cameras", "lights", "node_groups")
+SETTINGS = ("scene", "world", "render")
+SECONDS = 600.0
+PAGE = 1000
+# Follows from other properties, its own and its parent's.
+DERIVED = frozenset({"matrix_world"})
+# Their data have a list of their own, which says more.
+TOLD_ELSEWHERE = frozenset({"LIGHT", "CAMERA"})
+ORDER = ".order"
+
+Key = tuple[str, str]
+Properties = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A scene as flat properties by kind and name."""
+
+    hash: str
+    entries: Mapping[Key, Properties]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyChange:
+    """None stands for what was not there, too."""
+
+    property: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    kind: str
+    name: str
+    properties: tuple[PropertyChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`unseen`: the scenes are not equal, in something that snapshots do not show."""
+
+    created: tuple[Entry, ...]
+    changed: tuple[Changed, ...]
+    removed: tuple[Entry, ...]
+    unseen: bool
+
+    @property
+    def none(self) -> bool:
+        return not (self.created or self.changed or self.removed or self.unseen)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def take(worker: WorkerPort) -> Picture:
+    """Every page of a snapshot of the worker's scene."""
+    entries: dict[Key, Properties] = {}
+    offset: int | None = 0
+    scene_hash = ""
+    while offset is not None:
+        page = _page(worker, offset)
+        scene_hash, offset = page["fingerprint"], page["next_offset"]
+        for kind in LISTS:
+            for item in page[kind]["items"]:
+                entries[kind, item["name"]] = _flat(_without_name(item))
+        for item in _collections(page["collections"]["items"]):
+            entries["collections", item["name"]] = _flat(_without_name(item))
+        for kind in SETTINGS:
+            if page[kind] is not None:
+                entries["settings", kind] = _flat(page[kind])
+    return Picture(scene_hash, entries)
+
+
+def compare(before: Picture, after: Picture) -> Difference:
+    old, new = before.entries, after.entries
+    created = tuple(Entry(*key) for key in sorted(new.keys() - old.keys()))
+    removed = tuple(Entry(*key) for key in sorted(old.keys() - new.keys()))
+    changed: list[Changed] = []
+    for key in sorted(old.keys() & new.keys()):
+        properties = tuple(_changes(old[key], new[key]))
+        if properties:
+            changed.append(Changed(*key, properties))
+    seen = bool(created or removed or changed)
+    return Difference(created, tuple(changed), removed, unseen=not seen and before.hash != after.hash)
+
+
+def _page(worker: WorkerPort, offset: int) -> dict[str, Any]:
+    args = SnapshotArgs(offset=offset, limit=PAGE).model_dump(mode="json")
+    request = {"tool": TakeSnapshot.name, "version": TakeSnapshot.version, "args": args}
+    answer: StepAnswer = worker.call("scene.step", request, deadline=SECONDS)
+    if not answer["ok"] or answer["result"] is None:
+        raise RebuildFailed(f"no snapshot of the scene could be taken: {answer['message']}")
+    return answer["result"]
+
+
+def _changes(old: Properties, new: Properties) -> Iterator[PropertyChange]:
+    names = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
+    names = [name for name in names if not (name.endswith(ORDER) and _other_members(old.get(name), new.get(name)))]
+    # A list that was or became empty: its members tell it.
+    names = [name for name in names if name + ORDER not in old.keys() | new.keys()]
+    if new.get("type") in TOLD_ELSEWHERE:
+        names = [name for name in names if name != "data_fingerprint"]
+    # The fingerprint of the whole says nothing where the part is known.
+    if len(names) > 1:
+        names = [name for name in names if name != "fingerprint"]
+    return (PropertyChange(name, old.get(name), new.get(name)) for name in names)
+
+
+def _other_members(old: list[str] | None, new: list[str] | None) -> bool:
+    """Whether more than the order differs, which then shows by the members themselves."""
+    return sorted(old or ()) != sorted(new or ())
+
+
+def _without_name(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in item.items() if key != "name"}
+
+
+def _collections(trees: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The nodes of the trees. How many objects one holds follows from the objects, which name their collections."""
+    for tree in trees:
+        yield {key: value for key, value in tree.items() if key not in ("children", "objects")}
+        yield from _collections(tree["children"])
+
+
+def _flat(value: Any, path: str = "") -> Properties:
+    """Values by dotted path. Vectors and plain lists are one value; entries of a list that have names stand under them."""
+    if isinstance(value, dict):
+        parts = cast("dict[str, Any]", value)
+        return {
+            name: leaf
+            for key, part in parts.items()
+            if key not in DERIVED
+            for name, leaf in _flat(part, f"{path}.{key}" if path else key).items()
+        }
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        # Sockets may share a name; their identifiers differ.
+        items = {str(item.get("identifier", item["name"])): item for item in cast("list[dict[str, Any]]", value)}
+        found: Properties = {path + ORDER: list(items)}
+        for name, item in items.items():
+            found |= _flat(_without_name(item), f"{path}.{name}")
+        return found
+    return {path: value}

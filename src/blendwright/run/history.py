@@ -1,0 +1,177 @@
+"""Moves through the history of a workspace: checkout, undo, redo, adopt, gc. Commits stay where they are; only HEAD moves.
+
+A scene is rebuilt and its hash compared before HEAD moves to it, so a commit that cannot be reached leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Literal
+
+from blendwright.contracts.journal_port import (
+    AuditIds,
+    Commit,
+    Freed,
+    JournalPort,
+    JournalReader,
+    NewCommit,
+    StagedCheckpoint,
+)
+from blendwright.contracts.worker_port import PoolPort
+from blendwright.run.keys import new_id
+from blendwright.run.live_scene import LiveScene
+from blendwright.run.replaying import EXCHANGED, fresh, label, open_file, rebuild
+from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+HEAD = "HEAD"
+ADOPT = "workspace.adopt"
+# Redo of a simple operation takes about 0.1 ms: so many commits are redone within the time that Blender takes to start.
+REDO_BUDGET = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Where HEAD was, and the commit whose scene is now the current one."""
+
+    kind: Literal["checkout", "undo", "redo"]
+    origin: int
+    commit: Commit
+
+
+class History:
+    """The history of an open workspace. Not thread-safe: one caller at a time."""
+
+    def __init__(self, journal: JournalPort, scene: LiveScene, pool: PoolPort, catalogue: str) -> None:
+        self._journal = journal
+        self._scene = scene
+        self._pool = pool
+        self._catalogue = catalogue
+
+    def checkout(self, to: int | str) -> Moved:
+        """Make the scene of any commit the current one."""
+        return self._move("checkout", find(self._journal, to))
+
+    def undo(self, count: int = 1) -> Moved:
+        """Back over the last commits of HEAD's line, in one move. Raises Refusal when there are not so many."""
+        path = self._journal.log(limit=count + 1)
+        if len(path) <= count:
+            raise refusal(
+                f"there are only {max(len(path) - 1, 0)} commits to undo", "See what there is: blendwright log"
+            )
+        return self._move("undo", path[-1])
+
+    def redo(self) -> Moved:
+        """Forward over the last undo. Raises Refusal when something else has happened since."""
+        target = self._journal.redo_target()
+        if target is None:
+            raise refusal(
+                "there is nothing to redo: the last thing that happened is not an undo",
+                "Go to any commit with `blendwright checkout N`; `blendwright log --moves` shows where HEAD has been.",
+            )
+        return self._move("redo", self._journal.show(target))
+
+    def adopt(self, file: Path) -> Commit | None:
+        """Take an edited .blend file in as a commit of its own; None when it is the scene that HEAD has already.
+
+        Whatever ran before it is not taken for done any more, since the file may have lost it.
+        """
+        if not file.is_file():
+            raise refusal(f"there is no file {file}", "Check the path.")
+        before = self._scene.hash
+        worker = self._scene.hand_out() or fresh(self._pool, self._catalogue)
+        try:
+            found = open_file(worker, file, str(file))
+            if label(found) != label(before):
+                raise EnvironmentUnfit(
+                    f"the workspace was written with {label(before)}, this Blender is {label(found)}",
+                    cure="Use the Blender that wrote it.",
+                )
+            if found == before:
+                worker.kill()
+                return None
+            # What was opened, not the file that was named: that one may have been replaced meanwhile.
+            checkpoint = self._journal.stage_checkpoint(worker.scratch / EXCHANGED, found)
+            self._journal.commit([_adoption(file.name, before, checkpoint)])
+        except BaseException:
+            worker.kill()
+            raise
+        self._scene.take_over(worker, 0.0)
+        return require_head(self._journal)
+
+    def gc(self, *, redo_budget: int = REDO_BUDGET, dry_run: bool = False) -> Freed:
+        """Remove the checkpoints that neither HEAD nor redo nor a tag needs."""
+        return self._journal.gc(redo_budget=redo_budget, dry_run=dry_run)
+
+    def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit) -> Moved:
+        origin = require_head(self._journal).number
+        worker = self._scene.hand_out() or fresh(self._pool, self._catalogue)
+        started = perf_counter()
+        try:
+            rebuild(worker, self._journal, target.number)
+            self._journal.move_head(kind, target.number)
+        except BaseException:
+            # The next need for the scene rebuilds what HEAD still is.
+            worker.kill()
+            raise
+        self._scene.take_over(worker, (perf_counter() - started) * 1000)
+        return Moved(kind, origin, target)
+
+
+def _adoption(name: str, before: str, checkpoint: StagedCheckpoint) -> NewCommit:
+    mutation = new_id()
+    receipt = {
+        "status": "succeeded",
+        "file": name,
+        "file_sha256": checkpoint.sha256,
+        "blender_mutation_id": mutation,
+        "scene_hash_before": before,
+        "scene_hash_after": checkpoint.scene_hash,
+    }
+    return NewCommit(
+        operation_key=None,
+        request_id=new_id(),
+        operation_id="adopt",
+        tool=ADOPT,
+        tool_version=1,
+        args={"file": name, "sha256": checkpoint.sha256},
+        hash_before=before,
+        hash_after=checkpoint.scene_hash,
+        replayable=False,
+        receipt=receipt,
+        # It may lose anything that was there.
+        audit=AuditIds(new_id(), "destructive", mutation),
+        kind="adopt",
+        checkpoint=checkpoint,
+    )
+
+
+def find(journal: JournalReader, name: int | str) -> Commit:
+    """The commit of a number, of a tag, or HEAD. Raises Refusal when there is none."""
+    if isinstance(name, str) and name.upper() == HEAD:
+        return require_head(journal)
+    number = journal.tags().get(str(name)) or (int(name) if str(name).isascii() and str(name).isdigit() else None)
+    cure = "See what there is: blendwright log"
+    if number is None or number >= 2**63:
+        raise refusal(f"'{name}' is neither the number of a commit, nor a tag, nor HEAD", cure)
+    try:
+        return journal.show(number)
+    except JournalError as error:
+        raise refusal(error.message, cure) from error
+
+
+def require_head(journal: JournalReader) -> Commit:
+    head = journal.head
+    if head is None:
+        raise refusal("the workspace has no commit yet", "Run a plan first.")
+    return head
+
+
+def refusal(message: str, cure: str) -> Refusal:
+    """Nothing ran, and nothing will until something else is asked for."""
+    refused = Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
+    refused.cure = cure
+    return refused

@@ -1,0 +1,70 @@
+"""One tool call as it is run and recorded: what is called, under which ids, and what its tool promises for these arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from blendwright.contracts.arguments import file_arguments
+from blendwright.contracts.effects import Determinism, SafetyLevel
+from blendwright.contracts.step import StepRequest
+from blendwright.contracts.tool import AnyTool
+
+# What these tools make or take lies in places that the next step would write over.
+WITH_FILES = frozenset({"file_read", "file_write", "render"})
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """`args` are canonical; the key is made of them as the plan has them, before paths are made absolute."""
+
+    request_id: str
+    operation_id: str
+    tool: AnyTool
+    args: Mapping[str, Any]
+    safety_level: str
+    key: str
+    call_id: str
+
+    @cached_property
+    def model(self) -> Any:
+        return self.tool.args_model.model_validate(self.args)
+
+    @cached_property
+    def determinism(self) -> Determinism:
+        return self.tool.determinism_for(self.model)
+
+    @cached_property
+    def replayable(self) -> bool:
+        return self.tool.replayable_for(self.model) and self.determinism is not Determinism.NONDETERMINISTIC
+
+    @property
+    def reads_only(self) -> bool:
+        return self.tool.safety_level is SafetyLevel.READ_ONLY
+
+    @property
+    def writes_outside(self) -> bool:
+        """Whether it leaves something outside the scene, which no rebuild takes back."""
+        return "file_write" in self.tool.requires.capabilities
+
+    @property
+    def alone(self) -> bool:
+        """Whether it needs the worker for itself: nothing else on its way before its files and its save are settled."""
+        return _touches_files(type(self.tool)) or not self.replayable
+
+    @property
+    def effect(self) -> str:
+        """What it leaves outside, for whoever has to find out whether it did."""
+        named = [str(self.args[name]) for name, role in file_arguments(self.tool.args_model).items()
+                 if role == "write" and self.args[name] is not None]  # fmt: skip
+        return f"{self.tool.name} writes {', '.join(named) or 'an artifact of the workspace'}"
+
+    def request(self) -> StepRequest:
+        return {"tool": self.tool.name, "version": self.tool.version, "args": self.args}
+
+
+@cache
+def _touches_files(tool: type[AnyTool]) -> bool:
+    return bool(WITH_FILES.intersection(tool.requires.capabilities) or file_arguments(tool.args_model))

@@ -1,0 +1,72 @@
+"""What the journal knows of the operations of a plan: which have their answer already, which must not run, which are to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from blendwright.contracts.journal_port import Found, JournalReader, Wanted
+from blendwright.run.invocation import Invocation
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+
+@dataclass(slots=True)
+class Sorted:
+    """The operations of a plan, each in one of three lists, in schedule order."""
+
+    cached: list[tuple[Invocation, Mapping[str, Any], int | None]] = field(
+        default_factory=list[tuple[Invocation, Mapping[str, Any], int | None]]
+    )
+    conflicts: list[tuple[Invocation, Finding]] = field(default_factory=list[tuple[Invocation, Finding]])
+    to_run: list[Invocation] = field(default_factory=list[Invocation])
+
+
+def sort_out(journal: JournalReader, calls: Sequence[Invocation]) -> Sorted:
+    """One look-up for all. A reading is an answer only where nothing that runs before it may change the scene."""
+    wanted = [Wanted(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version) for call in calls]
+    result = Sorted()
+    unchanged = True
+    for call, found in zip(calls, journal.find_many(wanted), strict=True):
+        conflict = _conflict(call, found)
+        if conflict is not None:
+            result.conflicts.append((call, conflict))
+        elif found.where == "ancestor" and found.commit is not None:
+            result.cached.append((call, found.commit.receipt, found.commit.number))
+        elif found.where == "reading" and found.reading is not None and unchanged:
+            result.cached.append((call, found.reading.receipt, None))
+        else:
+            result.to_run.append(call)
+            unchanged = unchanged and call.reads_only
+    return result
+
+
+def _conflict(call: Invocation, found: Found) -> Finding | None:
+    what = f"operation '{call.operation_id}' of request '{call.request_id[:100]}'"
+    if found.clash is not None:
+        other = found.clash
+        same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)
+        how = "with other arguments" if same_tool else f"as {other.tool} version {other.tool_version}"
+        return _finding(f"{what} was run already {how}", "Use a new request id for a changed plan.")
+    if found.intent is not None:
+        return _finding(
+            f"nobody knows whether an earlier attempt at {what} left its effect outside the scene",
+            f"Look whether it did, then settle intent {found.intent} with `blendwright recover`.",
+        )
+    number = found.commit.number if found.commit is not None else 0
+    if found.where == "elsewhere":
+        return _finding(
+            f"{what} was run as commit {number}, which is not on the line of HEAD",
+            f"Go there with `blendwright checkout {number}`, or use a new request id to run it here.",
+        )
+    if found.where == "before_adopt":
+        return _finding(
+            f"{what} was run as commit {number}, and an edited file was adopted since, which may have lost it",
+            "Use a new request id to run it on the scene as it is.",
+        )
+    return None
+
+
+def _finding(message: str, cure: str) -> Finding:
+    return Finding(Fault.IDEMPOTENCY_CONFLICT, message, "", cure)

@@ -1,0 +1,134 @@
+"""The one path on which anything is written to the journal: receipts, commits, readings and audit records of calls.
+
+Whatever was not committed did not happen: a write that is refused ends the worker, whose scene nobody can account for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from blendwright.contracts.journal_port import (
+    AuditIds,
+    Entry,
+    JournalPort,
+    NewAudit,
+    NewCommit,
+    NewReading,
+    StagedCheckpoint,
+    Status,
+    Written,
+)
+from blendwright.contracts.step import StepAnswer
+from blendwright.run.invocation import Invocation
+from blendwright.run.keys import new_id
+from blendwright.run.live_scene import LiveScene
+from blendwright.values.errors import BlendwrightError
+
+MOST_HANDLES = 1000
+# A receipt says what changed; of a call that changed thousands of things it says it of the first.
+MOST_CHANGES = 200
+
+
+class Ledger:
+    """Turns what became of calls into entries, and writes them."""
+
+    def __init__(self, journal: JournalPort, scene: LiveScene) -> None:
+        self._journal = journal
+        self._scene = scene
+
+    def success(
+        self,
+        call: Invocation,
+        answer: StepAnswer,
+        *,
+        checkpoint: StagedCheckpoint | None = None,
+        settles: int | None = None,
+    ) -> NewCommit | NewReading:
+        """The entry of a step that was kept. One that left the scene as it was needs no redo, and so can always be replayed."""
+        mutated = answer["before"] != answer["after"]
+        mutation = new_id() if mutated else None
+        receipt = _receipt(call, answer, mutation)
+        ids = AuditIds(call.call_id, call.safety_level, mutation)
+        if call.reads_only:
+            return NewReading(
+                call.key,
+                call.request_id,
+                call.operation_id,
+                call.tool.name,
+                call.tool.version,
+                call.args,
+                answer["after"],
+                receipt,
+                ids,
+            )
+        return NewCommit(
+            call.key,
+            call.request_id,
+            call.operation_id,
+            call.tool.name,
+            call.tool.version,
+            call.args,
+            answer["before"],
+            answer["after"],
+            call.replayable or not mutated,
+            receipt,
+            ids,
+            checkpoint=checkpoint,
+            settles=settles,
+        )
+
+    def note(self, call: Invocation, status: Status, scene_hash: str, *, settles: int | None = None) -> NewAudit:
+        """The record of a call that leaves the scene as it was."""
+        ids = AuditIds(call.call_id, call.safety_level)
+        return NewAudit(
+            call.request_id, call.operation_id, call.tool.name, status, scene_hash, scene_hash, ids, settles
+        )
+
+    def write(self, entries: Sequence[Entry], *, keeps: int | None = None, redo_ms: float = 0.0) -> Written:
+        """One transaction. When it has returned, and not before, the entries may be acknowledged."""
+        try:
+            written = self._journal.commit(entries, keeps=keeps)
+        except BlendwrightError:
+            self._scene.discard()
+            raise
+        commits = [entry for entry in entries if isinstance(entry, NewCommit)]
+        if commits:
+            last = commits[-1]
+            self._scene.stands_at(last.hash_after, redo_ms, saved=last.checkpoint is not None)
+        return written
+
+
+def changes_of(answer: StepAnswer, most: int | None = None) -> tuple[dict[str, str], ...]:
+    changes = answer["changes"][:most]
+    return tuple({"kind": kind, "name": " / ".join(names), "change": change} for kind, *names, change in changes)
+
+
+def handles_of(answer: StepAnswer) -> tuple[dict[str, str], ...]:
+    """Stable handles of what the call made or changed: kind and name, which hold until a rename or a deletion."""
+    alive = [change for change in answer["changes"] if change[0] != "member" and change[-1] != "removed"]
+    return tuple({"kind": kind, "name": name} for kind, name, *_ in alive[:MOST_HANDLES])
+
+
+def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None) -> Mapping[str, Any]:
+    return {
+        "request_id": call.request_id,
+        "operation_id": call.operation_id,
+        "tool_name": call.tool.name,
+        "tool_version": call.tool.version,
+        "operation_key": call.key,
+        "mcp_call_id": call.call_id,
+        "blender_mutation_id": mutation,
+        "safety_level": call.safety_level,
+        "status": "succeeded",
+        "scene_hash_before": answer["before"],
+        "scene_hash_after": answer["after"],
+        "result": answer["result"],
+        "handles": handles_of(answer),
+        "changes": changes_of(answer, MOST_CHANGES),
+        "determinism_class": call.determinism.value,
+        "seed": call.tool.seed_for(call.model),
+        "tolerance": call.tool.tolerance_for(call.model),
+        "timestamp": datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+    }

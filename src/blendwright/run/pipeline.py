@@ -1,0 +1,349 @@
+"""Sends operations to the worker, many on their way at once, and commits their answers in order and in groups.
+
+Nothing is acknowledged before its commit. Operations that need the worker for themselves wait until the window is empty. After a
+failure the worker refuses what was sent behind it (the epoch is closed); what still may run is sent again in a new one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+from blendwright.contracts.journal_port import Entry, NewAudit
+from blendwright.contracts.step import REVERT_FAILED, StepAnswer
+from blendwright.contracts.worker_port import CancelToken, WorkerPort
+from blendwright.run.board import Board
+from blendwright.run.invocation import Invocation
+from blendwright.run.ledger import Ledger
+from blendwright.run.live_scene import WINDOW, LiveScene
+from blendwright.run.reasons import reason_of
+from blendwright.run.solo import Solo, redo_ms
+from blendwright.values.errors import (
+    Cancelled,
+    DeadlinePassed,
+    EnvironmentUnfit,
+    RebuildFailed,
+    WorkerError,
+    WorkerFault,
+)
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.report import OperationReport
+
+# Commits in one transaction.
+GROUP = 64
+# So long the next answer may take before those that are there are committed without it: a commit costs about as much.
+GRACE = 0.002
+# From so many operations on, the worker may answer several together. That is quicker, and leaves open which one of them ended
+# a worker: they are then sent again, one by one, until that shows.
+BULK = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """When a run has to end. `call_seconds` is for one operation, `run_seconds` for all of them together."""
+
+    call_seconds: float
+    run_seconds: float | None
+    cancel: CancelToken | None
+
+
+class Pipeline:
+    """One run over one list of operations. `stop`: nothing runs after a failure. `whole`: a failure takes everything back."""
+
+    def __init__(
+        self, scene: LiveScene, ledger: Ledger, solo: Solo, board: Board, bounds: Bounds, *, stop: bool, whole: bool
+    ) -> None:
+        self._scene = scene
+        self._ledger = ledger
+        self._solo = solo
+        self._board = board
+        self._bounds = bounds
+        self._stop = stop or whole
+        self._whole = whole
+        self._ends = float("inf") if bounds.run_seconds is None else monotonic() + bounds.run_seconds
+        self._todo: deque[Invocation] = deque()
+        self._window: deque[tuple[Invocation, Future[Any]]] = deque()
+        self._answered: list[_Answered] = []
+        self._worker: WorkerPort | None = None
+        self._oldest_since = 0.0
+        self._prompt = True
+        self._one_by_one = 0
+        self._reached = scene.hash
+        self.failures: list[NewAudit] = []
+        """Records of what failed, where they belong into the transaction of the rollback."""
+
+    def run(self, calls: Sequence[Invocation]) -> None:
+        """Settle every one of these operations on the board, unless the environment gives up (EnvironmentUnfit)."""
+        self._todo.extend(calls)
+        self._prompt = len(calls) < BULK
+        cancel = self._bounds.cancel
+        unsubscribe = cancel.subscribe(self._cut_off) if cancel is not None else None
+        try:
+            while self._todo or self._window:
+                self._send()
+                if self._window:
+                    self._receive()
+                elif self._todo:
+                    self._alone(self._todo.popleft())
+            self._commit()
+        finally:
+            if unsubscribe is not None:
+                unsubscribe()
+
+    # ------------------------------------------------------------------ sending
+
+    def _send(self) -> None:
+        most = 1 if self._one_by_one else WINDOW
+        while self._todo and len(self._window) < most and not self._todo[0].alone and self._over() is None:
+            call = self._todo[0]
+            request = {**call.request(), "epoch": self._scene.epoch}
+            if self._prompt or self._one_by_one:
+                request["prompt"] = True
+            try:
+                worker = self._hold()
+                future = worker.submit("scene.step", request)
+            except EnvironmentUnfit as error:
+                self._quarantined(call.operation_id, error)
+                return
+            except (WorkerError, RebuildFailed) as error:
+                # It could not be sent, so nothing may be sent behind it; what is on its way comes first.
+                if not self._window:
+                    self._todo.popleft()
+                    self._broke(call, error)
+                return
+            self._todo.popleft()
+            if not self._window:
+                self._oldest_since = monotonic()
+            self._window.append((call, future))
+
+    def _hold(self) -> WorkerPort:
+        """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
+        if not self._window:
+            if not self._scene.ready:
+                self._commit()
+            self._worker = self._scene.worker()
+        assert self._worker is not None
+        return self._worker
+
+    # ------------------------------------------------------------------ receiving
+
+    def _receive(self) -> None:
+        call, future = self._window[0]
+        if self._answered and not future.done() and not wait([future], GRACE).done:
+            self._commit()
+        try:
+            answer = self._answer(future)
+        except WorkerError as error:
+            self._scene.discard()
+            if self._anyone_of_them(error):
+                self._one_by_one = len(self._window)
+                self._recall()
+                return
+            self._window.popleft()
+            self._recall()
+            self._broke(call, error)
+            return
+        self._window.popleft()
+        self._oldest_since = monotonic()
+        self._one_by_one = max(0, self._one_by_one - 1)
+        if answer["ok"]:
+            self._answered.append(_Answered(self._ledger.success(call, answer), call, answer))
+            self._reached = answer["after"]
+            if len(self._answered) >= GROUP:
+                self._commit()
+            return
+        self._scene.epoch += 1
+        self._recall()
+        irreversible = answer["reverted_by"] == REVERT_FAILED
+        if irreversible:
+            self._scene.discard()
+        findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
+        self._fail(call, findings, reverted=answer["reverted_by"] is not None)
+        if irreversible:
+            self._prove_rebuild(call)
+
+    def _answer(self, future: Future[Any]) -> StepAnswer:
+        assert self._worker is not None
+        if self._cancelled and not future.done():
+            self._worker.kill()
+        allowed = min(self._oldest_since + self._bounds.call_seconds, self._ends)
+        try:
+            return future.result(max(0.0, allowed - monotonic()))
+        except TimeoutError:
+            self._worker.kill()
+        except WorkerError as error:
+            raise (Cancelled("cancelled while it ran") if self._cancelled else error) from error
+        try:
+            return future.result()  # it may have been answered in this very moment
+        except WorkerError as error:
+            if self._cancelled:
+                raise Cancelled("cancelled while it ran") from error
+            limit = "its time" if monotonic() < self._ends else "the time of the run"
+            raise DeadlinePassed(f"it did not end within {limit}") from error
+
+    def _anyone_of_them(self, error: WorkerError) -> bool:
+        """Whether it is not known which of those on their way ended the worker."""
+        together = not self._prompt and not self._one_by_one and len(self._window) > 1
+        return together and not isinstance(error, (Cancelled, WorkerFault)) and monotonic() < self._ends
+
+    def _recall(self) -> None:
+        """What was sent behind a failure has not happened: it is to be sent again, or skipped."""
+        self._todo.extendleft(call for call, _ in reversed(self._window))
+        self._window.clear()
+
+    # ------------------------------------------------------------------ one at a time
+
+    def _alone(self, call: Invocation) -> None:
+        self._commit()
+        over = self._over()
+        if over is not None:
+            self._end(call, over)
+            return
+        try:
+            self._hold()
+        except EnvironmentUnfit as error:
+            self._quarantined(call.operation_id, error)
+            return
+        except (WorkerError, RebuildFailed) as error:
+            self._broke(call, error)
+            return
+        seconds = min(self._bounds.call_seconds, max(0.001, self._ends - monotonic()))
+        settled = self._solo.run(call, seconds=seconds, cancel=self._bounds.cancel)
+        if settled.ok and settled.answer is not None:
+            self._answered.append(_Answered(settled.entry, call, settled.answer))
+            self._reached = settled.answer["after"]
+            self._commit()
+            return
+        if settled.findings[0].fault is Fault.CANCELLED:
+            self._answered.append(_Answered(settled.entry, call, report=self._interrupted(call, settled.findings)))
+            self._end(None, None)
+            return
+        note = settled.entry
+        assert isinstance(note, NewAudit)
+        self._fail(call, settled.findings, note=note)
+        if settled.reverted_by == "rebuild" and not settled.broken_off:
+            self._prove_rebuild(call)
+
+    # ------------------------------------------------------------------ failures
+
+    def _broke(self, call: Invocation, error: WorkerError | RebuildFailed) -> None:
+        fault, cure = reason_of(error)
+        finding = Finding(fault, error.message, "", error.cure or cure)
+        if fault is Fault.CANCELLED:
+            self._end(call, finding)
+            return
+        self._fail(call, (finding,), reverted=True)
+        if monotonic() >= self._ends:
+            self._end(None, None)
+
+    def _fail(
+        self, call: Invocation, findings: tuple[Finding, ...], *, reverted: bool = False, note: NewAudit | None = None
+    ) -> None:
+        if note is None:
+            note = self._ledger.note(call, "rolled_back" if reverted else "failed", self._reached)
+        report = self._board.failed(
+            call.operation_id,
+            findings,
+            scene_hash_before=self._reached,
+            scene_hash_after=self._reached,
+            mcp_call_id=call.call_id,
+            operation_key=call.key,
+        )
+        self._answered.append(_Answered(note, call, report=report))
+        self._commit()
+        self._board.block_dependents(call.operation_id)
+        if self._stop:
+            self._todo.clear()
+            self._board.skip_rest(f"not run, because '{call.operation_id}' failed")
+        else:
+            self._todo = deque(call for call in self._todo if self._board.open(call.operation_id))
+
+    def _prove_rebuild(self, call: Invocation) -> None:
+        """The last way back is taken at once: a scene that cannot be rebuilt is the worst that can be said of a failure."""
+        if self._whole:
+            return
+        try:
+            self._scene.worker()
+        except EnvironmentUnfit as error:
+            self._quarantined(call.operation_id, error)
+        except (WorkerError, RebuildFailed):
+            return  # the next need for the scene tries again, and says what happened
+
+    def _quarantined(self, id: str, error: EnvironmentUnfit) -> None:
+        """No way leads back to the scene that the journal tells of. Anything else that is unfit ends the run as it is."""
+        if not error.details.get("quarantined"):
+            raise error
+        finding = Finding(Fault.ROLLBACK_FAILED, error.message, "", error.cure)
+        self._board.settle(self._board.failed(id, (finding,)))
+        self._todo.clear()
+        self._board.skip_rest("not run: the workspace is quarantined")
+
+    # ------------------------------------------------------------------ ends
+
+    @property
+    def _cancelled(self) -> bool:
+        return self._bounds.cancel is not None and self._bounds.cancel.cancelled
+
+    def _cut_off(self) -> None:
+        """Called by whoever cancels, in their thread: only the worker's death ends native work."""
+        worker = self._worker
+        if worker is not None and self._window:
+            worker.kill()
+
+    def _over(self) -> Finding | None:
+        """Why nothing more may be sent."""
+        if self._cancelled:
+            return Finding(Fault.CANCELLED, "the run was cancelled", "", "Run the plan again to complete it.")
+        if monotonic() >= self._ends:
+            message = "the time of the run is over"
+            return Finding(Fault.TOOL_TIMEOUT, message, "", "Allow more time; what is done will not be done again.")
+        return None
+
+    def _end(self, call: Invocation | None, finding: Finding | None) -> None:
+        """Stop before `call`; what was answered stands."""
+        if call is not None and finding is not None:
+            note = self._ledger.note(call, "rolled_back", self._reached)
+            self._answered.append(_Answered(note, call, report=self._interrupted(call, (finding,))))
+        self._commit()
+        self._todo.clear()
+        self._board.skip_rest("not run: the run was ended")
+
+    def _interrupted(self, call: Invocation, findings: tuple[Finding, ...]) -> OperationReport:
+        """Nothing went wrong with it, so it did not fail; nothing of it stands either."""
+        return replace(self._board.failed(call.operation_id, findings), status="skipped")
+
+    # ------------------------------------------------------------------ committing
+
+    def _commit(self) -> None:
+        """Everything answered so far, in one transaction; then, and not before, it is acknowledged."""
+        if not self._answered:
+            return
+        answered, self._answered = self._answered, []
+        if self._whole:
+            # What failed is recorded in the transaction of the rollback.
+            self.failures += [one.entry for one in answered if isinstance(one.entry, NewAudit)]
+        kept = [one for one in answered if not (self._whole and isinstance(one.entry, NewAudit))]
+        if kept:
+            spent = sum(redo_ms(one.answer) for one in kept if one.answer is not None)
+            written = self._ledger.write([one.entry for one in kept], redo_ms=spent)
+            for one, number, receipt in zip(kept, written.numbers, written.receipts, strict=True):
+                if one.answer is not None and receipt is not None:
+                    one.report = self._board.succeeded(one.call, one.answer, number, receipt)
+        for one in answered:
+            assert one.report is not None
+            self._board.settle(one.report)
+
+
+@dataclass(slots=True)
+class _Answered:
+    """An operation whose outcome waits to be committed; a success gets its report with its receipt."""
+
+    entry: Entry
+    call: Invocation
+    answer: StepAnswer | None = None
+    report: OperationReport | None = None

@@ -1,0 +1,36 @@
+"""What a broken-off step is called: the worker's errors in the words of the one taxonomy, with a cure."""
+
+from __future__ import annotations
+
+from blendwright.values.errors import (
+    Cancelled,
+    DeadlinePassed,
+    ProtocolBreach,
+    RebuildFailed,
+    WorkerError,
+    WorkerFault,
+    WorkerLost,
+)
+from blendwright.values.faults import Fault
+
+# What the wire says of a request or an answer that does not fit a frame.
+TOO_MUCH = frozenset({"oversized_request", "oversized_answer"})
+
+
+def unsent(error: WorkerError | RebuildFailed) -> bool:
+    """Whether the worker never saw the request, or is dead anyhow."""
+    return isinstance(error, Cancelled) or (isinstance(error, WorkerFault) and error.code == "oversized_request")
+
+
+def reason_of(error: WorkerError | RebuildFailed) -> tuple[Fault, str]:
+    if isinstance(error, DeadlinePassed):
+        return Fault.TOOL_TIMEOUT, "Ask for less at once, or allow more time."
+    if isinstance(error, Cancelled):
+        return Fault.CANCELLED, "Call again when it is wanted after all."
+    if isinstance(error, (WorkerLost, ProtocolBreach)):
+        return Fault.WORKER_LOST, "Call again; if it happens again with these arguments, change them."
+    if isinstance(error, WorkerFault) and error.code in TOO_MUCH:
+        return Fault.LIMIT_EXCEEDED, "Ask for less at once."
+    if isinstance(error, RebuildFailed):
+        return Fault.ROLLBACK_FAILED, "Start again from a saved file."
+    return Fault.INTERNAL_ERROR, "Report it, with the worker's log."

@@ -1,0 +1,131 @@
+"""What became of a plan: the one report that every dialect renders into its own result contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Boundary
+
+OperationStatus = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent", "skipped", "refused"]
+RunStatus = Literal["succeeded", "partial", "failed", "rolled_back", "refused"]
+Action = Literal["retry", "replace_args", "drop", "insert_precondition"]
+
+DONE: frozenset[OperationStatus] = frozenset({"succeeded", "skipped_idempotent"})
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One entry of a repair plan."""
+
+    operation_id: str
+    action: Action
+
+    def to_json(self) -> dict[str, str]:
+        return {"operation_id": self.operation_id, "action": self.action}
+
+
+@dataclass(frozen=True, slots=True)
+class OperationReport:
+    """One operation. `fault` is None where nothing went wrong with it; `message` says why it is not `succeeded`.
+
+    `blocked`: kept from running by a dependency that is missing, in a cycle, or failed, directly or through others.
+    """
+
+    operation_id: str
+    tool: str
+    status: OperationStatus
+    position: int
+    safety_level: str | None = None
+    fault: Fault | None = None
+    message: str = ""
+    findings: tuple[Finding, ...] = ()
+    blocked: bool = False
+    result: Mapping[str, Any] | None = None
+    scene_hash_before: str | None = None
+    scene_hash_after: str | None = None
+    mcp_call_id: str | None = None
+    blender_mutation_id: str | None = None
+    operation_key: str | None = None
+    commit: int | None = None
+    receipt: Mapping[str, Any] | None = None
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def done(self) -> bool:
+        return self.status in DONE
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "operation_id": self.operation_id,
+            "tool": self.tool,
+            "status": self.status,
+            "safety_level": self.safety_level,
+            "fault": None if self.fault is None else self.fault.value,
+            "message": self.message,
+            "findings": [finding.to_json() for finding in self.findings],
+            "blocked": self.blocked,
+            "result": None if self.result is None else dict(self.result),
+            "scene_hash_before": self.scene_hash_before,
+            "scene_hash_after": self.scene_hash_after,
+            "mcp_call_id": self.mcp_call_id,
+            "blender_mutation_id": self.blender_mutation_id,
+            "operation_key": self.operation_key,
+            "commit": self.commit,
+            "receipt": None if self.receipt is None else dict(self.receipt),
+            "timings": dict(self.timings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """One run of a plan, or its refusal. `operations` are in schedule order; `findings` belong to none of them.
+
+    Times are seconds since the epoch. `checkpoint` describes the latest consistent one, where the caller needs to know.
+    """
+
+    dialect: str
+    request_id: str
+    status: RunStatus
+    operations: tuple[OperationReport, ...]
+    findings: tuple[Finding, ...] = ()
+    repair: tuple[Repair, ...] = ()
+    schedule_hash: str | None = None
+    boundary: Boundary = "operation"
+    checkpoint: Mapping[str, Any] | None = None
+    started: float | None = None
+    finished: float | None = None
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def __post_init__(self) -> None:
+        if self.status == "succeeded" and (self.findings or not all(report.done for report in self.operations)):
+            raise ValueError("a run with an operation that was not done is no success")
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "succeeded"
+
+    def all_findings(self) -> Iterator[Finding]:
+        """What is wrong with the plan as a whole, then with its operations in schedule order."""
+        yield from self.findings
+        for report in self.operations:
+            yield from report.findings
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "dialect": self.dialect,
+            "request_id": self.request_id,
+            "status": self.status,
+            "operations": [report.to_json() for report in self.operations],
+            "findings": [finding.to_json() for finding in self.findings],
+            "repair": [entry.to_json() for entry in self.repair],
+            "schedule_hash": self.schedule_hash,
+            "boundary": self.boundary,
+            "checkpoint": None if self.checkpoint is None else dict(self.checkpoint),
+            "started": self.started,
+            "finished": self.finished,
+            "timings": dict(self.timings),
+        }

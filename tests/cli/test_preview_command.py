@@ -1,0 +1,51 @@
+"""blendwright preview, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import blendwright
+from plans import box
+from shell import Shell
+
+
+def write(shell: Shell, document: Any) -> str:
+    (shell.place / "plan.json").write_text(json.dumps(document))
+    return "plan.json"
+
+
+def test_it_shows_the_result_beside_a_workspace_that_is_in_use(shell: Shell) -> None:
+    move = box("b", "a", tool_name="object.transform", args={"name": "Box", "location": [0, 0, 2]})
+    plan = write(shell, {"request_id": "cli", "operations": [box("a"), move]})
+    with blendwright.open(shell.place / ".blendwright", spare=False) as scene:
+        assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok
+        before = scene.hash, scene.journal.head
+        shown = shell("preview", plan, "--image", "out.png", "--json", code=0)
+        assert (scene.hash, scene.journal.head) == before
+    document = shown.document
+    assert list(document) == ["dialect", "ok", "result", "report"] and document["ok"] is True
+    assert list(document["result"]) == ["created", "changed", "removed"]
+    assert {"kind": "objects", "name": "Box a"} in document["result"]["created"]
+    (changed,) = document["result"]["changed"]
+    assert changed["properties"] == [{"property": "transform.location", "old": [0, 0, 0], "new": [0, 0, 2]}]
+    assert document["report"]["totals"] == {"created": 1, "changed": 1, "removed": 0}
+    assert (shell.place / "out.png").read_bytes().startswith(b"\x89PNG") and "out.png" in shown.err
+
+
+def test_it_starts_no_workspace_and_speaks_to_people(shell: Shell) -> None:
+    gone = box("b", "a", tool_name="object.delete", args={"name": "Nobody"}, safety_level="destructive")
+    plan = write(shell, {"request_id": "cli", "operations": [box("a"), gone]})
+    spoken = shell("preview", plan, code=1).out
+    assert "+ objects Box a" in spoken and "TARGET_NOT_FOUND" in spoken and "repair" in spoken
+    assert spoken.splitlines()[-1].startswith("would fail 1 of 2 operations: 1 created")
+    assert not (shell.place / ".blendwright").exists()
+
+
+def test_a_plan_with_findings_is_refused_without_blender(shell: Shell) -> None:
+    plan = write(shell, {"request_id": "x", "operations": [box("a", tool_name="no.tool")]})
+    document = shell("preview", plan, "--json", code=2).document
+    assert (document["ok"], document["report"]["status"]) == (False, "refused")
+    assert document["report"]["operations"][0]["findings"][0]["pointer"] == "/operations/0/tool_name"
+    assert document["result"] == {"created": [], "changed": [], "removed": []}
+    assert shell("preview", "missing.json", "--json", code=2).document["error"]["code"] == "refused"

@@ -1,0 +1,115 @@
+"""blendwright run, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blendwright
+from plans import box, step
+from shell import PROGRAM, Shell
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "plans"
+
+
+def write(shell: Shell, name: str, document: Any) -> str:
+    (shell.place / name).write_text(json.dumps(document))
+    return name
+
+
+def test_a_plan_runs_once_and_is_known_the_second_time(shell: Shell) -> None:
+    plan = write(shell, "plan.json", {"request_id": "cli", "operations": [box("a"), box("b", "a")]})
+    first = shell("run", plan, "--export", "out.blend", "--image", "out.png", "--json", code=0)
+    document = first.document
+    assert list(document) == ["dialect", "ok", "result", "report"]
+    assert (document["dialect"], document["ok"], document["result"]["status"]) == ("operations", True, "succeeded")
+    assert [receipt["operation_id"] for receipt in document["result"]["receipts"]] == ["a", "b"]
+    assert (shell.place / "out.blend").stat().st_size and (shell.place / "out.png").stat().st_size
+    assert "out.blend" in first.err and "out.png" in first.err
+    spoken = shell("run", plan, code=0).out
+    assert spoken.count("skipped_idempotent") == 2 and "succeeded 2 of 2 operations" in spoken
+    other = write(
+        shell, "other.json", {"request_id": "cli", "operations": [box("a", args={"kind": "torus", "name": "T"})]}
+    )
+    conflict = shell("run", other, "--json", code=1).document
+    assert conflict["result"]["error_code"] == "IDEMPOTENCY_CONFLICT"
+
+
+def test_a_failing_plan_exits_with_one_and_says_how_to_repair_it(shell: Shell) -> None:
+    delete = box("b", tool_name="object.delete", args={"name": "Nobody"}, safety_level="destructive")
+    plan = write(shell, "plan.json", {"request_id": "cli", "operations": [box("a"), delete, box("c", "b")]})
+    document = shell("run", plan, "--boundary", "plan", "--json", code=1).document
+    assert (document["ok"], document["report"]["status"]) == (False, "rolled_back")
+    assert document["result"]["error_code"] == "TARGET_NOT_FOUND"
+    spoken = shell("run", plan, code=1).out
+    assert "TARGET_NOT_FOUND" in spoken and "repair" in spoken and "failed 1 of 3 operations" in spoken
+
+
+def test_a_steps_plan_prints_its_result_list(shell: Shell) -> None:
+    text = json.dumps({"steps": [step("a"), step("b", "a")]}).encode()
+    document = shell("run", "-", "--request-id", "mine", "--json", code=0, stdin=text).document
+    assert document["result"][-1]["task_status"] == "COMPLETED"
+    assert document["report"]["request_id"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({"request_id": "x", "operations": [box("a", "nobody")]}, "DEPENDENCY_MISSING"),
+        ({"request_id": "x", "operations": [box("a", tool_name="no.tool")]}, "TOOL_NOT_ALLOWED"),
+        ({"request_id": "x", "operations": [box("a", args={"kind": "cueb", "name": "A"})]}, "ARGS_INVALID"),
+    ],
+    ids=["dependency", "tool", "arguments"],
+)
+def test_a_plan_that_cannot_run_is_refused_without_blender(shell: Shell, document: Any, expected: str) -> None:
+    answer = shell("run", write(shell, "plan.json", document), "--json", code=2).document
+    assert answer["result"]["error_code"] == expected and answer["report"]["status"] == "refused"
+
+
+def test_what_is_no_plan_is_refused(shell: Shell) -> None:
+    assert shell("run", "missing.json", "--json", code=2).document["error"]["code"] == "refused"
+    assert shell("run", write(shell, "other.json", {"a": 1}), "--json", code=2).document["error"]["cure"]
+    assert shell("run", "-", "--json", code=2, stdin=b"{").document["error"]["message"]
+    plan = write(shell, "plan.json", {"request_id": "own", "operations": [box("a")]})
+    contradicted = shell("run", plan, "--request-id", "other", "--json", code=2).document
+    assert contradicted["result"]["error_code"] == "SCHEMA_INVALID"
+
+
+def test_a_workspace_in_use_is_an_unfit_environment(shell: Shell) -> None:
+    plan = write(shell, "plan.json", {"request_id": "x", "operations": [box("a")]})
+    with blendwright.open(shell.place / ".blendwright"):
+        error = shell("run", plan, "--json", code=3).document["error"]
+    assert str(os.getpid()) in error["message"] and error["cure"]
+
+
+def test_an_interrupted_run_stops_cleanly_and_the_next_one_completes_it(shell: Shell) -> None:
+    operations = [box(f"op{number:04d}") for number in range(4000)]
+    plan = write(shell, "plan.json", {"request_id": "long", "operations": operations})
+    process = subprocess.Popen(
+        [PROGRAM, "run", plan, "--json"], cwd=shell.place, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    journal = shell.place / ".blendwright" / "journal.db-wal"
+    while process.poll() is None and not (journal.exists() and journal.stat().st_size > 200_000):
+        os.sched_yield()  # the log grows with the first commits
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    document = json.loads(out)
+    assert document["result"]["error_code"] == "CANCELLED"
+    statuses = [operation["status"] for operation in document["report"]["operations"]]
+    done = statuses.count("succeeded")
+    assert 0 < done < 4000 and statuses == ["succeeded"] * done + ["skipped"] * (4000 - done)
+    again = shell("run", plan, "--timeout", "60", "--json", code=0).document
+    found = [operation["status"] for operation in again["report"]["operations"]]
+    assert found == ["skipped_idempotent"] * done + ["succeeded"] * (4000 - done)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda path: path.stem)
+def test_the_example_plans_run(shell: Shell, path: Path) -> None:
+    assert "succeeded" in shell("run", str(path), code=0).out.splitlines()[-1]

@@ -1,0 +1,86 @@
+"""blendwright validate: plans and results, from files and standard input, without any Blender."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plans import box, step
+from shell import Shell
+
+CASES = Path(__file__).parent.parent / "cases"
+
+
+def plan(*listed: dict[str, Any]) -> bytes:
+    return json.dumps({"request_id": "request", "operations": list(listed)}).encode()
+
+
+def test_a_valid_plan_is_called_so(shell: Shell) -> None:
+    said = shell("validate", "-", "--json", code=0, stdin=plan(box("a"), box("b", "a"))).document
+    assert said == {
+        "ok": True, "dialect": "operations", "request_id": "request", "operations": 2, "warnings": [], "findings": []
+    }  # fmt: skip
+    assert "valid operations, 2 operations" in shell("validate", "-", code=0, stdin=plan(box("a"), box("b"))).out
+
+
+def test_every_finding_is_listed_with_pointer_suggestion_and_repair(shell: Shell) -> None:
+    (shell.place / "plan.json").write_bytes(plan(box("a", "b"), box("b", "a"), box("c", args={"kind": "cubee"})))
+    said = shell("validate", "plan.json", "--json", code=2).document
+    assert not said["ok"]
+    pointers = [finding["pointer"] for finding in said["findings"]]
+    assert pointers == ["/operations/1/depends_on", "/operations/2/args", "/operations/2/args/kind"]
+    assert said["repair"] == [
+        {"operation_id": "b", "action": "drop"},
+        {"operation_id": "c", "action": "replace_args"},
+    ]
+    spoken = shell("validate", "plan.json", code=2).out
+    assert "b → a → b" in spoken and "Did you mean 'cube'?" in spoken and "replace_args" in spoken
+
+
+@pytest.mark.proves("STEPS-VALID-01")
+def test_steps_payloads_are_recognised_and_unknown_tools_are_warned_of(shell: Shell) -> None:
+    payload = json.dumps({"steps": [step("step_1"), step("step_2", tool="scene.snapshoot")]}).encode()
+    said = shell("validate", "-", "--json", code=0, stdin=payload).document
+    assert said["dialect"] == "steps" and len(said["request_id"]) == 64
+    assert [warning["pointer"] for warning in said["warnings"]] == ["/steps/1/tool"]
+    assert "Did you mean 'scene.snapshot'?" in shell("validate", "-", code=0, stdin=payload).out
+    broken = CASES / "steps/payload/invalid/args_beside_tool_args.json"
+    assert "args stands beside tool.args" in shell("validate", str(broken), code=2).out
+
+
+@pytest.mark.proves("STEPS-VALID-02")
+def test_results_have_a_validator_of_their_own(shell: Shell) -> None:
+    good = shell("validate", str(CASES / "steps/result/valid/completed.json"), "--result", "--json", code=0).document
+    assert good["ok"] and good["contract_version"] == "1.0.0"
+    bad = shell("validate", str(CASES / "steps/result/invalid/stats_miscounted.json"), "--result", code=2).out
+    assert "/2/stats/ok" in bad and "the entries say 1" in bad
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b'{"request_id": "a", "request_id": "b", "operations": []}', "more than once"),
+        (b"[NaN]", "not JSON"),
+        (b"{} {}", "after document"),
+        (b"\xff", "UTF-8"),
+        (b"[" * 100_000, "nested deeper"),
+        (b'{"plan": []}', "'operations'"),
+        (b'{"version": "1", "steps": [], "done": true}', "geonodes dialect, which is recognised and not built yet"),
+    ],
+)
+def test_what_is_no_plan_is_refused_in_words(shell: Shell, text: bytes, said: str) -> None:
+    assert said in shell("validate", "-", code=2, stdin=text).out
+    assert not shell("validate", "-", "--json", code=2, stdin=text).document["ok"]
+
+
+def test_a_dialect_can_be_forced(shell: Shell) -> None:
+    said = shell("validate", "-", "--dialect", "steps", "--json", code=2, stdin=plan(box("a"))).document
+    assert said["dialect"] == "steps" and "/operations" in [finding["pointer"] for finding in said["findings"]]
+
+
+def test_a_file_that_is_not_there_is_said_so(shell: Shell) -> None:
+    assert "cannot read nowhere.json" in shell("validate", "nowhere.json", code=2).err
+    assert "cannot read" in shell("validate", ".", "--json", code=2).document["error"]["message"]

@@ -1,0 +1,241 @@
+"""Any sequence of what a journal can be asked keeps it equal to a model that is too simple to be wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from blendwright.contracts.journal_port import Entry
+from blendwright.journal import Journal
+from blendwright.values.errors import JournalError
+from journal.ledger import EMPTY, assert_sound, audit, baseline, operation, reading, saved, special, wanted
+
+NAMES = [f"op{n}" for n in range(8)]
+
+
+@dataclass
+class Node:
+    """A commit of the model; ancestors are found by walking."""
+
+    parent: int | None
+    name: str | None
+    scene: str
+    replayable: bool = True
+    adopts: bool = False
+    rolled_back: bool = False
+
+
+class JournalMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.directory = Path(tempfile.mkdtemp(prefix="journal-"))
+        self.workspace = self.directory / "w"
+        self.nodes: dict[int, Node] = {}
+        self.checkpoints: set[int] = set()
+        self.gone: set[int] = set()
+        self.collected = False
+        self.undone: list[int] = []
+        self.base: int | None = None
+        self.boundary = 0
+        self.records = 0
+        self.head = 0
+
+    @initialize()
+    def begin(self) -> None:
+        self.journal = Journal(self.workspace)
+        self.journal.commit([baseline()])
+        self.nodes[1] = Node(None, None, EMPTY)
+        self.head, self.records = 1, 1
+
+    def line(self, number: int | None) -> list[int]:
+        found: list[int] = []
+        while number is not None:
+            found.append(number)
+            number = self.nodes[number].parent
+        return found
+
+    def add(self, node: Node) -> None:
+        self.head = len(self.nodes) + 1
+        self.nodes[self.head] = node
+        self.records += 1
+        self.undone.clear()
+
+    # ------------------------------------------------------------------ rules
+
+    @rule(names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=4), failed=st.booleans())
+    def commit(self, names: list[str], failed: bool) -> None:
+        scene = self.nodes[self.head].scene
+        scenes = [f"{len(self.nodes) + index}:{name}" for index, name in enumerate(names)]
+        before = [scene, *scenes]
+        entries: list[Entry] = [operation(name, *pair) for name, pair in zip(names, pairwise(before), strict=True)]
+        scene = scenes[-1]
+        entries += [audit("bad", "failed", scene, None), reading("look", scene)] if failed else []
+        taken = {self.nodes[number].name for number in self.line(self.head)}
+        if len(set(names)) < len(names) or taken & set(names):
+            with pytest.raises(JournalError, match="already on this line"):
+                self.journal.commit(entries)
+            return
+        written = self.journal.commit(entries)
+        for name, after in zip(names, scenes, strict=True):
+            self.add(Node(self.head, name, after))
+        self.records += 2 if failed else 0
+        assert written.head == self.head and written.audit.sequence == self.records
+
+    @rule(adopts=st.booleans())
+    def commit_what_cannot_be_replayed(self, adopts: bool) -> None:
+        before = self.nodes[self.head].scene
+        scene = f"{len(self.nodes)}:saved"
+        staged = self.journal.stage_checkpoint(saved(self.directory, scene), scene)
+        self.journal.commit([special("adopt" if adopts else "rebaseline", before, scene, staged)])
+        self.add(Node(self.head, None, scene, replayable=False, adopts=adopts))
+        self.checkpoints.add(self.head)
+
+    @rule()
+    def checkpoint(self) -> None:
+        scene = self.nodes[self.head].scene
+        self.journal.add_checkpoint(self.journal.stage_checkpoint(saved(self.directory, scene), scene), self.head)
+        self.checkpoints.add(self.head)
+
+    @precondition(lambda self: self.base is None)
+    @rule(data=st.data())
+    def checkout(self, data: st.DataObject) -> None:
+        to = data.draw(st.sampled_from(sorted(self.nodes.keys() - self.gone)))
+        self.journal.move_head("checkout", to)
+        self.head = to
+        self.undone.clear()
+
+    @precondition(lambda self: self.base is None)
+    @rule()
+    def undo(self) -> None:
+        target = self.journal.undo_target()
+        assert target == self.nodes[self.head].parent
+        if target is not None:
+            self.journal.move_head("undo", target)
+            self.undone.append(self.head)
+            self.head = target
+
+    @precondition(lambda self: self.base is None)
+    @rule()
+    def redo(self) -> None:
+        target = self.journal.redo_target()
+        assert target == (self.undone[-1] if self.undone else None)
+        if target is not None:
+            self.journal.move_head("redo", target)
+            self.head = self.undone.pop()
+
+    @precondition(lambda self: self.base is None)
+    @rule()
+    def begin_plan(self) -> None:
+        self.boundary = self.journal.begin_boundary("r")
+        self.base = self.head
+
+    @precondition(lambda self: self.base is not None)
+    @rule(keep=st.booleans())
+    def end_plan(self, keep: bool) -> None:
+        if keep:
+            self.journal.commit([], keeps=self.boundary)
+        else:
+            self._roll_back()
+        self.base = None
+
+    def _roll_back(self) -> None:
+        assert self.base is not None
+        taken = [number for number in self.line(self.head) if number not in self.line(self.base)]
+        assert self.journal.roll_back(self.boundary).numbers == tuple(taken)
+        for number in taken:
+            self.nodes[number].rolled_back = True
+        self.records += len(taken)
+        self.head = self.base
+        self.undone.clear()
+
+    @rule()
+    def reopen(self) -> None:
+        self.journal.close()
+        assert_sound(self.workspace, collected=self.collected)
+        self.journal = Journal(self.workspace)
+        info = self.journal.recovery()
+        assert (info.boundary is None) == (self.base is None)
+        if info.boundary is not None:
+            self._roll_back()
+            self.base = None
+
+    @rule()
+    def gc(self) -> None:
+        needed = [number for root in (self.head, *self.undone) for number in self.line(root)]
+        reach = {number: len(self.journal.route(number).redo) for number in needed}
+        self.journal.gc(redo_budget=3)
+        self.collected = True
+        kept = {path.name for path in (self.workspace / "checkpoints").iterdir()}
+        self.checkpoints = {number for number in self.checkpoints if self._file(number) in kept}
+        for number, before in reach.items():
+            assert len(self.journal.route(number).redo) <= max(before, 3)
+        # What gc made unreachable is not worth a visit.
+        self.gone = {number for number in self.nodes if self._unreachable(number)}
+
+    def _file(self, number: int) -> str:
+        content = (self.directory / f"{self.nodes[number].scene}.saved").read_bytes()
+        return f"{hashlib.sha256(content).hexdigest()}.blend"
+
+    def _unreachable(self, number: int) -> bool:
+        for ancestor in self.line(number):
+            if ancestor in self.checkpoints:
+                return False
+            if not self.nodes[ancestor].replayable:
+                return True
+        return False
+
+    # ------------------------------------------------------------------ what always holds
+
+    @invariant()
+    def it_knows_what_the_model_knows(self) -> None:
+        if not self.nodes:
+            return
+        head = self.journal.head
+        assert head is not None and (head.number, head.hash_after) == (self.head, self.nodes[self.head].scene)
+        line = self.line(self.head)
+        assert [commit.number for commit in self.journal.log(limit=1000)] == line
+        found = self.journal.find_many([wanted(name) for name in NAMES])
+        assert [one.where for one in found] == [self._where(name, line) for name in NAMES]
+
+    def _where(self, name: str, line: list[int]) -> str:
+        adopted = next((number for number in line if self.nodes[number].adopts), 0)
+        places = {
+            ("ancestor" if line.index(n) < (line.index(adopted) if adopted else len(line)) else "before_adopt")
+            if n in line
+            else ("rolled_back" if node.rolled_back else "elsewhere")
+            for n, node in self.nodes.items()
+            if node.name == name
+        }
+        order = ("ancestor", "before_adopt", "elsewhere", "rolled_back")
+        return next((place for place in order if place in places), "nowhere")
+
+    @invariant()
+    def the_way_to_head_is_the_shortest_that_is_allowed(self) -> None:
+        if not self.nodes:
+            return
+        line = self.line(self.head)
+        distance = next((i for i, n in enumerate(line) if n in self.checkpoints), None)
+        blocked = next((i for i, n in enumerate(line) if not self.nodes[n].replayable), None)
+        assert blocked is None or (distance is not None and distance <= blocked)
+        route = self.journal.route(self.head)
+        expected = line[: len(line) - 1 if distance is None else distance]
+        assert [commit.number for commit in route.redo] == expected[::-1]
+
+    def teardown(self) -> None:
+        if self.nodes:
+            self.journal.close()
+            assert_sound(self.workspace, collected=self.collected)
+        shutil.rmtree(self.directory)
+
+
+TestAnySequence = JournalMachine.TestCase
+TestAnySequence.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)

@@ -1,0 +1,176 @@
+"""The audit chain: its records are those of the contract, and whoever tampers with it is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blendwright.contracts.journal_port import AuditHead, AuditIds
+from blendwright.journal import JournalView
+from blendwright.journal.audit_chain import FIELDS, KEYS, canonical, digest
+from blendwright.values.errors import JournalError
+from journal.ledger import audit, begun, chain, raw, reading
+
+SEED_FIELDS = {
+    "timestamp",
+    "request_id",
+    "operation_id",
+    "mcp_call_id",
+    "blender_mutation_id",
+    "tool_name",
+    "safety_level",
+    "status",
+    "scene_hash_before",
+    "scene_hash_after",
+}
+
+
+def test_records_have_the_fields_of_the_contract_and_their_place(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a"])
+    journal.commit([reading("look", "scene-a"), audit("bad", "failed", "scene-a", None)])
+    records = journal.audit_records(after=1)
+    assert set(FIELDS) == SEED_FIELDS
+    assert all(set(record.record) == SEED_FIELDS | {"sequence", "prev"} for record in records)
+    done, looked, failed = (record.record for record in records)
+    assert (done["status"], done["scene_hash_before"], done["scene_hash_after"]) == ("succeeded", "scene-0", "scene-a")
+    assert looked["blender_mutation_id"] is None and looked["safety_level"] == "read_only"
+    assert (failed["status"], failed["scene_hash_after"]) == ("failed", None)
+    assert done["timestamp"].endswith("Z")
+    assert [record.record["prev"] for record in records[1:]] == [record.hash for record in records[:-1]]
+    assert all(digest(rfc8785.dumps(dict(record.record))) == record.hash for record in records)
+    journal.close()
+
+
+@given(st.fixed_dictionaries({key: st.none() | st.text() for key in KEYS - {"sequence"}}), st.integers(0, 2**53 - 1))
+def test_the_hashed_form_is_rfc_8785(texts: dict[str, Any], sequence: int) -> None:
+    record = {**texts, "sequence": sequence}
+    assert canonical(record) == rfc8785.dumps(record)
+
+
+def _edit(db: Any) -> None:
+    db.execute("UPDATE audit SET record = replace(record, 'succeeded', 'failed') WHERE sequence = 3")
+
+
+def _edit_with_its_hash(db: Any) -> None:
+    text = db.execute("SELECT record FROM audit WHERE sequence = 3").get.replace("succeeded", "failed")
+    db.execute("UPDATE audit SET record = ?, hash = ? WHERE sequence = 3", (text, digest(text.encode())))
+
+
+def _remove(db: Any) -> None:
+    db.execute("DELETE FROM audit WHERE sequence = 3")
+
+
+def _remove_and_close_the_gap(db: Any) -> None:
+    db.execute("DELETE FROM audit WHERE sequence = 3")
+    db.execute("UPDATE audit SET sequence = sequence - 1 WHERE sequence > 3")
+
+
+def _swap(db: Any) -> None:
+    db.execute("UPDATE audit SET sequence = -3 WHERE sequence = 3")
+    db.execute("UPDATE audit SET sequence = 3 WHERE sequence = 4")
+    db.execute("UPDATE audit SET sequence = 4 WHERE sequence = -3")
+
+
+def _cut_off(db: Any) -> None:
+    db.execute("DELETE FROM audit WHERE sequence >= 6")
+
+
+def _cut_off_with_the_head(db: Any) -> None:
+    _cut_off(db)
+    db.execute("UPDATE state SET (audit_sequence, audit_hash) = (SELECT sequence, hash FROM audit WHERE sequence = 5)")
+
+
+def _rewrite_all(db: Any) -> None:
+    """Someone who knows the format: one record changed, and every hash after it made to fit."""
+    prev = None
+    for sequence, text in list(db.execute("SELECT sequence, record FROM audit WHERE sequence >= 3 ORDER BY sequence")):
+        record = orjson.loads(text)
+        record["prev"] = prev or record["prev"]
+        record["status"] = "failed" if sequence == 3 else record["status"]
+        text = canonical(record)
+        prev = digest(text)
+        db.execute("UPDATE audit SET record = ?, hash = ? WHERE sequence = ?", (text.decode(), prev, sequence))
+    db.execute("UPDATE state SET audit_hash = ?", (prev,))
+
+
+def _remove_the_commit(db: Any) -> None:
+    db.execute("DELETE FROM commits WHERE number = 6")
+
+
+def _edit_the_commit(db: Any) -> None:
+    db.execute("UPDATE commits SET hash_after = 'forged' WHERE number = 3")
+
+
+@pytest.mark.parametrize(
+    ("tamper", "named"),
+    [
+        (_edit, "record 3 was edited"),
+        (_edit_with_its_hash, "record 4 does not follow record 3"),
+        (_remove, "record 3 is missing"),
+        (_remove_and_close_the_gap, "record 3 was moved"),
+        (_swap, "record 3 was moved: it says it is record 4"),
+        (_cut_off, "record 6 is missing: the chain was cut off"),
+        (_cut_off_with_the_head, "record 6 is missing: the receipt of commit 6 names it"),
+        (_rewrite_all, "record 3 is not the one that the receipt of commit 3 names"),
+        (_remove_the_commit, "record 6 tells of a success of which there is no commit"),
+        (_edit_the_commit, "record 3 and commit 3 tell different things"),
+    ],
+)
+def test_tampering_is_found_and_named(tmp_path: Path, tamper: Callable[[Any], None], named: str) -> None:
+    begun(tmp_path, ["a", "b", "c", "d", "e"]).close()
+    view = JournalView(tmp_path)
+    assert view.verify_audit().ok and view.verify_audit().records == 6
+    view.close()
+    db = raw(tmp_path)
+    db.execute("PRAGMA foreign_keys = OFF")
+    tamper(db)
+    db.close()
+    view = JournalView(tmp_path)
+    report = view.verify_audit()
+    view.close()
+    assert not report.ok
+    assert any(problem.startswith(named) for problem in report.problems), report.problems
+
+
+def test_a_receipt_outside_the_journal_shows_what_the_journal_has_lost(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a"])
+    journal.commit([audit("x", "failed", "scene-a", None)])
+    head = journal.verify_audit().head
+    assert journal.verify_audit([head]).ok
+    assert journal.verify_audit([AuditHead(head.sequence, "0" * 64)]).problems
+    journal.close()
+    db = raw(tmp_path)
+    db.execute("DELETE FROM audit WHERE sequence = 3")
+    db.execute("UPDATE state SET (audit_sequence, audit_hash) = (SELECT sequence, hash FROM audit WHERE sequence = 2)")
+    db.close()
+    view = JournalView(tmp_path)
+    assert view.verify_audit().ok
+    assert view.verify_audit([head]).problems == ("record 3 is missing: a receipt outside the journal names it",)
+    view.close()
+
+
+def test_nothing_is_appended_to_a_chain_that_was_cut_off(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a", "b"])
+    db = raw(tmp_path)
+    db.execute("PRAGMA foreign_keys = OFF")
+    db.execute("DELETE FROM audit WHERE sequence = 3")
+    db.close()
+    with pytest.raises(JournalError, match="does not end where"):
+        journal.commit(chain(["c"], "scene-b"))
+    journal.close()
+
+
+def test_a_record_keeps_the_time_that_the_caller_gives(tmp_path: Path) -> None:
+    journal = begun(tmp_path)
+    ids = AuditIds("call", "safe_write", "m", "2026-01-02T03:04:05.000000Z")
+    journal.commit([replace(chain(["a"])[0], audit=ids)])
+    assert journal.audit_records(after=1)[0].record["timestamp"] == ids.timestamp
+    journal.close()

@@ -1,0 +1,161 @@
+"""Checkpoints: which one leads to a scene, and which ones nobody needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from blendwright.contracts.journal_port import Commit
+from blendwright.journal import Journal
+from blendwright.values.errors import JournalError
+from journal.ledger import assert_sound, baseline, begun, chain, operation, saved
+
+
+def names(commits: tuple[Commit, ...]) -> list[str]:
+    return [commit.operation_id for commit in commits]
+
+
+def checkpoint(journal: Journal, number: int, workspace: Path) -> str:
+    scene = journal.show(number).hash_after
+    return journal.add_checkpoint(journal.stage_checkpoint(saved(workspace, scene), scene), number).path.name
+
+
+def test_the_way_starts_at_the_newest_checkpoint_of_the_line(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a", "b", "c"])
+    route = journal.route(4)
+    assert (route.checkpoint, route.start_hash, names(route.redo)) == (None, "scene-0", ["a", "b", "c"])
+    checkpoint(journal, 2, tmp_path)
+    checkpoint(journal, 4, tmp_path)
+    route = journal.route(4)
+    assert route.checkpoint is not None and route.checkpoint.commit == 4 and route.redo == ()
+    journal.move_head("checkout", 3)
+    journal.commit(chain(["d", "e"], "scene-b"))
+    info = journal.recovery()
+    assert info.route is not None and info.route.checkpoint is not None
+    assert (info.route.checkpoint.commit, names(info.route.redo)) == (2, ["b", "d", "e"]), "commit 4 is on another line"
+    journal.close()
+
+
+def test_a_damaged_checkpoint_is_passed_over_and_named(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a", "b"])
+    checkpoint(journal, 2, tmp_path)
+    damaged = tmp_path / "checkpoints" / checkpoint(journal, 3, tmp_path)
+    content = bytearray(damaged.read_bytes())
+    content[5] ^= 1
+    damaged.write_bytes(content)
+    route = journal.route(3)
+    assert route.checkpoint is not None and route.checkpoint.commit == 2 and names(route.redo) == ["b"]
+    assert [row.path for row in route.damaged] == [damaged]
+    damaged.unlink()
+    assert journal.route(3).damaged == route.damaged
+    journal.close()
+
+
+def test_nothing_is_redone_over_a_commit_that_cannot_be_replayed(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a"])
+    checkpoint(journal, 2, tmp_path)
+    staged = journal.stage_checkpoint(saved(tmp_path, "b"), "scene-b")
+    journal.commit(
+        [operation("b", "scene-a", "scene-b", replayable=False, checkpoint=staged), *chain(["c"], "scene-b")]
+    )
+    route = journal.route(4)
+    assert route.checkpoint is not None and route.checkpoint.commit == 3 and names(route.redo) == ["c"]
+    (tmp_path / "checkpoints" / staged.file).unlink()
+    with pytest.raises(JournalError, match="no checkpoint leads to commit 4") as caught:
+        journal.route(4)
+    assert caught.value.details["damaged"]
+    route = journal.route(2)
+    assert route.checkpoint is not None and route.checkpoint.commit == 2
+    journal.close()
+
+
+def test_a_row_needs_its_file_and_its_scene(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a"])
+    staged = journal.stage_checkpoint(saved(tmp_path, "other"), "scene-other")
+    with pytest.raises(JournalError, match="another scene"):
+        journal.add_checkpoint(staged, 2)
+    with pytest.raises(JournalError, match="another scene"):
+        journal.commit([operation("b", "scene-a", "scene-b", replayable=False, checkpoint=staged)])
+    staged = journal.stage_checkpoint(saved(tmp_path, "b"), "scene-b")
+    (tmp_path / "checkpoints" / staged.file).unlink()
+    with pytest.raises(JournalError, match="stage it first"):
+        journal.commit([operation("b", "scene-a", "scene-b", replayable=False, checkpoint=staged)])
+    journal.close()
+    assert_sound(tmp_path)
+
+
+def test_a_link_is_not_taken_for_a_saved_scene(tmp_path: Path) -> None:
+    journal = begun(tmp_path)
+    link = tmp_path / "link.blend"
+    link.symlink_to(saved(tmp_path, "secret"))
+    with pytest.raises(Exception, match="the disk refuses"):
+        journal.stage_checkpoint(link, "s")
+    assert list((tmp_path / "checkpoints").iterdir()) == []
+    journal.close()
+
+
+def test_what_its_writer_does_to_the_saved_file_later_does_not_matter(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a"])
+    file = saved(tmp_path, "a")
+    with file.open("r+b") as held:
+        journal.add_checkpoint(journal.stage_checkpoint(file, "scene-a"), 2)
+        held.write(b"changed")
+    assert journal.route(2).checkpoint is not None
+    journal.close()
+    assert_sound(tmp_path)
+
+
+# ---------------------------------------------------------------------- gc
+
+
+def test_gc_keeps_what_head_tags_and_redo_need(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a", "b"])
+    side = checkpoint(journal, 3, tmp_path)
+    journal.move_head("checkout", 2)
+    journal.commit(chain(["c", "d"], "scene-a"))
+    journal.set_tag("side", 3)
+    main = checkpoint(journal, 5, tmp_path)
+    journal.move_head("undo", 4)
+    (tmp_path / "checkpoints" / "orphan.blend").write_bytes(b"12345")
+    assert journal.gc(redo_budget=100, dry_run=True).files == ("orphan.blend",)
+    freed = journal.gc(redo_budget=100)
+    assert (freed.files, freed.bytes, freed.kept) == (("orphan.blend",), 5, 2)
+    journal.delete_tag("side")
+    assert journal.gc(redo_budget=100).files == (side,)
+    assert journal.redo_target() == 5
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [main], "redo leads to it"
+    journal.close()
+    assert_sound(tmp_path)
+
+
+def test_gc_thins_a_line_within_the_redo_budget(tmp_path: Path) -> None:
+    journal = begun(tmp_path, [f"n{n}" for n in range(20)])
+    for number in range(2, 22):
+        checkpoint(journal, number, tmp_path)
+    journal.gc(redo_budget=5)
+    longest = max(len(journal.route(number).redo) for number in range(1, 22))
+    assert longest == 5
+    assert len(list((tmp_path / "checkpoints").iterdir())) == 4
+    assert journal.route(21).redo == ()
+    journal.close()
+    assert_sound(tmp_path)
+
+
+def test_gc_keeps_the_checkpoints_of_commits_that_cannot_be_replayed_and_counts_what_is_lost(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.commit([baseline(journal.stage_checkpoint(saved(tmp_path, "scene-0"), "scene-0")), *chain(["a"])])
+    staged = journal.stage_checkpoint(saved(tmp_path, "b"), "scene-b")
+    journal.commit(
+        [operation("b", "scene-a", "scene-b", replayable=False, checkpoint=staged), *chain(["c"], "scene-b")]
+    )
+    checkpoint(journal, 4, tmp_path)
+    assert journal.gc(redo_budget=100).unreachable == 0
+    for number in range(1, 5):
+        assert journal.route(number).to == number
+    journal.move_head("checkout", 2)
+    freed = journal.gc(redo_budget=100)
+    assert (freed.unreachable, freed.kept) == (2, 1)
+    with pytest.raises(JournalError, match="removed by gc"):
+        journal.route(3)
+    journal.close()
