@@ -14,9 +14,12 @@ $(READY): requirements.txt pyproject.toml scripts/system-libraries
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-# The main job on real Blender: a small scene, every step with its receipt, and a picture of it.
+# The main job on real Blender: an example plan, every operation with its receipt, the scene as a file, and a picture of it.
 demo: $(READY)
-	$(BIN)/python examples/first_scene.py $(DEMO)
+	rm -rf $(DEMO)
+	$(BIN)/blendwright run examples/plans/table_set.json --workspace $(DEMO)/workspace \
+	  --export $(DEMO)/table.blend --image $(DEMO)/table.png
+	@echo "picture: $(DEMO)/table.png"
 
 # Two processes, a file at a time in each: tests of one file share what is costly to start.
 test: $(READY)

@@ -84,6 +84,7 @@ class OpenScene:
         args: Any,
         *,
         deadline: float | None = None,
+        limit: float | None = None,
         verify: bool = False,
         snapshot: bool = False,
         rehearse: str | None = None,
@@ -92,13 +93,15 @@ class OpenScene:
     ) -> Outcome:
         """Call a tool and get everything that is known about it, before any contract renders it.
 
-        deadline: seconds, at most what the session allows. verify: read back also after a read-only tool.
+        deadline: seconds, at most what the session allows. limit: what the session allows, for a call of the program's own.
+        verify: read back also after a read-only tool.
         snapshot: the scene afterwards, in the outcome. rehearse: take the call back ("inverse" or "memfile") and prove it.
         """
         return self._executor.call(
             tool,
             args,
             deadline=deadline,
+            limit=limit,
             verify=verify,
             snapshot=snapshot,
             rehearse=rehearse,

@@ -103,12 +103,16 @@ def _text(place: str) -> bytes:
         raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}")]) from error
 
 
+# A picture on a slow machine takes longer than the calls of a plan may.
+PICTURE_SECONDS = 600.0
+
+
 def _picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -> Outcome:
     """Through the scene's camera where it has one, else from the front right above."""
     args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
-    taken = opened.outcome("render.preview", args, cancel=cancel)
+    taken = opened.outcome("render.preview", args, cancel=cancel, limit=PICTURE_SECONDS)
     if taken.fault is Fault.SCENE_CONFLICT:
-        taken = opened.outcome("render.preview", {"artifact": "run.png", "view": "ISO"}, cancel=cancel)
+        taken = opened.outcome("render.preview", {"artifact": "run.png", "view": "ISO"}, cancel=cancel, limit=PICTURE_SECONDS)
     if taken.ok:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -55,6 +55,7 @@ class Executor:
         raw: Any,
         *,
         deadline: float | None = None,
+        limit: float | None = None,
         verify: bool = False,
         snapshot: bool = False,
         rehearse: str | None = None,
@@ -79,8 +80,8 @@ class Executor:
         if findings:
             return self._turned_away(call, blank, findings, clock)
 
-        limit = self._session.limits.call_seconds
-        seconds = limit if deadline is None else min(deadline, limit)
+        allowed = self._session.limits.call_seconds if limit is None else limit
+        seconds = allowed if deadline is None else min(deadline, allowed)
         try:
             blender = self._scene.profile
         except (WorkerError, RebuildFailed) as error:

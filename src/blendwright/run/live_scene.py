@@ -17,7 +17,7 @@ from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.keys import new_id
-from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed, WorkerFault
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed, WorkerError, WorkerFault
 
 # Opening and redoing is not a call: it has no deadline of its own, only a bound against a Blender that hangs.
 REBUILD_SECONDS = 600.0
@@ -80,7 +80,12 @@ class LiveScene:
 
     def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None) -> StepAnswer:
         """One step; a worker that fails in it is gone, and the next one starts from HEAD."""
-        return self.worker().call("scene.step", dict(request), deadline=deadline, cancel=cancel)
+        try:
+            return self.worker().call("scene.step", dict(request), deadline=deadline, cancel=cancel)
+        except WorkerError as error:
+            # The wire speaks of its method; the caller knows the tool.
+            error.message = error.message.replace("scene.step", request["tool"])
+            raise
 
     def stands_at(self, hash: str, redo_ms: float, *, saved: bool) -> None:
         """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
