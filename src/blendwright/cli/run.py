@@ -112,7 +112,9 @@ def _picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -
     args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
     taken = opened.outcome("render.preview", args, cancel=cancel, limit=PICTURE_SECONDS)
     if taken.fault is Fault.SCENE_CONFLICT:
-        taken = opened.outcome("render.preview", {"artifact": "run.png", "view": "ISO"}, cancel=cancel, limit=PICTURE_SECONDS)
+        taken = opened.outcome(
+            "render.preview", {"artifact": "run.png", "view": "ISO"}, cancel=cancel, limit=PICTURE_SECONDS
+        )
     if taken.ok:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,14 @@ from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.keys import new_id
-from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed, WorkerError, WorkerFault
+from blendwright.values.errors import (
+    BlendwrightError,
+    EnvironmentUnfit,
+    JournalError,
+    RebuildFailed,
+    WorkerError,
+    WorkerFault,
+)
 
 # Opening and redoing is not a call: it has no deadline of its own, only a bound against a Blender that hangs.
 REBUILD_SECONDS = 600.0
