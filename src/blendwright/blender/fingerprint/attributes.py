@@ -75,12 +75,14 @@ def encode_attributes(attributes: Any, out: list[Any]) -> None:
     blobs.finish()
 
 
-def add_attributes(attributes: Any, out: list[Any], blobs: Blobs, without: Container[str] = ()) -> None:
-    """All attributes but selections and those that are read elsewhere."""
+def add_attributes(attributes: Any, out: list[Any], blobs: Blobs, without: Container[str] = ()) -> bool:
+    """All attributes but selections and those that are read elsewhere; tells whether there were any."""
+    any_read = False
     found = attributes.values()
     for index, name in _taking_part(tuple([attribute.name for attribute in found])):
         if name in without:
             continue
+        any_read = True
         attribute = found[index]
         value, width, dtype, type_name = _element(attribute.__class__)
         data = attribute.data
@@ -99,3 +101,4 @@ def add_attributes(attributes: Any, out: list[Any], blobs: Blobs, without: Conta
             out.append(array.tobytes())
         else:
             blobs.add(array)
+    return any_read

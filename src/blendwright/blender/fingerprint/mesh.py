@@ -35,14 +35,15 @@ def encode_mesh(walk: "Walk", mesh: Any, out: "Out") -> None:
     attributes = mesh.attributes
     blobs = Blobs(out)
     _add_topology(mesh, out, blobs)
-    add_attributes(attributes, out, blobs, without=_TOPOLOGY)
+    more = add_attributes(attributes, out, blobs, without=_TOPOLOGY)
     blobs.finish()
     encode_texture_space(walk, mesh, out)
-    # Which layers a render uses by default; the ones active in the interface stay out.
-    out.append(attributes.default_color_name)
-    layers = mesh.uv_layers
-    if layers:
-        out.append([layer.name for layer in layers if layer.active_render])
+    if more:
+        # Which layers a render uses by default; the ones active in the interface stay out.
+        out.append(attributes.default_color_name)
+        layers = mesh.uv_layers
+        if layers:
+            out.append([layer.name for layer in layers if layer.active_render])
     skin = mesh.skin_vertices
     if skin:
         walk.structs(skin, out)
