@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -127,6 +128,8 @@ class Engine:
     def kill_worker(self) -> None:
         """By SIGKILL, and noticed by the core."""
         worker = self.scene.worker()
-        os.kill(worker.pid, signal.SIGKILL)
+        # One that is dying already, and was reaped in this moment, is as good.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker.pid, signal.SIGKILL)
         while worker.alive:
             worker.submit("ping", {}).exception(20)
