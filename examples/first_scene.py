@@ -129,7 +129,8 @@ def main(output: Path) -> int:
     )
     calls.append(("file.export", {"path": str(blend), "overwrite": True}))
     artifacts = output / "workspace" / "artifacts"
-    shutil.rmtree(artifacts, ignore_errors=True)
+    # A workspace keeps its scene; this example builds the same one from the beginning each time.
+    shutil.rmtree(output / "workspace", ignore_errors=True)
     patient = Session(limits=Limits(call_seconds=600))  # a picture on a slow machine takes longer than other calls
     with blendwright.open(output / "workspace", roots=[output], session=patient, spare=False) as scene:
         for number, (tool, args) in enumerate(calls, start=1):

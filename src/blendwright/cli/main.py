@@ -18,7 +18,7 @@ TRACE = "BLENDWRIGHT_TRACE"
 
 app = typer.Typer(
     name="blendwright",
-    help="Change Blender scenes through checked, verified and reversible tool calls.",
+    help="Change Blender scenes through checked, verified and reversible plans and tool calls.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
