@@ -52,7 +52,7 @@ generate: $(READY)
 
 # Pins with hashes, without the names of indexes or hosts.
 lock:
-	uv pip compile --quiet pyproject.toml --extra blender --extra dev --generate-hashes \
+	uv pip compile --quiet pyproject.toml --extra blender --extra anthropic --extra openai --extra otel --extra dev --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.txt
 
 clean:
