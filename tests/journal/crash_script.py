@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from blendwright.contracts.journal_port import Found, NewIntent
-from blendwright.journal import Journal, crash_points
+from blendwright.journal import Journal
+from blendwright.values import crash_points
 from journal.ledger import audit, baseline, chain, key_of, operation, saved, wanted
 
 Tell = Callable[[str], None]
@@ -119,8 +120,7 @@ def serve() -> None:
         point, directory = line.split()
         child = os.fork()
         if child == 0:
-            os.environ[crash_points.VARIABLE] = point
-            crash_points.arm()
+            crash_points.arm(point)
             _play_aloud(Path(directory))
             os._exit(0)
         _, status = os.waitpid(child, 0)

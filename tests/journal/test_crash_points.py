@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.journal import Journal, JournalView, crash_points
+from blendwright.journal import Journal, JournalView
+from blendwright.journal.points import POINTS
+from blendwright.values import crash_points
 from journal.crash_script import play
 from journal.ledger import assert_sound, wanted
 
@@ -69,12 +71,12 @@ def test_every_point_is_reached_by_the_script(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(crash_points, "reach", counted)
     play(tmp_path / "workspace", lambda _: None)
-    assert set(hits) == set(crash_points.POINTS)
-    assert len(crash_points.POINTS) == len(set(crash_points.POINTS))
+    assert set(hits) == set(POINTS)
+    assert len(POINTS) == len(set(POINTS))
 
 
 @pytest.mark.parametrize("nth", [1, 2])
-@pytest.mark.parametrize("point", crash_points.POINTS)
+@pytest.mark.parametrize("point", POINTS)
 def test_killed_at_a_point_nothing_is_lost_or_doubled(
     server: subprocess.Popen[str], tmp_path: Path, point: str, nth: int
 ) -> None:
@@ -103,7 +105,7 @@ def test_killed_at_a_point_nothing_is_lost_or_doubled(
 def test_killed_again_and_again_it_still_gets_there(server: subprocess.Popen[str], tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     told: list[str] = []
-    for point in crash_points.POINTS:
+    for point in POINTS:
         _, told = killed_at(server, f"{point}:1", workspace)
         Journal(workspace, recovering=True).close()
         assert_sound(workspace)

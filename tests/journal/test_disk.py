@@ -13,7 +13,8 @@ from typing import Any
 import apsw
 import pytest
 
-from blendwright.journal import Journal, crash_points
+from blendwright.journal import Journal, points
+from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from journal.ledger import assert_sound, begun, chain, operation, saved, wanted
 
@@ -104,8 +105,8 @@ def _points() -> list[str]:
     places = ("begun", "before_commit")
     return [
         *(f"{name}.{place}" for name in ("commit", "head", "checkpoint_row") for place in places),
-        *(point for point in crash_points.INSIDE if point.startswith("commit.")),
-        *(point for point in crash_points.FILES if point.startswith("checkpoint.") and not point.endswith("durable")),
+        *(point for point in points.INSIDE if point.startswith("commit.")),
+        *(point for point in points.FILES if point.startswith("checkpoint.") and not point.endswith("durable")),
     ]
 
 

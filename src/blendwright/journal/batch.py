@@ -18,12 +18,13 @@ from blendwright.contracts.journal_port import (
     StagedCheckpoint,
     Written,
 )
-from blendwright.journal import clock, crash_points, pending
+from blendwright.journal import clock, pending
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.rows import as_json
 from blendwright.journal.store import Row, Store
+from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
 _COMMIT = f"INSERT INTO commits VALUES ({', '.join('?' * 18)})"

@@ -10,10 +10,10 @@ import os
 from pathlib import Path
 
 from blendwright.contracts.journal_port import StagedCheckpoint
-from blendwright.journal import crash_points
 from blendwright.journal.disk_errors import explained
 from blendwright.journal.rows import file_name
 from blendwright.journal.store import sync_directory
+from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
 DIRECTORY = "checkpoints"

@@ -11,11 +11,12 @@ from typing import Literal
 import orjson
 
 from blendwright.contracts.journal_port import HeadMove, NewAudit, Written
-from blendwright.journal import clock, crash_points, pending, rows
+from blendwright.journal import clock, pending, rows
 from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.batch import insert_move
 from blendwright.journal.store import Row, Store
+from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
 

@@ -16,7 +16,6 @@ from blendwright.journal import (
     batch,
     clock,
     collect,
-    crash_points,
     heads,
     lookup,
     pending,
@@ -29,6 +28,7 @@ from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.disk_errors import explained
 from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.store import FILE, Store
+from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 

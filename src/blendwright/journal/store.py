@@ -14,9 +14,10 @@ from typing import Any
 
 import apsw
 
-from blendwright.journal import crash_points, schema
+from blendwright.journal import schema
 from blendwright.journal.audit_chain import genesis
 from blendwright.journal.disk_errors import explained
+from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 FILE = "journal.db"

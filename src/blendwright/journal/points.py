@@ -1,15 +1,6 @@
-"""Named places around every durable write, at which a test can have the process killed.
-
-In use nothing happens here. `BLENDWRIGHT_CRASH_AT=name:n` kills the process by SIGKILL when it gets to that place for the nth time:
-what the disk holds then is what recovery has to live with.
-"""
+"""The names of the journal's crash points: before and after every durable write, and inside the longer ones."""
 
 from __future__ import annotations
-
-import os
-import signal
-
-VARIABLE = "BLENDWRIGHT_CRASH_AT"
 
 # Every transaction has the three places of `store.py`: begun, before_commit, after_commit.
 TRANSACTIONS = (
@@ -53,27 +44,3 @@ POINTS: tuple[str, ...] = (
     *INSIDE,
     *FILES,
 )
-
-
-_wanted: tuple[str, int] | None = None
-_hits = 0
-
-
-def arm() -> None:
-    """Read the environment; a process does it at its start, and again only when it was forked off for a test."""
-    global _wanted, _hits
-    name, _, nth = os.environ.get(VARIABLE, "").rpartition(":")
-    _wanted, _hits = ((name, int(nth)) if name else None), 0
-
-
-def reach(name: str) -> None:
-    """The process is at this place."""
-    global _hits
-    if _wanted is None or _wanted[0] != name:
-        return
-    _hits += 1
-    if _hits == _wanted[1]:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-arm()
