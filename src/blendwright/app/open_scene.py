@@ -28,6 +28,7 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.preview import Preview
 from blendwright.run.runner import Runner
 from blendwright.run.solo import Solo
+from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
@@ -189,6 +190,8 @@ class OpenScene:
             # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
             pass
         finally:
+            crash_points.reach("close.saved")
             self._pool.close()
+            crash_points.reach("close.workers_ended")
             self._journal.close()
             self._scratch.remove()

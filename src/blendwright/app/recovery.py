@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blendwright.contracts.journal_port import JournalPort, RecoveryInfo
+from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 
@@ -17,7 +18,9 @@ def recover(journal: JournalPort, abandoned: int) -> tuple[str, ...]:
         info = journal.recovery()
         told = list(_sentences(info, abandoned))
         if info.boundary is not None:
+            crash_points.reach("recovery.looked")
             journal.roll_back(info.boundary.id)
+            crash_points.reach("recovery.rolled_back")
     except JournalError as error:
         cure = error.cure or "Run `blendwright recover` to see the ways out."
         raise EnvironmentUnfit(error.message, cure=cure, details=error.details) from error

@@ -20,6 +20,7 @@ from blendwright.run.ledger import Ledger, changes_of, handles_of
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.reasons import reason_of
 from blendwright.run.solo import Settled, Solo
+from blendwright.values import crash_points
 from blendwright.values.errors import RebuildFailed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -106,7 +107,9 @@ class Executor:
         if isinstance(entry, NewReading):
             # Nobody will ask for this very call again: what it read, which may be a whole scene, need not be kept.
             entry = replace(entry, receipt={**entry.receipt, "result": None})
+        crash_points.reach("call.before_commit")
         self._ledger.write([entry], redo_ms=settled.redo_ms)
+        crash_points.reach("call.committed")
 
     def _turned_away(self, call: Invocation, blank: Outcome, findings: tuple[Finding, ...], clock: Clock) -> Outcome:
         """Refused before Blender was asked: recorded, unless there is no scene yet that a record could speak of."""

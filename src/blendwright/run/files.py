@@ -11,6 +11,7 @@ from typing import Any
 
 from blendwright.contracts.arguments import file_arguments
 from blendwright.contracts.tool import AnyTool
+from blendwright.values import crash_points
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -142,7 +143,9 @@ class FileAccess:
 def _move(made: Path, place: Path) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
+        crash_points.reach("files.before_move")
         shutil.move(made, place)
+        crash_points.reach("files.moved")
     except OSError as error:
         message = f"{place} cannot be written: {error.strerror}"
         raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Choose another path.")]) from error

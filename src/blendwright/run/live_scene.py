@@ -17,6 +17,7 @@ from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.keys import new_id
+from blendwright.values import crash_points
 from blendwright.values.errors import (
     BlendwrightError,
     EnvironmentUnfit,
@@ -127,7 +128,9 @@ class LiveScene:
         head = self._journal.head
         if head is not None and self.ready:
             staged = self._journal.stage_checkpoint(self.save(head.hash_after), head.hash_after)
+            crash_points.reach("save.staged")
             self._journal.add_checkpoint(staged, head.number)
+            crash_points.reach("save.recorded")
             self.redo_ms = 0.0
 
     def save(self, expected: str) -> Path:
@@ -138,6 +141,7 @@ class LiveScene:
         answer = worker.call("scene.save", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
         if answer["hash"] != expected:
             raise self._disagreement("saving the scene", expected, answer["hash"])
+        crash_points.reach("save.written")
         return worker.scratch / EXCHANGED
 
     # ------------------------------------------------------------------ rebuilding
@@ -150,12 +154,14 @@ class LiveScene:
                 "the Blender process has another tool catalogue than this one",
                 cure="Use one version of blendwright on both sides.",
             )
+        crash_points.reach("rebuild.started")
         try:
             head = self._journal.head
             self._hash = self._begin(worker) if head is None else self._return_to(worker, head)
         except BlendwrightError:
             worker.kill()
             raise
+        crash_points.reach("rebuild.done")
         return worker
 
     def _begin(self, worker: WorkerPort) -> str:
@@ -171,7 +177,9 @@ class LiveScene:
         receipt = {"status": "succeeded", "scene_hash_after": found}
         entry = NewCommit(None, "workspace", "baseline", "workspace.new", 1, args, found, found, checkpoint is None,
                           receipt, ids, "baseline", checkpoint)  # fmt: skip
+        crash_points.reach("baseline.before_commit")
         self._journal.commit([entry])
+        crash_points.reach("baseline.committed")
         return found
 
     def _return_to(self, worker: WorkerPort, head: Commit) -> str:
@@ -185,6 +193,7 @@ class LiveScene:
             found = self._open(worker, route.checkpoint.path, f"the checkpoint {route.checkpoint.path.name}")
         if found != route.start_hash:
             raise self._disagreement("the scene that redo starts from", route.start_hash, found)
+        crash_points.reach("rebuild.opened")
         started = perf_counter()
         # What left the scene as it was needs no redo; an export among it must not happen twice either.
         reached = self._redo(
@@ -227,6 +236,7 @@ class LiveScene:
             if not answer["ok"] or answer["after"] != commit.hash_after:
                 raise self._disagreement(what, commit.hash_after, answer["after"])
             reached = commit.hash_after
+            crash_points.reach("rebuild.redone")
         return reached
 
     def _disagreement(self, what: str, expected: str, found: str) -> EnvironmentUnfit:

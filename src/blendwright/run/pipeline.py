@@ -22,6 +22,7 @@ from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import WINDOW, LiveScene
 from blendwright.run.reasons import reason_of
 from blendwright.run.solo import Solo, redo_ms
+from blendwright.values import crash_points
 from blendwright.values.errors import (
     Cancelled,
     DeadlinePassed,
@@ -120,6 +121,7 @@ class Pipeline:
             if not self._window:
                 self._oldest_since = monotonic()
             self._window.append((call, future))
+            crash_points.reach("plan.sent")
 
     def _hold(self) -> WorkerPort:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
@@ -148,6 +150,7 @@ class Pipeline:
             self._recall()
             self._broke(call, error)
             return
+        crash_points.reach("plan.answered")
         self._window.popleft()
         self._oldest_since = monotonic()
         self._one_by_one = max(0, self._one_by_one - 1)
@@ -244,6 +247,7 @@ class Pipeline:
     def _fail(
         self, call: Invocation, findings: tuple[Finding, ...], *, reverted: bool = False, note: NewAudit | None = None
     ) -> None:
+        crash_points.reach("plan.failed")
         if note is None:
             note = self._ledger.note(call, "rolled_back" if reverted else "failed", self._reached)
         report = self._board.failed(
@@ -330,13 +334,16 @@ class Pipeline:
         kept = [one for one in answered if not (self._whole and isinstance(one.entry, NewAudit))]
         if kept:
             spent = sum(redo_ms(one.answer) for one in kept if one.answer is not None)
+            crash_points.reach("plan.before_commit")
             written = self._ledger.write([one.entry for one in kept], redo_ms=spent)
+            crash_points.reach("plan.committed")
             for one, number, receipt in zip(kept, written.numbers, written.receipts, strict=True):
                 if one.answer is not None and receipt is not None:
                     one.report = self._board.succeeded(one.call, one.answer, number, receipt)
         for one in answered:
             assert one.report is not None
             self._board.settle(one.report)
+        crash_points.reach("plan.acknowledged")
 
 
 @dataclass(slots=True)

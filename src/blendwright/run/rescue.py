@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from blendwright.contracts.journal_port import Commit, Intent, JournalPort, OpenBoundary, Quarantine
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.run.replaying import rebuild
+from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
 # Commits offered as places to go back to.
@@ -67,12 +68,16 @@ def return_to(journal: JournalPort, worker: WorkerPort, number: int) -> Commit:
     Safe to be killed in: the quarantine ends last.
     """
     rebuild(worker, journal, number)
+    crash_points.reach("rescue.proved")
     boundary = journal.open_boundary()
     if boundary is not None:
         journal.roll_back(boundary.id)
+    crash_points.reach("rescue.rolled_back")
     journal.move_head("checkout", number)
+    crash_points.reach("rescue.moved")
     if journal.quarantined() is not None:
         journal.end_quarantine(f"checked out commit {number}")
+    crash_points.reach("rescue.ended")
     return journal.show(number)
 
 

@@ -23,6 +23,7 @@ from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.pipeline import Bounds, Pipeline
 from blendwright.run.solo import Solo
+from blendwright.values import crash_points
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Schedule
@@ -92,6 +93,7 @@ class Runner:
         boundary = None
         if runnable:
             boundary = self._journal.begin_boundary(plan.request_id) if whole else None
+            crash_points.reach("whole.begun")
             bounds = Bounds(self._session.limits.call_seconds, seconds, cancel)
             pipeline = Pipeline(
                 self._scene, self._ledger, self._solo, board, bounds, stop=plan.on_failure == "stop", whole=whole
@@ -148,6 +150,7 @@ class Runner:
                     )
         if entries:
             self._ledger.write(entries)
+            crash_points.reach("plan.known")
         for call, receipt, number in known.cached:
             board.settle(board.cached(call.operation_id, receipt, number))
         doomed = {call.operation_id: finding for call, finding in known.conflicts} | dict(failing)
@@ -165,10 +168,14 @@ class Runner:
     def _close(self, boundary: int, board: Board, failures: Sequence[NewAudit]) -> None:
         """All or nothing: kept when every operation was done, taken back otherwise."""
         if all(report.done for report in board.reports()):
+            crash_points.reach("whole.before_keep")
             self._ledger.write([], keeps=boundary)
+            crash_points.reach("whole.kept")
             return
         culprit = next(report.operation_id for report in board.reports() if report.fault is not None)
+        crash_points.reach("whole.before_rollback")
         self._journal.roll_back(boundary, failures)
+        crash_points.reach("whole.rolled_back")
         self._scene.head_moved()
         board.take_back(f"taken back, because '{culprit}' was not done")
 

@@ -16,6 +16,7 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.reasons import reason_of, unsent
+from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
 from blendwright.values.findings import Finding
 
@@ -74,6 +75,7 @@ class Solo:
             return Settled(self._ledger.note(call, "failed", before), findings=findings)
         call = replace(call, args=args)
         intent = self._announce(call) if call.writes_outside and rehearse is None else None
+        crash_points.reach("call.announced")
         request = call.request()
         request["verify"] = verify
         if rehearse is not None:
@@ -98,8 +100,10 @@ class Solo:
     ) -> Settled:
         scratch = self._scene.worker().scratch
         staged = self._files.stage(call.tool, call.args, scratch)
+        crash_points.reach("call.staged")
         request["files"] = staged.places
         answer = self._scene.step(request, deadline=seconds, cancel=cancel)
+        crash_points.reach("call.answered")
         if answer["reverted_by"] == REVERT_FAILED:
             # The last way back: a scene rebuilt from the journal, in another worker.
             self._scene.discard()
@@ -110,6 +114,7 @@ class Solo:
             note = self._ledger.note(call, status, answer["before"], settles=intent)
             return Settled(note, answer, findings, way_back(answer))
         checkpoint = self._saved(answer) if not call.replayable else None
+        crash_points.reach("call.saved")
         try:
             artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
         except Refusal as refusal:
@@ -117,6 +122,7 @@ class Solo:
             self._scene.discard()
             note = self._ledger.note(call, "rolled_back", answer["before"], settles=intent)
             return Settled(note, answer, refusal.findings, "rebuild")
+        crash_points.reach("call.delivered")
         entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent)
         return Settled(entry, answer, artifacts=tuple(artifacts))
 
