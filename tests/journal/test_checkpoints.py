@@ -122,7 +122,8 @@ def test_gc_keeps_what_head_tags_and_redo_need(tmp_path: Path) -> None:
     freed = journal.gc(redo_budget=100)
     assert (freed.files, freed.bytes, freed.kept) == (("orphan.blend",), 5, 2)
     journal.delete_tag("side")
-    assert journal.gc(redo_budget=100).files == (side,)
+    assert journal.gc(redo_budget=100).files == (), "it is the end of a line"
+    assert journal.gc(redo_budget=100, drop_other_lines=True).files == (side,)
     assert journal.redo_target() == 5
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [main], "redo leads to it"
     journal.close()
@@ -142,7 +143,7 @@ def test_gc_thins_a_line_within_the_redo_budget(tmp_path: Path) -> None:
     assert_sound(tmp_path)
 
 
-def test_gc_keeps_the_checkpoints_of_commits_that_cannot_be_replayed_and_counts_what_is_lost(tmp_path: Path) -> None:
+def test_gc_drops_what_other_lines_need_only_when_told_to_and_names_what_is_lost(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.commit([baseline(journal.stage_checkpoint(saved(tmp_path, "scene-0"), "scene-0")), *chain(["a"])])
     staged = journal.stage_checkpoint(saved(tmp_path, "b"), "scene-b")
@@ -150,12 +151,14 @@ def test_gc_keeps_the_checkpoints_of_commits_that_cannot_be_replayed_and_counts_
         [operation("b", "scene-a", "scene-b", replayable=False, checkpoint=staged), *chain(["c"], "scene-b")]
     )
     checkpoint(journal, 4, tmp_path)
-    assert journal.gc(redo_budget=100).unreachable == 0
+    journal.move_head("checkout", 2)
+    assert journal.gc(redo_budget=100).lost == ()
     for number in range(1, 5):
         assert journal.route(number).to == number
-    journal.move_head("checkout", 2)
-    freed = journal.gc(redo_budget=100)
-    assert (freed.unreachable, freed.kept) == (2, 1)
+    would = journal.gc(redo_budget=100, drop_other_lines=True, dry_run=True)
+    assert journal.route(3).to == 3
+    freed = journal.gc(redo_budget=100, drop_other_lines=True)
+    assert freed == would and (freed.lost, freed.kept) == ((3, 4), 1)
     with pytest.raises(JournalError, match="removed by gc"):
         journal.route(3)
     journal.close()

@@ -170,9 +170,22 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule()
     def gc(self) -> None:
+        """Every commit that could be checked out before can be after it."""
+        reach = {number: len(self.journal.route(number).redo) for number in self.nodes.keys() - self.gone}
+        freed = self.journal.gc(redo_budget=3)
+        assert freed.lost == ()
+        self._collected(reach)
+
+    @rule()
+    def drop_other_lines(self) -> None:
         needed = [number for root in (self.head, *self.undone) for number in self.line(root)]
         reach = {number: len(self.journal.route(number).redo) for number in needed}
-        self.journal.gc(redo_budget=3)
+        freed = self.journal.gc(redo_budget=3, drop_other_lines=True)
+        gone = set(self.gone)
+        self._collected(reach)
+        assert set(freed.lost) == self.gone - gone
+
+    def _collected(self, reach: dict[int, int]) -> None:
         self.collected = True
         kept = {path.name for path in (self.workspace / "checkpoints").iterdir()}
         self.checkpoints = {number for number in self.checkpoints if self._file(number) in kept}

@@ -200,6 +200,24 @@ def test_gc_says_what_it_would_free_and_head_survives_it(engine: Engine, history
     assert engine.full_hash() == engine.head().hash_after
 
 
+def test_after_gc_every_commit_that_is_listed_can_be_checked_out(tmp_path: Path) -> None:
+    """Also one on another line that has its scene from a file alone."""
+    with Engine(tmp_path, spare=False) as engine:
+        history = History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+        engine.do("object.create_empty", {"name": "First"})
+        (tmp_path / "triangle.obj").write_text(TRIANGLE)
+        engine.do("file.import", {"path": str(tmp_path / "triangle.obj")})
+        history.undo()
+        engine.do("object.create_empty", {"name": "On another line"})
+        engine.scene.checkpoint()
+        assert history.gc(redo_budget=0).files == ()
+        listed = engine.journal.log(all_lines=True)
+        assert [commit.number for commit in listed] == [4, 3, 2, 1]
+        for commit in listed:
+            history.checkout(commit.number)
+            assert engine.full_hash() == commit.hash_after
+
+
 # ---------------------------------------------------------------------- differences
 
 

@@ -35,6 +35,9 @@ def log(
     before: Annotated[
         str | None, typer.Option("--before", metavar="N", help="Only those before this commit: the next page.")
     ] = None,
+    all_lines: Annotated[
+        bool, typer.Option("--all", help="Every commit there is, also those that do not lie before HEAD.")
+    ] = False,
     moves: Annotated[bool, typer.Option("--moves", help="The moves of HEAD instead of the commits.")] = False,
     json: AsJson = False,
 ) -> int:
@@ -45,7 +48,7 @@ def log(
             return _moves(journal, limit, json)
         below = None if before is None else find(journal, before).number
         # One more than asked for tells whether there is a next page.
-        found = journal.log(limit=limit + 1, before=below)
+        found = journal.log(limit=limit + 1, before=below, all_lines=all_lines)
         redo = journal.redo_target()
     page = found[:limit]
     following = page[-1].number if len(found) > limit else None
@@ -62,7 +65,7 @@ def log(
                       Text(commit.operation_id[:40]), Text(commit.hash_after[-12:], style="dim"))  # fmt: skip
     out.print(table if page else Text("no commits"))
     if following is not None:
-        out.print(Text(f"more: blendwright log --before {following}", style="dim"))
+        out.print(Text(f"more: blendwright log {'--all ' if all_lines else ''}--before {following}", style="dim"))
     if redo is not None:
         out.print(Text(f"undone: `blendwright redo` leads to commit {redo}", style="dim"))
     return Exit.DONE
@@ -193,12 +196,16 @@ def gc(
         int,
         typer.Option("--redo-budget", metavar="N", min=0, help="Keep every scene within so many commits of a file."),
     ] = REDO_BUDGET,
+    drop_other_lines: Annotated[
+        bool,
+        typer.Option("--drop-other-lines", help="Give up commits that lie before neither HEAD, redo nor a tag."),
+    ] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
-    """Remove saved scenes that neither HEAD nor redo nor a tag needs, and say what that frees."""
+    """Remove saved scenes that no commit needs, and say what that frees. Every commit can still be checked out."""
     with _opened(workspace, None) as opened:
-        freed = opened.history.gc(redo_budget=redo_budget, dry_run=dry_run)
+        freed = opened.history.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
     if json:
         print_json({"ok": True, "dry_run": dry_run, **asdict(freed)})
         return Exit.DONE
@@ -207,13 +214,9 @@ def gc(
         out.print(Text(f"  {name}", style="dim"))
     word = "would free" if dry_run else "freed"
     out.print(Text(f"{word} {freed.bytes} bytes in {len(freed.files)} files; {freed.kept} checkpoints stay"))
-    if freed.unreachable:
-        out.print(
-            Text(
-                f"{freed.unreachable} commits of other lines {'would lose' if dry_run else 'lost'} their scene",
-                style="yellow",
-            )
-        )
+    if freed.lost:
+        numbers = ", ".join(map(str, freed.lost))
+        out.print(Text(f"{'would lose' if dry_run else 'lost'} the scenes of commits {numbers}", style="yellow"))
     return Exit.DONE
 
 

@@ -29,6 +29,9 @@ class AuditIds:
     safety_level: str
     blender_mutation_id: str | None = None
     timestamp: str | None = None
+    error_code: str | None = None
+    # Microseconds inside Blender: plan, execute, verify; None for a phase that was not reached.
+    phases_us: tuple[int | None, int | None, int | None] = (None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class AuditHead:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """`record` has the fields of the minimum audit record, and `sequence` and `prev`, the hash of the record before."""
+    """`record` has the fields of the minimum audit record, why it failed, its times, `sequence`, and `prev`, the hash of the record before."""
 
     sequence: int
     hash: str
@@ -168,12 +171,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a batch became, entry by entry; `receipts` is None where an entry has none."""
+    """What a batch became, entry by entry; `receipts` is None where an entry has none. `records` are the audit records."""
 
     numbers: tuple[int | None, ...]
     receipts: tuple[Mapping[str, Any] | None, ...]
     head: int | None
     audit: AuditHead
+    records: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,12 +309,26 @@ class AuditReport:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """What `gc` removed, or would; `unreachable` counts commits whose scene can no longer be rebuilt."""
+    """What `gc` removed, or would; `lost` are the commits whose scene can no longer be rebuilt."""
 
     files: tuple[str, ...]
     bytes: int
     kept: int
-    unreachable: int
+    lost: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What a journal holds, counted. `openings` is how often it was opened for writing, `requests` how many asked for something."""
+
+    commits: Mapping[str, int]
+    moves: Mapping[str, int]
+    intents: Mapping[str, int]
+    requests: int
+    openings: int
+    quarantines: int
+    checkpoints: int
+    checkpoint_bytes: int
 
 
 # ---------------------------------------------------------------------- the port
@@ -344,8 +362,8 @@ class JournalReader(Protocol):
         """Raises JournalError for a number that is not there."""
         ...
 
-    def log(self, *, limit: int = 50, before: int | None = None) -> tuple[Commit, ...]:
-        """HEAD's line, newest first; `before` is the last number of the page before."""
+    def log(self, *, limit: int = 50, before: int | None = None, all_lines: bool = False) -> tuple[Commit, ...]:
+        """HEAD's line, or every commit there is, newest first; `before` is the last number of the page before."""
         ...
 
     def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
@@ -363,6 +381,8 @@ class JournalReader(Protocol):
     def tags(self) -> Mapping[str, int]: ...
 
     def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[AuditRecord, ...]: ...
+
+    def statistics(self) -> Statistics: ...
 
     def verify_audit(self, known: Sequence[AuditHead] = ()) -> AuditReport:
         """Check the whole chain, and that the heads in receipts, and those the caller knows, lie on it."""
@@ -415,6 +435,9 @@ class JournalPort(JournalReader, Protocol):
 
     def end_quarantine(self, how: str) -> None: ...
 
-    def gc(self, *, redo_budget: int, dry_run: bool = False) -> Freed:
-        """Remove checkpoint files that neither HEAD nor a tag nor redo needs, keeping redo within `redo_budget` commits."""
+    def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> Freed:
+        """Remove checkpoint files that no commit needs, keeping redo within `redo_budget` commits.
+
+        `drop_other_lines` gives up the commits that lie before neither HEAD nor a tag nor what redo leads to.
+        """
         ...

@@ -1,7 +1,8 @@
 """Decides which checkpoints nobody needs, and removes them: rows first, then files, so that a row never outlives its file.
 
-Needed are, for HEAD, for what redo leads to and for every tag: its newest checkpoint, those of commits on its line that cannot be
-replayed, and as many more that no scene of the line is further than the redo budget from one.
+Needed are, for the end of every line of commits: its newest checkpoint, those of commits on it that cannot be replayed, and as many
+more that no scene of the line is further than the redo budget from one. So every commit can still be checked out. Only who asks to
+drop the other lines keeps no more than HEAD, redo and the tags need.
 """
 
 from __future__ import annotations
@@ -17,11 +18,20 @@ from blendwright.journal.routes import on_line
 from blendwright.journal.store import Store
 
 
-def collect(store: Store, ancestry: Ancestry, files: CheckpointFiles, *, redo_budget: int, dry_run: bool) -> Freed:
+def collect(
+    store: Store,
+    ancestry: Ancestry,
+    files: CheckpointFiles,
+    *,
+    redo_budget: int,
+    drop_other_lines: bool,
+    dry_run: bool,
+) -> Freed:
     with store.snapshot():
         rows = dict(store.rows("SELECT id, sha256 FROM checkpoints"))
         owners = dict(store.rows("SELECT id, number FROM checkpoints"))
-        needed = _needed(store, ancestry, files, redo_budget)
+        roots = _wanted(store) if drop_other_lines else _ends(store)
+        needed = _needed(store, ancestry, files, roots, redo_budget)
         lost = _reachable(store, set(owners.values())) - _reachable(store, {owners[id] for id in needed})
     keep = {f"{rows[id]}.blend" for id in needed}
     with explained(f"reading {files.directory}"):
@@ -33,13 +43,22 @@ def collect(store: Store, ancestry: Ancestry, files: CheckpointFiles, *, redo_bu
             store.change_many("DELETE FROM checkpoints WHERE id = ?", dropped)
         with explained(f"removing checkpoints from {files.directory}"):
             files.remove(doomed)
-    return Freed(tuple(doomed), sum(present[name] for name in doomed), len(needed), lost)
+    return Freed(tuple(doomed), sum(present[name] for name in doomed), len(needed), tuple(sorted(lost)))
 
 
-def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, budget: int) -> set[int]:
+def _ends(store: Store) -> set[int]:
+    """The last commit of each line: all commits are their ancestors."""
+    # SQLite: a bare column beside max() is that of the row with the maximum.
+    return {number for number, _ in store.rows("SELECT number, max(generation) FROM commits GROUP BY line")}
+
+
+def _wanted(store: Store) -> set[int]:
     head = head_row(store)
-    roots = {number for (number,) in store.rows("SELECT number FROM tags")}
-    roots |= {head[0], *heads.redo_targets(store)} if head else set()
+    tagged = {number for (number,) in store.rows("SELECT number FROM tags")}
+    return tagged | ({head[0], *heads.redo_targets(store)} if head else set())
+
+
+def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set[int], budget: int) -> set[int]:
     needed: set[int] = set()
 
     @cache
@@ -76,10 +95,10 @@ def _thinned(store: Store, ancestors: Ancestors, newest_first: list[CheckpointRo
     return kept
 
 
-def _reachable(store: Store, saved: set[int]) -> int:
-    """How many commits have a scene that can be rebuilt when these commits are saved. Parents have lower numbers than children."""
+def _reachable(store: Store, saved: set[int]) -> set[int]:
+    """The commits that have a scene that can be rebuilt when these commits are saved. Parents have lower numbers than children."""
     reachable: set[int] = set()
     for number, parent, replayable in store.rows("SELECT number, parent, replayable FROM commits ORDER BY number"):
         if number in saved or (replayable and (parent is None or parent in reachable)):
             reachable.add(number)
-    return len(reachable)
+    return reachable

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from blendwright.contracts import events
 from blendwright.contracts import journal_port as port
 from blendwright.journal import (
     audit_verify,
@@ -21,6 +22,7 @@ from blendwright.journal import (
     pending,
     quarantine,
     routes,
+    statistics,
 )
 from blendwright.journal import rows as row
 from blendwright.journal.ancestry import Ancestry, descending, head_row
@@ -94,8 +96,12 @@ class JournalView:
             raise JournalError(f"there is no commit {number}")
         return row.commit_of(found)
 
-    def log(self, *, limit: int = 50, before: int | None = None) -> tuple[port.Commit, ...]:
+    def log(self, *, limit: int = 50, before: int | None = None, all_lines: bool = False) -> tuple[port.Commit, ...]:
         with self._store.snapshot():
+            if all_lines:
+                newest_first = f"SELECT {row.COMMIT} FROM commits WHERE number < ? ORDER BY number DESC LIMIT ?"
+                below = before or 2**63 - 1
+                return tuple(map(row.commit_of, self._store.rows(newest_first, (below, limit))))
             head = head_row(self._store)
             if head is None:
                 return ()
@@ -121,6 +127,9 @@ class JournalView:
     def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[port.AuditRecord, ...]:
         return audit_verify.records(self._store, after, limit)
 
+    def statistics(self) -> port.Statistics:
+        return statistics.read(self._store)
+
     def verify_audit(self, known: Sequence[port.AuditHead] = ()) -> port.AuditReport:
         return audit_verify.verify(self._store, known)
 
@@ -129,12 +138,20 @@ class JournalView:
 
 
 class Journal(JournalView):
-    """The one writer of a workspace, from opening to `close` or the end of the process.
+    """The one writer of a workspace, from opening to `close` or the end of the process. `observe` is told what became durable.
 
     Raises EnvironmentUnfit when another process writes, and in quarantine unless opened for `recovering`.
     """
 
-    def __init__(self, workspace: Path, *, recovering: bool = False, vfs: str | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        recovering: bool = False,
+        observe: events.Observer = events.silent,
+        vfs: str | None = None,
+    ) -> None:
+        self._observe = observe
         with explained(f"opening the workspace {workspace}"):
             workspace.mkdir(parents=True, exist_ok=True)
             self._lock = WorkspaceLock(workspace, clock.now())
@@ -170,7 +187,13 @@ class Journal(JournalView):
 
     def commit(self, entries: Sequence[port.Entry], *, keeps: int | None = None) -> port.Written:
         self._refuse_in_quarantine()
-        return batch.write(self._store, self._ancestry, self._files, entries, keeps)
+        written = batch.write(self._store, self._ancestry, self._files, entries, keeps)
+        self._observe(events.Committed(written.records, written.numbers))
+        for entry, number in zip(entries, written.numbers, strict=True):
+            if isinstance(entry, port.NewCommit) and entry.checkpoint is not None and number is not None:
+                staged = entry.checkpoint
+                self._observe(events.CheckpointSaved(number, staged.scene_hash, staged.size))
+        return written
 
     def begin_intent(self, intent: port.NewIntent) -> int:
         self._refuse_in_quarantine()
@@ -184,7 +207,9 @@ class Journal(JournalView):
         return pending.begin_boundary(self._store, request_id)
 
     def roll_back(self, boundary: int, failed: Sequence[port.NewAudit] = ()) -> port.Written:
-        return heads.roll_back(self._store, self._ancestry, boundary, failed)
+        written = heads.roll_back(self._store, self._ancestry, boundary, failed)
+        self._observe(events.RolledBack(written.head, written.records, written.numbers))
+        return written
 
     def stage_checkpoint(self, saved: Path, scene_hash: str) -> port.StagedCheckpoint:
         return self._files.stage(saved, scene_hash, self.fence)
@@ -200,12 +225,15 @@ class Journal(JournalView):
                 )
             now = clock.now()
             id = batch.insert_checkpoint(self._store, commit, staged, now)
+        self._observe(events.CheckpointSaved(commit, staged.scene_hash, staged.size))
         values = (id, commit, owner.generation, staged.scene_hash, staged.sha256, staged.size, now)
         return row.checkpoint_of(values, self._files.directory)
 
     def move_head(self, kind: Literal["checkout", "undo", "redo"], to: int) -> port.HeadMove:
         self._refuse_in_quarantine()
-        return heads.move(self._store, self._ancestry, kind, to)
+        moved = heads.move(self._store, self._ancestry, kind, to)
+        self._observe(events.HeadMoved(kind, moved.from_commit, moved.to_commit))
+        return moved
 
     def set_tag(self, name: str, commit: int) -> None:
         heads.set_tag(self._store, name, commit)
@@ -215,12 +243,17 @@ class Journal(JournalView):
 
     def quarantine(self, reason: str, *, expected: str, found: str) -> None:
         quarantine.begin(self._store, reason, expected, found)
+        self._observe(events.Quarantined(reason, expected, found))
 
     def end_quarantine(self, how: str) -> None:
         quarantine.end(self._store, how)
+        self._observe(events.QuarantineEnded(how))
 
-    def gc(self, *, redo_budget: int, dry_run: bool = False) -> port.Freed:
-        return collect.collect(self._store, self._ancestry, self._files, redo_budget=redo_budget, dry_run=dry_run)
+    def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> port.Freed:
+        return collect.collect(
+            self._store, self._ancestry, self._files,
+            redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run,
+        )  # fmt: skip
 
     def close(self) -> None:
         """A second time does nothing."""

@@ -23,6 +23,7 @@ from blendwright.contracts.worker_port import PoolPort
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.replaying import EXCHANGED, fresh, label, open_file, rebuild
+from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -94,17 +95,20 @@ class History:
                 worker.kill()
                 return None
             # What was opened, not the file that was named: that one may have been replaced meanwhile.
+            crash_points.reach("adopt.opened")
             checkpoint = self._journal.stage_checkpoint(worker.scratch / EXCHANGED, found)
+            crash_points.reach("adopt.staged")
             self._journal.commit([_adoption(file.name, before, checkpoint)])
+            crash_points.reach("adopt.committed")
         except BaseException:
             worker.kill()
             raise
         self._scene.take_over(worker, 0.0)
         return require_head(self._journal)
 
-    def gc(self, *, redo_budget: int = REDO_BUDGET, dry_run: bool = False) -> Freed:
-        """Remove the checkpoints that neither HEAD nor redo nor a tag needs."""
-        return self._journal.gc(redo_budget=redo_budget, dry_run=dry_run)
+    def gc(self, *, redo_budget: int = REDO_BUDGET, drop_other_lines: bool = False, dry_run: bool = False) -> Freed:
+        """Remove the checkpoints that no commit needs, or that HEAD, redo and the tags do not need."""
+        return self._journal.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
 
     def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit) -> Moved:
         origin = require_head(self._journal).number
@@ -112,7 +116,9 @@ class History:
         started = perf_counter()
         try:
             rebuild(worker, self._journal, target.number)
+            crash_points.reach("move.rebuilt")
             self._journal.move_head(kind, target.number)
+            crash_points.reach("move.moved")
         except BaseException:
             # The next need for the scene rebuilds what HEAD still is.
             worker.kill()
