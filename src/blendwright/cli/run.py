@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import signal
-import sys
-import threading
 from collections.abc import Generator
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,10 +16,9 @@ from rich.text import Text
 import blendwright
 from blendwright.app.plans import read_plan, render
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, notes, print_json, say_recovered
+from blendwright.cli.plan_input import plan_text, stops_on_interrupt
 from blendwright.contracts.worker_port import CancelToken
-from blendwright.dialects.reading import LARGEST
 from blendwright.dialects.recognise import Dialect
-from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
@@ -59,11 +55,11 @@ def run(
     json: AsJson = False,
 ) -> int:
     """Execute a plan. What was done before under the same ids is not done again."""
-    parsed = read_plan(_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
     extra: list[Outcome] = []
     with (
-        _stops_on_interrupt(cancel),
+        stops_on_interrupt(cancel),
         blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened,
     ):
         say_recovered(opened.recovered)
@@ -92,17 +88,6 @@ def exit_code(report: RunReport, extra: list[Outcome]) -> Exit:
     return Exit.DONE if report.ok and all(outcome.ok for outcome in extra) else Exit.FAILED
 
 
-def _text(place: str) -> bytes:
-    try:
-        if place == "-":
-            return sys.stdin.buffer.read(LARGEST + 1)
-        with Path(place).open("rb") as file:
-            return file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}")]) from error
-
-
 # A picture on a slow machine takes longer than the calls of a plan may.
 PICTURE_SECONDS = 600.0
 
@@ -124,22 +109,6 @@ def _picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -
             return taken.with_(fault=finding.fault, message=finding.message, findings=(finding,))
         taken = taken.with_(artifacts=(str(target),))
     return taken
-
-
-@contextlib.contextmanager
-def _stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
-    """Ctrl-C once: stop cleanly. A second time: as ever."""
-
-    def interrupted(number: int, frame: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        # Not here: a handler runs in the middle of whatever the main thread does, which may hold the locks that this needs.
-        threading.Thread(target=cancel.cancel).start()
-
-    before = signal.signal(signal.SIGINT, interrupted)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

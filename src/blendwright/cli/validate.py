@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from blendwright.app.plans import parse_plan
 from blendwright.cli.output import AsJson, Exit, console, print_json
+from blendwright.cli.plan_input import plan_text
 from blendwright.contracts.session import Session
-from blendwright.dialects import operations, steps
-from blendwright.dialects.reading import LARGEST, read_json
-from blendwright.dialects.recognise import Dialect, recognise
+from blendwright.dialects import steps
+from blendwright.dialects.reading import read_json
+from blendwright.dialects.recognise import Dialect
 from blendwright.plan.repair import minimal_repair
 from blendwright.plan.validate import ValidPlan
 from blendwright.plan.validate import validate as validate_plan
@@ -23,8 +23,6 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
-
-PARSERS = {"operations": operations.parse, "steps": steps.parse}
 
 
 def validate(
@@ -36,7 +34,7 @@ def validate(
     json: AsJson = False,
 ) -> int:
     """Check a plan, or the result of one, and list everything that is wrong with it."""
-    document, findings = read_json(_text(plan))
+    document, findings = read_json(plan_text(plan))
     about: dict[str, Any] = {}
     if result:
         findings = findings or _result(document, dialect, about)
@@ -50,17 +48,6 @@ def validate(
     return Exit.REFUSED if findings else Exit.DONE
 
 
-def _text(place: str) -> bytes:
-    try:
-        if place == "-":
-            return sys.stdin.buffer.read(LARGEST + 1)
-        with Path(place).open("rb") as file:
-            return file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}")]) from error
-
-
 def _result(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tuple[Finding, ...]:
     if dialect not in (None, "steps"):
         cure = "Leave --dialect out, or say steps."
@@ -70,14 +57,11 @@ def _result(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tu
 
 
 def _plan(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tuple[Finding, ...]:
-    found = dialect or recognise(document)
-    if isinstance(found, Finding):
-        return (found,)
-    about["dialect"] = found
-    if found not in PARSERS:
-        message = f"this is a plan of the {found} dialect, which is recognised and not built yet"
-        return (Finding(Fault.SCHEMA_INVALID, message, "", "Write it as an operations or steps plan."),)
-    parsed = PARSERS[found](document)
+    try:
+        parsed = parse_plan(document, dialect=dialect)
+    except Refusal as refused:
+        return tuple(refused.findings)
+    about["dialect"] = parsed.dialect
     valid = validate_plan(parsed, catalog.tools(), Session())
     if isinstance(valid, ValidPlan):
         about |= {
