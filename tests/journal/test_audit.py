@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from blendwright.contracts.journal_port import AuditHead, AuditIds
 from blendwright.journal import JournalView
-from blendwright.journal.audit_chain import FIELDS, KEYS, canonical, digest
+from blendwright.journal.audit_chain import FIELDS, KEYS, MORE, canonical, digest
 from blendwright.values.errors import JournalError
 from journal.ledger import audit, begun, chain, raw, reading
 
@@ -38,7 +38,7 @@ def test_records_have_the_fields_of_the_contract_and_their_place(tmp_path: Path)
     journal.commit([reading("look", "scene-a"), audit("bad", "failed", "scene-a", None)])
     records = journal.audit_records(after=1)
     assert set(FIELDS) == SEED_FIELDS
-    assert all(set(record.record) == SEED_FIELDS | {"sequence", "prev"} for record in records)
+    assert all(set(record.record) == SEED_FIELDS | {*MORE, "sequence", "prev"} for record in records)
     done, looked, failed = (record.record for record in records)
     assert (done["status"], done["scene_hash_before"], done["scene_hash_after"]) == ("succeeded", "scene-0", "scene-a")
     assert looked["blender_mutation_id"] is None and looked["safety_level"] == "read_only"

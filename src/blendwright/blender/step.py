@@ -79,6 +79,7 @@ class _Run:
         self._tool = tool
         self._args = args
         self._request = request
+        self._call = request.get("call")
         self._scene = BpyScene(state, request.get("files", {}), outbox)
         self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
         # A rehearsal is taken back at once, and a cross-check compares hashes at once.
@@ -118,7 +119,7 @@ class _Run:
             self._start = self._state.root()
             self._seal()
         except Exception as error:
-            _log.exception("%s could not be hashed", self._tool.name)
+            _log.exception("%s could not be hashed (mcp_call_id %s)", self._tool.name, self._call)
             self._finished = self._report((_raised(error),), REVERT_FAILED)
             return
         self._ms["verify"] += _ms_since(started)
@@ -140,7 +141,7 @@ class _Run:
         except StepError as error:
             return (error.finding,)
         except Exception as error:
-            _log.exception("%s raised", self._tool.name)
+            _log.exception("%s raised (mcp_call_id %s)", self._tool.name, self._call)
             return (_raised(error),)
 
     def _attempt(self) -> tuple[Finding, ...]:
@@ -221,11 +222,11 @@ class _Run:
             (self._undo if way is Revert.MEMFILE else self._scene.record.revert)()
         except Exception:
             # An outermost place: whatever goes wrong here, the core rebuilds the scene.
-            _log.exception("%s could not be reverted by %s", self._tool.name, way)
+            _log.exception("%s could not be reverted by %s (mcp_call_id %s)", self._tool.name, way, self._call)
             return REVERT_FAILED
         if self._proof() == before:
             return way.value
-        _log.error("%s reverted by %s left another hash", self._tool.name, way)
+        _log.error("%s reverted by %s left another hash (mcp_call_id %s)", self._tool.name, way, self._call)
         return REVERT_FAILED
 
     def _proof(self) -> str:

@@ -79,6 +79,10 @@ class WorkerProcess:
     def alive(self) -> bool:
         return self._end is None and self._killed_because is None
 
+    def log_tail(self) -> list[str]:
+        """The last lines that it, and Blender in it, wrote."""
+        return autopsy.log_tail(self._child.log)
+
     def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
         """Send a request without waiting; the future has the result or the error. Never blocks, whatever the worker does."""
         future: Future[Any] = Future()

@@ -124,7 +124,8 @@ class AuditHead:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """`record` has the fields of the minimum audit record, why it failed, its times, `sequence`, and `prev`, the hash of the record before."""
+    """`record` has the fields of the minimum audit record, `error_code`, what the phases took, `sequence`, and `prev`, the hash of
+    the record before."""
 
     sequence: int
     hash: str

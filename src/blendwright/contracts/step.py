@@ -12,6 +12,8 @@ class StepRequest(TypedDict):
     tool: str
     version: int
     args: Mapping[str, Any]
+    # The `mcp_call_id`, for what the worker writes into its log.
+    call: NotRequired[str]
     # Where the worker finds or leaves the files that path arguments name.
     files: NotRequired[Mapping[str, str]]
     # Ask `verify` of a read-only tool too; writing tools always verify.

@@ -72,6 +72,10 @@ class WorkerPort(Protocol):
     @property
     def alive(self) -> bool: ...
 
+    def log_tail(self) -> list[str]:
+        """The last lines that it, and Blender in it, wrote."""
+        ...
+
     def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
         """Send a request without waiting, never blocking; answers come in the order of the requests."""
         ...

@@ -1,6 +1,7 @@
 """One audit record and its place in the chain. Pure: no database.
 
-A record is exactly the minimum audit record of the operations contract, plus its number and the hash of the record before it.
+A record is the minimum audit record of the operations contract, why it failed and how long it took, plus its number and the hash
+of the record before it.
 Its hash is the sha256 of its RFC 8785 form, so anyone can check a chain from the records alone.
 """
 
@@ -23,7 +24,9 @@ FIELDS = (
     "scene_hash_before",
     "scene_hash_after",
 )
-KEYS: frozenset[str] = frozenset((*FIELDS, "sequence", "prev"))
+# Beyond the minimum: the code of the failure, and what each phase inside Blender took, in microseconds; all of them nullable.
+MORE = ("error_code", "plan_us", "execute_us", "verify_us")
+KEYS: frozenset[str] = frozenset((*FIELDS, *MORE, "sequence", "prev"))
 
 
 def genesis(workspace: str) -> str:
@@ -32,7 +35,7 @@ def genesis(workspace: str) -> str:
 
 
 def canonical(record: dict[str, Any]) -> bytes:
-    """RFC 8785. For a flat object with ASCII keys, strings, nulls and a small integer sorted JSON is that form, 40 times faster."""
+    """RFC 8785. For a flat object with ASCII keys, strings, nulls and small integers sorted JSON is that form, 40 times faster."""
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from blendwright.contracts.journal_port import AuditHead, AuditIds, Status
@@ -15,12 +16,13 @@ def read_head(store: Store) -> AuditHead:
 
 
 class AuditAppender:
-    """Chains records in memory and writes them in one go by `flush`; `head` is where the chain will end."""
+    """Chains records in memory and writes them in one go by `flush`; `head` is where the chain will end, `records` what was added."""
 
     def __init__(self, store: Store, now: str) -> None:
         self._store = store
         self._now = now
         self._rows: list[tuple[int, str, str]] = []
+        self.records: list[Mapping[str, Any]] = []
         self.head = read_head(store)
         last = store.row("SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1")
         if (last or (0, self.head.hash)) != (self.head.sequence, self.head.hash):
@@ -50,17 +52,24 @@ class AuditAppender:
                 "status": status,
                 "scene_hash_before": before,
                 "scene_hash_after": after,
+                "error_code": ids.error_code,
+                "plan_us": ids.phases_us[0],
+                "execute_us": ids.phases_us[1],
+                "verify_us": ids.phases_us[2],
             }
         )
 
     def append_fields(self, fields: dict[str, Any]) -> AuditHead:
+        """`fields` become the record itself: they are the appender's from now on."""
         sequence = self.head.sequence + 1
+        fields["sequence"], fields["prev"] = sequence, self.head.hash
         try:
-            record = canonical({**fields, "sequence": sequence, "prev": self.head.hash})
+            record = canonical(fields)
         except TypeError as error:
             raise JournalError(f"an audit record cannot be written as JSON: {error}") from error
         self.head = AuditHead(sequence, digest(record))
         self._rows.append((sequence, self.head.hash, record.decode()))
+        self.records.append(fields)
         return self.head
 
     def flush(self) -> None:

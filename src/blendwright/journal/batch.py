@@ -228,9 +228,8 @@ class _Batch:
         if self._commits:
             insert_move(store, "commit", self._start, self._commits[-1][0], self._now)
         crash_points.reach("commit.head_moved")
-        return Written(
-            tuple(self._numbers), tuple(self._receipts), self._head[0] if self._head else None, self._audit.head
-        )
+        head = self._head[0] if self._head else None
+        return Written(tuple(self._numbers), tuple(self._receipts), head, self._audit.head, self._audit.records)
 
     def _fork_point(self) -> Row:
         if self._start is None:

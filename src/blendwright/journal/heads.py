@@ -61,6 +61,7 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
             fields = orjson.loads(text)
             # What it did is gone: the scene is again the one from before it.
             fields |= {"timestamp": now, "status": "rolled_back", "scene_hash_after": commit.hash_before}
+            fields |= {"plan_us": None, "execute_us": None, "verify_us": None}
             audit.append_fields(fields)
         audit.flush()
         crash_points.reach("rollback.audit_written")
@@ -68,7 +69,7 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         store.change_many("INSERT INTO rolled_back VALUES (?, ?)", [(number, id) for number in taken])
         crash_points.reach("rollback.head_moved")
     count = len(failed) + len(taken)
-    return Written((*(None for _ in failed), *taken), (None,) * count, base, audit.head)
+    return Written((*(None for _ in failed), *taken), (None,) * count, base, audit.head, audit.records)
 
 
 def undo_target(store: Store) -> int | None:

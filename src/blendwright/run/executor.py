@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from blendwright.contracts.events import CallEnded, CallIds, Observer, silent
 from blendwright.contracts.journal_port import NewAudit, NewReading
 from blendwright.contracts.session import Session, gate
 from blendwright.contracts.step import StepAnswer
@@ -42,6 +43,7 @@ class Executor:
         tools: Mapping[str, AnyTool],
         session: Session,
         files: FileAccess,
+        observe: Observer = silent,
     ) -> None:
         self._scene = scene
         self._ledger = ledger
@@ -49,6 +51,7 @@ class Executor:
         self._tools = tools
         self._session = session
         self._files = files
+        self._observe = observe
 
     def call(
         self,
@@ -69,12 +72,14 @@ class Executor:
         if tool is None:
             cure = did_you_mean(name, self._tools, otherwise="See: blendwright tools")
             finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)
-            return _refused(Outcome(name, 0), (finding,), clock)
+            return self._ended(_refused(Outcome(name, 0, request_id=new_id()), (finding,), clock), recorded=False)
         known = self._scene.known_hash
-        blank = Outcome(name, tool.version, fingerprint_before=known, fingerprint_after=known)
-
         args, findings = canonical_arguments(tool, raw)
         call = _invocation(tool, args)
+        blank = Outcome(
+            name, tool.version, fingerprint_before=known, fingerprint_after=known,
+            request_id=call.request_id, mcp_call_id=call.call_id,
+        )  # fmt: skip
         if not findings:
             _, findings = self._files.normalised(tool, args)
         clock.lap("validate_input")
@@ -100,6 +105,12 @@ class Executor:
         if snapshot and outcome.ok:
             taken = self.call(SNAPSHOT_TOOL, {}, deadline=deadline)
             outcome = outcome.with_(snapshot=taken.result)
+        return self._ended(outcome, recorded=True)
+
+    def _ended(self, outcome: Outcome, *, recorded: bool) -> Outcome:
+        assert outcome.request_id is not None
+        ids = CallIds(outcome.request_id, CALL, outcome.mcp_call_id)
+        self._observe(CallEnded(ids, outcome, recorded))
         return outcome
 
     def _write(self, settled: Settled) -> None:
@@ -113,14 +124,15 @@ class Executor:
 
     def _turned_away(self, call: Invocation, blank: Outcome, findings: tuple[Finding, ...], clock: Clock) -> Outcome:
         """Refused before Blender was asked: recorded, unless there is no scene yet that a record could speak of."""
-        if self._scene.known_hash is not None:
-            self._ledger.write([self._ledger.note(call, "failed", self._scene.known_hash)])
-        return _refused(blank, findings, clock)
+        known = self._scene.known_hash
+        if known is not None:
+            self._ledger.write([self._ledger.note(call, "failed", known, fault=findings[0].fault)])
+        return self._ended(_refused(blank, findings, clock), recorded=known is not None)
 
     def _without_blender(
         self, call: Invocation, blank: Outcome, seconds: float, error: WorkerError | RebuildFailed, clock: Clock
     ) -> Outcome:
-        self._scene.discard()
+        self._scene.lose(error, call.ids)
         fault, cure = reason_of(error)
         finding = Finding(fault, error.message, "", error.cure or cure)
         blank = blank.with_(reverted_by="rebuild", partial=_nothing_kept(seconds))
@@ -165,6 +177,7 @@ def _succeeded(call: Invocation, settled: Settled, answer: StepAnswer, blank: Ou
         tolerance=call.tool.tolerance_for(call.model),
         fingerprint_after=answer["after"] if kept else answer["before"],
         artifacts=settled.artifacts,
+        blender_mutation_id=settled.entry.audit.blender_mutation_id,
         trace=clock.trace(),
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from blendwright.contracts.arguments import file_arguments
 from blendwright.contracts.effects import Determinism, SafetyLevel
+from blendwright.contracts.events import CallIds
 from blendwright.contracts.step import StepRequest
 from blendwright.contracts.tool import AnyTool
 
@@ -27,6 +28,10 @@ class Invocation:
     safety_level: str
     key: str
     call_id: str
+
+    @property
+    def ids(self) -> CallIds:
+        return CallIds(self.request_id, self.operation_id, self.call_id)
 
     @cached_property
     def model(self) -> Any:
@@ -62,7 +67,7 @@ class Invocation:
         return f"{self.tool.name} writes {', '.join(named) or 'an artifact of the workspace'}"
 
     def request(self) -> StepRequest:
-        return {"tool": self.tool.name, "version": self.tool.version, "args": self.args}
+        return {"tool": self.tool.name, "version": self.tool.version, "args": self.args, "call": self.call_id}
 
 
 @cache

@@ -25,10 +25,12 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.values.errors import BlendwrightError
+from blendwright.values.faults import Fault
 
 MOST_HANDLES = 1000
 # A receipt says what changed; of a call that changed thousands of things it says it of the first.
 MOST_CHANGES = 200
+NOT_REACHED = (None, None, None)
 
 
 class Ledger:
@@ -50,7 +52,9 @@ class Ledger:
         mutated = answer["before"] != answer["after"]
         mutation = new_id() if mutated else None
         receipt = _receipt(call, answer, mutation)
-        ids = AuditIds(call.call_id, call.safety_level, mutation)
+        ids = AuditIds(
+            call.call_id, call.safety_level, mutation, timestamp=receipt["timestamp"], phases_us=_phases_us(answer)
+        )
         if call.reads_only:
             return NewReading(
                 call.key,
@@ -79,9 +83,20 @@ class Ledger:
             settles=settles,
         )
 
-    def note(self, call: Invocation, status: Status, scene_hash: str, *, settles: int | None = None) -> NewAudit:
-        """The record of a call that leaves the scene as it was."""
-        ids = AuditIds(call.call_id, call.safety_level)
+    def note(
+        self,
+        call: Invocation,
+        status: Status,
+        scene_hash: str,
+        *,
+        fault: Fault | None = None,
+        answer: StepAnswer | None = None,
+        settles: int | None = None,
+    ) -> NewAudit:
+        """The record of a call that leaves the scene as it was; `fault` says why, where something went wrong with it."""
+        code = None if fault is None else fault.value
+        phases = NOT_REACHED if answer is None else _phases_us(answer)
+        ids = AuditIds(call.call_id, call.safety_level, error_code=code, phases_us=phases)
         return NewAudit(
             call.request_id, call.operation_id, call.tool.name, status, scene_hash, scene_hash, ids, settles
         )
@@ -109,6 +124,15 @@ def handles_of(answer: StepAnswer) -> tuple[dict[str, str], ...]:
     """Stable handles of what the call made or changed: kind and name, which hold until a rename or a deletion."""
     alive = [change for change in answer["changes"] if change[0] != "member" and change[-1] != "removed"]
     return tuple({"kind": kind, "name": name} for kind, name, *_ in alive[:MOST_HANDLES])
+
+
+def _phases_us(answer: StepAnswer) -> tuple[int | None, int | None, int | None]:
+    plan, execute, verify = answer["plan_ms"], answer["execute_ms"], answer["verify_ms"]
+    return (
+        None if plan is None else round(plan * 1000),
+        None if execute is None else round(execute * 1000),
+        None if verify is None else round(verify * 1000),
+    )
 
 
 def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from blendwright.contracts.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
 from blendwright.contracts.journal_port import AuditIds, Commit, JournalPort, NewCommit
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
@@ -40,7 +41,14 @@ class LiveScene:
     """Holds the worker whose memory is the scene. Not thread-safe: one caller at a time."""
 
     def __init__(
-        self, pool: PoolPort, journal: JournalPort, catalogue: str, *, spare: bool, start: Path | None = None
+        self,
+        pool: PoolPort,
+        journal: JournalPort,
+        catalogue: str,
+        *,
+        spare: bool,
+        start: Path | None = None,
+        observe: Observer = silent,
     ) -> None:
         """`start` is the file that a workspace without a baseline begins with; an empty scene otherwise."""
         self._pool = pool
@@ -48,6 +56,9 @@ class LiveScene:
         self._catalogue = catalogue
         self._spare = spare
         self._start = start
+        self._observe = observe
+        self._built = 0
+        self._redone = 0
         self._worker: WorkerPort | None = None
         self._hash: str | None = None
         self.epoch = 1
@@ -123,6 +134,18 @@ class LiveScene:
             self._worker.kill()
             self._worker = None
 
+    def lose(self, error: BlendwrightError, ids: CallIds) -> None:
+        """A worker failed in a call: tell why, with what it wrote last, and end it."""
+        pid = error.details.get("pid") or (None if self._worker is None else self._worker.pid)
+        log = error.details.get("log") or (() if self._worker is None else self._worker.log_tail())
+        self._observe(WorkerTrouble(ids, pid, error.message, log, lost=True))
+        self.discard()
+
+    def tell_log(self, ids: CallIds, message: str) -> None:
+        """What the worker wrote when a tool raised in it."""
+        if self._worker is not None:
+            self._observe(WorkerTrouble(ids, self._worker.pid, message, self._worker.log_tail(), lost=False))
+
     def checkpoint(self) -> None:
         """Save HEAD's scene, so that nobody has to redo what led to it. Only where a worker holds it."""
         head = self._journal.head
@@ -147,6 +170,7 @@ class LiveScene:
     # ------------------------------------------------------------------ rebuilding
 
     def _rebuilt(self) -> WorkerPort:
+        started = perf_counter()
         worker = self._pool.take()
         if worker.catalogue != self._catalogue:
             worker.kill()
@@ -157,10 +181,14 @@ class LiveScene:
         crash_points.reach("rebuild.started")
         try:
             head = self._journal.head
+            self._redone = 0
             self._hash = self._begin(worker) if head is None else self._return_to(worker, head)
         except BlendwrightError:
             worker.kill()
             raise
+        spent = perf_counter() - started
+        self._observe(SceneBuilt(worker.pid, self._hash, self._redone, spent, again=self._built > 0))
+        self._built += 1
         crash_points.reach("rebuild.done")
         return worker
 
@@ -217,6 +245,7 @@ class LiveScene:
     def _redo(self, worker: WorkerPort, reached: str, commits: list[Commit]) -> str:
         """Run the steps again, many on their way at once, and compare every hash; returns the last."""
         waiting = deque(commits)
+        self._redone = len(commits)
         pending: deque[tuple[Commit, Future[Any]]] = deque()
         while waiting or pending:
             while waiting and len(pending) < WINDOW:

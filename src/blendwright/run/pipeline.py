@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
+from blendwright.contracts.events import CallIds
 from blendwright.contracts.journal_port import Entry, NewAudit
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer
 from blendwright.contracts.worker_port import CancelToken, WorkerPort
@@ -21,7 +22,7 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import WINDOW, LiveScene
 from blendwright.run.reasons import reason_of
-from blendwright.run.solo import Solo, redo_ms
+from blendwright.run.solo import Solo, redo_ms, tell_if_raised
 from blendwright.values import crash_points
 from blendwright.values.errors import (
     Cancelled,
@@ -141,8 +142,9 @@ class Pipeline:
         try:
             answer = self._answer(future)
         except WorkerError as error:
-            self._scene.discard()
-            if self._anyone_of_them(error):
+            several = self._anyone_of_them(error)
+            self._scene.lose(error, CallIds(call.request_id) if several else call.ids)
+            if several:
                 self._one_by_one = len(self._window)
                 self._recall()
                 return
@@ -162,11 +164,12 @@ class Pipeline:
             return
         self._scene.epoch += 1
         self._recall()
+        tell_if_raised(self._scene, call, answer)
         irreversible = answer["reverted_by"] == REVERT_FAILED
         if irreversible:
             self._scene.discard()
         findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
-        self._fail(call, findings, reverted=answer["reverted_by"] is not None)
+        self._fail(call, findings, reverted=answer["reverted_by"] is not None, answer=answer)
         if irreversible:
             self._prove_rebuild(call)
 
@@ -245,11 +248,18 @@ class Pipeline:
             self._end(None, None)
 
     def _fail(
-        self, call: Invocation, findings: tuple[Finding, ...], *, reverted: bool = False, note: NewAudit | None = None
+        self,
+        call: Invocation,
+        findings: tuple[Finding, ...],
+        *,
+        reverted: bool = False,
+        answer: StepAnswer | None = None,
+        note: NewAudit | None = None,
     ) -> None:
         crash_points.reach("plan.failed")
         if note is None:
-            note = self._ledger.note(call, "rolled_back" if reverted else "failed", self._reached)
+            status = "rolled_back" if reverted else "failed"
+            note = self._ledger.note(call, status, self._reached, fault=findings[0].fault, answer=answer)
         report = self._board.failed(
             call.operation_id,
             findings,
@@ -311,7 +321,7 @@ class Pipeline:
     def _end(self, call: Invocation | None, finding: Finding | None) -> None:
         """Stop before `call`; what was answered stands."""
         if call is not None and finding is not None:
-            note = self._ledger.note(call, "rolled_back", self._reached)
+            note = self._ledger.note(call, "rolled_back", self._reached, fault=finding.fault)
             self._answered.append(_Answered(note, call, report=self._interrupted(call, (finding,))))
         self._commit()
         self._todo.clear()
@@ -319,7 +329,8 @@ class Pipeline:
 
     def _interrupted(self, call: Invocation, findings: tuple[Finding, ...]) -> OperationReport:
         """Nothing went wrong with it, so it did not fail; nothing of it stands either."""
-        return replace(self._board.failed(call.operation_id, findings), status="skipped")
+        report = self._board.failed(call.operation_id, findings, mcp_call_id=call.call_id, operation_key=call.key)
+        return replace(report, status="skipped")
 
     # ------------------------------------------------------------------ committing
 

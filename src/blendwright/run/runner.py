@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from blendwright.contracts.events import Observer, RunEnded, RunStarted, silent
 from blendwright.contracts.journal_port import AuditIds, Entry, JournalPort, NewAudit
 from blendwright.contracts.session import Session, gate
 from blendwright.contracts.tool import AnyTool
@@ -45,6 +46,7 @@ class Runner:
         tools: Mapping[str, AnyTool],
         session: Session,
         files: FileAccess,
+        observe: Observer = silent,
     ) -> None:
         self._scene = scene
         self._journal = journal
@@ -53,6 +55,7 @@ class Runner:
         self._tools = tools
         self._session = session
         self._files = files
+        self._observe = observe
 
     def run(
         self,
@@ -64,8 +67,21 @@ class Runner:
         progress: Progress | None = None,
     ) -> RunReport:
         """`failing` are operations that are bound to fail on their own. Raises EnvironmentUnfit when nothing more can be run or written."""
+        plan = schedule.plan
+        self._observe(
+            RunStarted(
+                plan.request_id,
+                plan.dialect,
+                plan.boundary,
+                schedule.hash,
+                len(schedule.order),
+                self._scene.known_hash,
+            )
+        )
         with collector_paused():
-            return self._run(schedule, failing, seconds, cancel, progress)
+            report = self._run(schedule, failing, seconds, cancel, progress)
+        self._observe(RunEnded(report))
+        return report
 
     def _run(
         self,
@@ -92,8 +108,9 @@ class Runner:
         runnable = [call for call in known.to_run if board.open(call.operation_id)]
         boundary = None
         if runnable:
-            boundary = self._journal.begin_boundary(plan.request_id) if whole else None
-            crash_points.reach("whole.begun")
+            if whole:
+                boundary = self._journal.begin_boundary(plan.request_id)
+                crash_points.reach("whole.begun")
             bounds = Bounds(self._session.limits.call_seconds, seconds, cancel)
             pipeline = Pipeline(
                 self._scene, self._ledger, self._solo, board, bounds, stop=plan.on_failure == "stop", whole=whole
@@ -133,10 +150,13 @@ class Runner:
         entries: list[Entry] = []
         if scene_hash is not None:
             entries += [self._ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in known.cached]
-            entries += [self._ledger.note(call, "failed", scene_hash) for call, _ in known.conflicts]
+            entries += [
+                self._ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in known.conflicts
+            ]
             for operation in schedule.order:
                 if operation.id in failing:
-                    ids = AuditIds(new_id(), operation.safety_level or "read_only")
+                    code = failing[operation.id].fault.value
+                    ids = AuditIds(new_id(), operation.safety_level or "read_only", error_code=code)
                     entries.append(
                         NewAudit(
                             schedule.plan.request_id,
@@ -154,8 +174,9 @@ class Runner:
         for call, receipt, number in known.cached:
             board.settle(board.cached(call.operation_id, receipt, number))
         doomed = {call.operation_id: finding for call, finding in known.conflicts} | dict(failing)
+        called = {entry.operation_id: entry.audit.mcp_call_id for entry in entries}
         for id, finding in doomed.items():
-            report = board.failed(id, (finding,))
+            report = board.failed(id, (finding,), mcp_call_id=called.get(id))
             # What the validation found points into the plan already.
             board.settle(replace(report, findings=(finding,)) if id in failing else report)
         for id in doomed:

@@ -18,6 +18,7 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.reasons import reason_of, unsent
 from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
+from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 
@@ -50,6 +51,12 @@ def way_back(answer: StepAnswer) -> str | None:
     return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
 
 
+def tell_if_raised(scene: LiveScene, call: Invocation, answer: StepAnswer) -> None:
+    """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
+    if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
+        scene.tell_log(call.ids, answer["message"])
+
+
 class Solo:
     """Runs calls one at a time."""
 
@@ -72,7 +79,7 @@ class Solo:
         args, findings = self._files.normalised(call.tool, dict(call.args))
         before = self._scene.hash
         if findings:
-            return Settled(self._ledger.note(call, "failed", before), findings=findings)
+            return Settled(self._ledger.note(call, "failed", before, fault=findings[0].fault), findings=findings)
         call = replace(call, args=args)
         intent = self._announce(call) if call.writes_outside and rehearse is None else None
         crash_points.reach("call.announced")
@@ -83,7 +90,9 @@ class Solo:
         try:
             return self._through(call, request, intent, seconds, cancel)
         except Refusal as refusal:
-            return Settled(self._ledger.note(call, "failed", before, settles=intent), findings=refusal.findings)
+            fault = refusal.findings[0].fault
+            note = self._ledger.note(call, "failed", before, fault=fault, settles=intent)
+            return Settled(note, findings=refusal.findings)
         except (WorkerError, RebuildFailed) as error:
             return self._broken_off(call, before, error, intent)
         except BlendwrightError:
@@ -104,6 +113,7 @@ class Solo:
         request["files"] = staged.places
         answer = self._scene.step(request, deadline=seconds, cancel=cancel)
         crash_points.reach("call.answered")
+        tell_if_raised(self._scene, call, answer)
         if answer["reverted_by"] == REVERT_FAILED:
             # The last way back: a scene rebuilt from the journal, in another worker.
             self._scene.discard()
@@ -111,7 +121,8 @@ class Solo:
         if findings or answer["reverted_by"] is not None:
             # What a rehearsal wrote stays in the scratch.
             status = "failed" if answer["reverted_by"] is None else "rolled_back"
-            note = self._ledger.note(call, status, answer["before"], settles=intent)
+            fault = findings[0].fault if findings else None
+            note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
             return Settled(note, answer, findings, way_back(answer))
         checkpoint = self._saved(answer) if not call.replayable else None
         crash_points.reach("call.saved")
@@ -120,7 +131,8 @@ class Solo:
         except Refusal as refusal:
             # Where a file cannot be brought to its place, the scene must not keep the step either.
             self._scene.discard()
-            note = self._ledger.note(call, "rolled_back", answer["before"], settles=intent)
+            fault = refusal.findings[0].fault
+            note = self._ledger.note(call, "rolled_back", answer["before"], fault=fault, answer=answer, settles=intent)
             return Settled(note, answer, refusal.findings, "rebuild")
         crash_points.reach("call.delivered")
         entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent)
@@ -136,8 +148,8 @@ class Solo:
     ) -> Settled:
         """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what HEAD says."""
         if not unsent(error):
-            self._scene.discard()
+            self._scene.lose(error, call.ids)
         fault, cure = reason_of(error)
         finding = Finding(fault, error.message, "", error.cure or cure)
-        note = self._ledger.note(call, "rolled_back", before, settles=intent)
+        note = self._ledger.note(call, "rolled_back", before, fault=fault, settles=intent)
         return Settled(note, findings=(finding,), reverted_by="rebuild", broken_off=True)

@@ -26,7 +26,7 @@ class PhaseTrace:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`fault` is None exactly when the call succeeded. Hashes are None when no Blender was asked."""
+    """`fault` is None exactly when the call succeeded. Hashes are None when no Blender was asked, ids where there was no such tool."""
 
     tool: str
     version: int
@@ -46,6 +46,9 @@ class Outcome:
     artifacts: tuple[str, ...] = ()
     snapshot: Mapping[str, Any] | None = None
     trace: tuple[PhaseTrace, ...] = field(default=())
+    request_id: str | None = None
+    mcp_call_id: str | None = None
+    blender_mutation_id: str | None = None
 
     @property
     def ok(self) -> bool:

@@ -1,0 +1,21 @@
+"""Counts what a journal holds, for those who watch it. Reads only."""
+
+from __future__ import annotations
+
+from blendwright.contracts.journal_port import Statistics
+from blendwright.journal.store import Store
+
+
+def read(store: Store) -> Statistics:
+    with store.snapshot():
+        checkpoints, size = store.one("SELECT count(*), coalesce(sum(size), 0) FROM checkpoints")
+        return Statistics(
+            commits=dict(store.rows("SELECT kind, count(*) FROM commits GROUP BY kind ORDER BY kind")),
+            moves=dict(store.rows("SELECT kind, count(*) FROM head_moves GROUP BY kind ORDER BY kind")),
+            intents=dict(store.rows("SELECT state, count(*) FROM intents GROUP BY state ORDER BY state")),
+            requests=store.one("SELECT count(DISTINCT record ->> 'request_id') FROM audit")[0],
+            openings=store.one("SELECT fence FROM state")[0],
+            quarantines=store.one("SELECT count(*) FROM quarantines")[0],
+            checkpoints=checkpoints,
+            checkpoint_bytes=size,
+        )
