@@ -16,7 +16,7 @@ from rich.text import Text
 import blendwright
 from blendwright.app.diffing import difference
 from blendwright.app.past import looking, stage
-from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_recovered
+from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_cleaned, say_recovered
 from blendwright.contracts.journal_port import Commit, JournalReader
 from blendwright.run.differences import Difference
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
@@ -146,7 +146,7 @@ def export(
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
-    """Write the scene, or that of an earlier commit, to a .blend file. The workspace stays as it is."""
+    """Write the scene, or that of an earlier commit, to a .blend file, without code that would run where it is opened."""
     if file.suffix != ".blend":
         other = "Other formats are written by: blendwright call file.export"
         raise refusal(f"{file} is not the name of a .blend file", other)
@@ -156,17 +156,19 @@ def export(
         commit = find(journal, at)
         worker = place.worker()
         rebuild(worker, journal, commit.number)
-        saved: str = worker.call("scene.save", {"path": EXCHANGED}, deadline=SECONDS)["hash"]
-        if saved != commit.hash_after:
-            raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved}")
+        saved = worker.call("scene.export", {"path": EXCHANGED}, deadline=SECONDS)
+        if saved["hash"] != commit.hash_after:
+            raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
         _deliver(worker.scratch / EXCHANGED, file)
     size = file.stat().st_size
     if json:
         print_json(
-            {"ok": True, "file": str(file), "bytes": size, "commit": commit.number, "scene_hash": commit.hash_after}
-        )
+            {"ok": True, "file": str(file), "bytes": size, "commit": commit.number, "scene_hash": commit.hash_after,
+             "cleaned": saved["cleaned"]}
+        )  # fmt: skip
     else:
         console().print(Text(f"wrote {file} ({size} bytes): the scene of commit {commit.number}"))
+        say_cleaned(saved["cleaned"])
     return Exit.DONE
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Annotated, Any, NoReturn
 
@@ -49,6 +49,13 @@ def say_recovered(sentences: Iterable[str]) -> None:
     """What had to be put in order when the workspace was opened."""
     for sentence in sentences:
         notes().print(Text("recovered: ", style="bold yellow").append(sentence, style="default"))
+
+
+def say_cleaned(entries: Iterable[Mapping[str, str]]) -> None:
+    """Which code of the scene an exported file goes without."""
+    for entry in entries:
+        what = f"{entry['what']} of {entry['kind']} '{entry['name']}' {entry['where']}".rstrip()
+        notes().print(Text("left out: ", style="bold yellow").append(what, style="default"))
 
 
 def wants_json() -> bool:

@@ -15,7 +15,18 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app.plans import read_plan, render
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, notes, print_json, say_recovered
+from blendwright.cli.output import (
+    AsJson,
+    Blender,
+    Exit,
+    Scene,
+    Workspace,
+    console,
+    notes,
+    print_json,
+    say_cleaned,
+    say_recovered,
+)
 from blendwright.cli.plan_input import plan_text, stops_on_interrupt
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects.recognise import Dialect
@@ -71,7 +82,10 @@ def run(
             extra.append(_picture(opened, image, cancel))
     if json:
         ok = report.ok and all(outcome.ok for outcome in extra)
-        print_json({"dialect": report.dialect, "ok": ok, "result": render(report), "report": report.to_json()})
+        exported = {} if export is None or not extra else {"export": extra[0].result}
+        print_json(
+            {"dialect": report.dialect, "ok": ok, "result": render(report), "report": report.to_json(), **exported}
+        )
     else:
         _show(report)
     for outcome in extra:
@@ -156,5 +170,6 @@ def _tell(outcome: Outcome) -> None:
     """What was asked for beside the plan goes to standard error, which is free in either form of output."""
     for artifact in outcome.artifacts:
         notes().print(Text(f"wrote {artifact}"))
+    say_cleaned((outcome.result or {}).get("cleaned", ()))
     for finding in outcome.findings:
         notes().print(Text(f"{outcome.tool}: {finding.message}. {finding.cure or ''}", style="red"))

@@ -33,6 +33,16 @@ class Arrival:
     origin: str
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Code that a datablock carries: what it is, and where in the datablock."""
+
+    what: str
+    kind: str
+    name: str
+    where: str
+
+
 class Scene(Protocol):
     # ------------------------------------------------------------------ reading
 
@@ -200,8 +210,10 @@ class Scene(Protocol):
         `form` is gltf, obj, stl, ply, usd, fbx or blend. Calls operators, so only for tools that revert by memfile."""
         ...
 
-    def export_file(self, path: str, form: str, objects: Sequence[Block] | None) -> None:
-        """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is."""
+    def export_file(self, path: str, form: str, objects: Sequence[Block] | None) -> Sequence[Carried]:
+        """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is.
+
+        A .blend file is written without what would run where it is opened: returns what was left out of it."""
         ...
 
     # ------------------------------------------------------------------ rendering

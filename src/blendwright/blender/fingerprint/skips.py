@@ -308,6 +308,7 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
     "Image": {
         **dict.fromkeys(("size", "channels", "depth", "frame_duration", "resolution"), _FILE),
         **dict.fromkeys(("pixels", "bindcode", "filepath_raw"), _VIEW),
+        "file_format": "of an image from a file: what was read there; of others: how it would be written",
         "packed_file": "the first of packed_files, which are in",
         "render_slots": "rendered results",
         "type": _DERIVED,

@@ -15,9 +15,10 @@ import bpy
 
 from blendwright.blender.scene.arrivals import Arrivals, settle
 from blendwright.blender.scene.reader import SceneReader
+from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.scene.state import BURIED
 from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Arrival
+from blendwright.contracts.scene import Arrival, Carried
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -87,15 +88,19 @@ class Interchange(SceneReader):
         names = [(kind, str(block.name), renamed.get(block.session_uid)) for kind, block in new]
         return [Arrival(Kind(kind), name, origin or name) for kind, name, origin in names]
 
-    def export_file(self, path: str, form: str, objects: Sequence[Any] | None) -> None:
+    def export_file(self, path: str, form: str, objects: Sequence[Any] | None) -> Sequence[Carried]:
         if form != "blend":
             _export(path, form, objects or ())
-        elif objects is None:
-            self._state.save(Path(path))
-        else:
-            # A file must not carry what is buried.
-            self._state.purge()
-            bpy.data.libraries.write(path, set(objects), fake_user=True, path_remap="ABSOLUTE")
+            return ()
+        # A file must not carry what is buried.
+        self._state.purge()
+        # What is touched is hashed again after the step: a scene that was not put back as it was would not be kept.
+        with silenced(self.record.touch) as carried:
+            if objects is None:
+                self._state.save(Path(path))
+            else:
+                bpy.data.libraries.write(path, set(objects), fake_user=True, path_remap="ABSOLUTE")
+        return carried
 
 
 def _with_names_of_the_file(arrivals: Arrivals, bring: Callable[[], None]) -> dict[int, str]:

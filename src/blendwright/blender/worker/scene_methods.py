@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 from blendwright.blender.scene import SceneState
+from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.step import KeptStep, Stepper
 from blendwright.blender.worker.loop import Handler, Refused
 from blendwright.contracts.step import EPOCH_CLOSED, StepAnswer, StepRequest
@@ -31,6 +33,7 @@ class SceneMethods:
             "scene.reset": self.reset,
             "scene.open": self.open,
             "scene.save": self.save,
+            "scene.export": self.export,
             "scene.hash": self.hash,
             "scene.step": self.step,
         }
@@ -55,6 +58,14 @@ class SceneMethods:
         self._state.save(self._inside(params["path"]))
         self._state.refresh()
         return self._hash()
+
+    def export(self, params: dict[str, Any]) -> object:
+        """The same for a file that leaves the workspace: it goes without code that would run where it is opened."""
+        path = self._inside(params["path"])
+        with silenced(lambda key: None) as carried:
+            self._state.save(path)
+        self._state.refresh()
+        return self._hash() | {"cleaned": [asdict(entry) for entry in carried]}
 
     def hash(self, params: dict[str, Any]) -> object:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""

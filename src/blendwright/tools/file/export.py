@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -36,6 +37,15 @@ class ExportArgs(Args):
         return known_extension(path, EXPORTS)
 
 
+class Cleaned(Result):
+    """Code that the scene carries and the file does not."""
+
+    what: str = Field(description="Registered text, scripted driver, style module or OSL script.")
+    kind: str = Field(description="Kind of the datablock that carries it.")
+    name: str = Field(description="Name of that datablock.")
+    where: str = Field(description="Where in it: the property of a driver, the name of a node.")
+
+
 class Exported(Result):
     """What an export wrote."""
 
@@ -47,13 +57,19 @@ class Exported(Result):
     )
     left_out_total: int = Field(ge=0, description="How many these are, also where the list was cut.")
     bytes: int = Field(ge=1, description="Size of the file.")
+    cleaned: list[Cleaned] = Field(
+        max_length=MOST_NAMES,
+        description="Code of the scene that a .blend goes without: texts stay as plain text, drivers are muted.",
+    )
+    cleaned_total: int = Field(ge=0, description="How many these are, also where the list was cut.")
 
 
 class ExportFile(Tool[ExportArgs, Exported]):
     """Write the scene, or some of its objects, to a file: GLB, OBJ, STL, PLY, USD or .blend.
 
     One file is written: OBJ goes without materials, and textures are inside a GLB or not at all. Modifiers are applied,
-    except in a .blend, which holds everything as it is; with objects named it holds those and what they need, and no scene."""
+    except in a .blend, which holds everything as it is but for code that would run where it is opened; with objects named it holds
+    those and what they need, and no scene."""
 
     name = "file.export"
     version = 1
@@ -93,7 +109,7 @@ class ExportFile(Tool[ExportArgs, Exported]):
         form, path = form_of(args.path), scene.output_file(args.path)
         chosen, left_out = _exported(scene, args)
         whole = form == "blend" and args.objects is None
-        scene.export_file(path, form, None if whole else chosen)
+        carried = scene.export_file(path, form, None if whole else chosen)
         size = _size(path)
         if not size:
             raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no file", at="/path", cure="Try another format.")
@@ -103,6 +119,8 @@ class ExportFile(Tool[ExportArgs, Exported]):
             left_out=left_out[:MOST_NAMES],
             left_out_total=len(left_out),
             bytes=size,
+            cleaned=[Cleaned.model_validate(asdict(entry)) for entry in carried[:MOST_NAMES]],
+            cleaned_total=len(carried),
         )
 
     def verify(self, scene: Scene, args: ExportArgs, result: Exported) -> Iterator[Finding]:

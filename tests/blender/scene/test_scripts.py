@@ -1,0 +1,93 @@
+"""Files that leave the workspace run nothing where they are opened, and the scene itself stays as it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blender.scene.hostile import make_hostile
+from stage import Stage
+
+# What a person does who opens a file and trusts it. Prints what is left of its code.
+OPEN = """
+import bpy, json, sys
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1], use_scripts=True)
+if "Driven" in bpy.data.objects and not bpy.context.scene.objects:
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Driven"])
+bpy.context.scene.frame_set(7)
+bpy.context.view_layer.update()
+held = [block for kind in (bpy.data.objects, bpy.data.materials) for block in kind]
+held += [block.node_tree for block in bpy.data.materials]
+drivers = [curve for block in held if block.animation_data for curve in block.animation_data.drivers]
+nodes = [node for block in bpy.data.materials for node in block.node_tree.nodes if node.type == "SCRIPT"]
+layers = [layer for scene in bpy.data.scenes for layer in scene.view_layers]
+print("FOUND" + json.dumps({
+    "texts": {text.name: [text.use_module, text.as_string()] for text in bpy.data.texts},
+    "expressions": sorted(curve.driver.expression for curve in drivers if curve.driver.type == "SCRIPTED"),
+    "scripts": [node.script.name for node in nodes if node.script] + [node.filepath for node in nodes if node.filepath],
+    "modules": [module.script.name for layer in layers for module in layer.freestyle_settings.modules if module.script],
+    "y": bpy.data.objects["Driven"].location.y,
+}))
+"""
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Iterator[Path]:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    yield marks
+
+
+def opened(file: Path) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, "-c", OPEN, str(file)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.partition("FOUND")[2].splitlines()[0])
+
+
+def ran(marks: Path) -> set[str]:
+    return {path.name for path in marks.iterdir()}
+
+
+def cleaned(result: Mapping[str, Any]) -> set[tuple[str, ...]]:
+    return {tuple(entry[key] for key in ("what", "kind", "name", "where")) for entry in result["cleaned"]}
+
+
+def test_an_exported_file_runs_nothing_and_the_scene_keeps_everything(stage: Stage, marks: Path) -> None:
+    expected = make_hostile(marks)
+    stage.state.refresh()
+    before = stage.state.root()
+    stage.state.save(stage.scratch / "raw.blend")
+    for mark in marks.iterdir():
+        mark.unlink()  # a test has scripts on by itself
+    whole, part = stage.scratch / "whole.blend", stage.scratch / "part.blend"
+    files = {"whole.blend": str(whole), "part.blend": str(part)}
+    result = stage.do("file.export", {"path": "whole.blend"}, files=files)
+    assert cleaned(result) == expected and result["cleaned_total"] == len(expected)
+    assert cleaned(stage.do("file.export", {"path": "part.blend", "objects": ["Driven"]}, files=files)) == expected
+    assert stage.state.full_root() == before
+    for mark in marks.iterdir():
+        mark.unlink()
+    for file in (whole, part):
+        held = opened(file)
+        assert ran(marks) == set(), file
+        assert all(registered is False for registered, _ in held["texts"].values())
+        assert (held["expressions"], held["scripts"], held["modules"]) == (["frame * 2"], [], [])
+        assert held["y"] == 14, "what Blender computes itself is kept"
+    assert "open(" in opened(whole)["texts"]["evil.py"][1], "texts stay, as text"
+    trap = opened(stage.scratch / "raw.blend")
+    assert ran(marks) == {"text", "object", "tree"} and trap["modules"] == ["evil.py"], "the trap works"
+
+
+def test_a_scene_without_code_is_exported_as_it_is(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    files = {"scene.blend": str(stage.scratch / "scene.blend")}
+    result = stage.do("file.export", {"path": "scene.blend"}, files=files)
+    assert (result["cleaned"], result["cleaned_total"]) == ([], 0)
+    before = stage.state.root()
+    stage.state.open(stage.scratch / "scene.blend")
+    assert stage.state.root() == before
