@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from blendwright.app.observing.watch import Watch
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.contracts.envelopes import ToolResult, tool_result
+from blendwright.contracts.events import Defect, RunEnded, WorkspaceClosed
 from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.session import Session
@@ -34,6 +36,9 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
 
+if TYPE_CHECKING:
+    from blendwright.app.observing.metrics import Metrics
+
 # Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
 WORTH_SAVING_MS = 300.0
 
@@ -51,6 +56,7 @@ class OpenScene:
         session: Session,
         files: FileAccess,
         recovered: tuple[str, ...],
+        watch: Watch,
     ) -> None:
         self.recovered = recovered
         self._scratch = scratch
@@ -60,11 +66,12 @@ class OpenScene:
         self._tools = tools
         self._session = session
         self._files = files
+        self._watch = watch
         self._closed = False
         ledger = Ledger(journal, scene)
         solo = Solo(scene, journal, ledger, files)
-        self._executor = Executor(scene, ledger, solo, tools, session, files)
-        self._runner = Runner(scene, journal, ledger, solo, tools, session, files)
+        self._executor = Executor(scene, ledger, solo, tools, session, files, watch)
+        self._runner = Runner(scene, journal, ledger, solo, tools, session, files, watch)
         self._registry = registry_fingerprint(type(tool) for tool in tools.values())
 
     def __enter__(self) -> Self:
@@ -73,6 +80,8 @@ class OpenScene:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, BlendwrightError):
+            self._watch(Defect(error))
         self.close()
 
     def call(self, tool: str, /, **args: Any) -> ToolResult:
@@ -128,7 +137,9 @@ class OpenScene:
             plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
         valid = validate(plan, self._tools, self._session)
         if not isinstance(valid, ValidPlan):
-            return refused(plan, valid)
+            report = refused(plan, valid)
+            self._watch(RunEnded(report))
+            return report
         ordered = schedule(valid, self._registry, self._scene.hash)
         return self._runner.run(ordered, valid.failing, seconds=timeout, cancel=cancel, progress=progress)
 
@@ -169,6 +180,13 @@ class OpenScene:
         return History(self._journal, self._scene, self._pool, self._registry)
 
     @property
+    def metrics(self) -> Metrics:
+        """What happened since the workspace was opened, for Prometheus."""
+        from blendwright.app.observing.metrics import Metrics
+
+        return Metrics(self._watch.tally)
+
+    @property
     def blender(self) -> BlenderProfile:
         """The Blender that holds the scene."""
         return self._scene.profile
@@ -193,5 +211,6 @@ class OpenScene:
             crash_points.reach("close.saved")
             self._pool.close()
             crash_points.reach("close.workers_ended")
+            self._watch(WorkspaceClosed())
             self._journal.close()
             self._scratch.remove()

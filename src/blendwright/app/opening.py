@@ -7,11 +7,13 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from blendwright.app.observing.watch import Watch, watch_workspace
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
+from blendwright.contracts.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.contracts.session import Session
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.journal import Journal
@@ -33,6 +35,7 @@ def open(
     spare: bool = True,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
+    observers: Sequence[Observer] = (),
 ) -> OpenScene:
     """Open a workspace and the scene in it, which lives on until the next time.
 
@@ -41,6 +44,7 @@ def open(
     roots: the directories in which calls may read and write files.
     session: what calls may do and cost; the defaults otherwise.
     spare: keep a second Blender ready, so that a lost one is replaced at once.
+    observers: are told every event, beside the log and the metrics; each is a function of one argument.
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
 
     Blender starts with the first call. Raises EnvironmentUnfit when the workspace or the file cannot be used: another process
@@ -51,7 +55,8 @@ def open(
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
     place = Path(workspace).resolve()
     with contextlib.ExitStack() as undo:
-        journal = Journal(place)
+        watch = Watch()
+        journal = Journal(place, observe=watch)
         undo.callback(journal.close)
         if start is not None and journal.head is not None:
             raise EnvironmentUnfit(
@@ -60,7 +65,11 @@ def open(
             )
         scratch = _scratch(place)
         undo.callback(scratch.remove)
+        # From here on: the log belongs to whoever holds the workspace.
+        watch_workspace(watch, place, observers)
+        undo.callback(watch, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
+        watch(WorkspaceOpened(str(place), recovered))
         taken = None if start is None else _taken_over(start, scratch)
         options = SpawnOptions(
             scratch_root=scratch.path,
@@ -70,10 +79,15 @@ def open(
         known = catalog.tools() if tools is None else tools
         pool = Pool(options)
         live = LiveScene(
-            pool, journal, registry_fingerprint(type(tool) for tool in known.values()), spare=spare, start=taken
+            pool,
+            journal,
+            registry_fingerprint(type(tool) for tool in known.values()),
+            spare=spare,
+            start=taken,
+            observe=watch,
         )
         files = FileAccess([Path(root) for root in roots], place / "artifacts")
-        opened = OpenScene(scratch, pool, journal, live, known, session or Session(), files, recovered)
+        opened = OpenScene(scratch, pool, journal, live, known, session or Session(), files, recovered, watch)
         undo.pop_all()
     return opened
 

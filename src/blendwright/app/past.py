@@ -10,9 +10,11 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
+from blendwright.app.observing.watch import Watch, watch_workspace
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
+from blendwright.contracts.events import WorkspaceClosed
 from blendwright.contracts.journal_port import JournalPort, JournalReader
 from blendwright.contracts.tool import registry_fingerprint
 from blendwright.contracts.worker_port import WorkerPort
@@ -37,10 +39,14 @@ def mending(workspace: str | Path) -> Generator[JournalPort]:
     """The journal, writable also in quarantine. Raises EnvironmentUnfit when there is none or another process holds it."""
     with looking(workspace):
         pass
-    journal = Journal(Path(workspace).resolve(), recovering=True)
+    place = Path(workspace).resolve()
+    watch = Watch()
+    journal = Journal(place, recovering=True, observe=watch)
+    watch_workspace(watch, place)
     try:
         yield journal
     finally:
+        watch(WorkspaceClosed())
         journal.close()
 
 

@@ -5,14 +5,29 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from blendwright.cli import audit, call, doctor, history, preview, recover, replay, run, snapshot, tools, validate
+from blendwright.cli import (
+    audit,
+    call,
+    doctor,
+    history,
+    metrics,
+    preview,
+    recover,
+    replay,
+    run,
+    snapshot,
+    tools,
+    validate,
+)
 from blendwright.cli.output import Exit, fail
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 
+# Read by whoever opens a workspace.
+LOG_LEVEL = "BLENDWRIGHT_LOG"
 # Names the place of a defect, for whoever reports one; without it no stack trace reaches a user.
 TRACE = "BLENDWRIGHT_TRACE"
 
@@ -24,6 +39,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def options(
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show the log on standard error; it goes before the command.")
+    ] = False,
+) -> None:
+    if verbose:
+        os.environ.setdefault(LOG_LEVEL, "info")
+
+
 app.command("run")(run.run)
 app.command("preview")(preview.preview)
 app.command("call")(call.call)
@@ -40,6 +67,7 @@ app.command("export")(history.export)
 app.command("adopt")(history.adopt)
 app.command("gc")(history.gc)
 app.add_typer(audit.app, name="audit")
+app.command("metrics")(metrics.metrics)
 app.command("replay")(replay.replay)
 app.command("recover")(recover.recover)
 app.command("doctor")(doctor.doctor)

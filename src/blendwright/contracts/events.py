@@ -56,6 +56,16 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class RunBrokenOff:
+    """A run that ended without a report: there was no Blender, or no disk, to go on with. What was committed stands."""
+
+    request_id: str
+    dialect: str
+    schedule_hash: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallEnded:
     """One tool call outside of any plan. `recorded`: it is in the audit, so `Committed` has told of it before."""
 
@@ -132,6 +142,13 @@ class WorkerTrouble:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that whoever set this up should know."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Defect:
     """Something was raised that nobody expected."""
 
@@ -143,6 +160,7 @@ Event = (
     | WorkspaceClosed
     | RunStarted
     | RunEnded
+    | RunBrokenOff
     | CallEnded
     | Committed
     | RolledBack
@@ -152,6 +170,7 @@ Event = (
     | QuarantineEnded
     | SceneBuilt
     | WorkerTrouble
+    | Remark
     | Defect
 )
 

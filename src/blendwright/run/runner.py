@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from blendwright.contracts.events import Observer, RunEnded, RunStarted, silent
+from blendwright.contracts.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
 from blendwright.contracts.journal_port import AuditIds, Entry, JournalPort, NewAudit
 from blendwright.contracts.session import Session, gate
 from blendwright.contracts.tool import AnyTool
@@ -25,6 +26,7 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.pipeline import Bounds, Pipeline
 from blendwright.run.solo import Solo
 from blendwright.values import crash_points
+from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Schedule
@@ -78,8 +80,13 @@ class Runner:
                 self._scene.known_hash,
             )
         )
-        with collector_paused():
-            report = self._run(schedule, failing, seconds, cancel, progress)
+        try:
+            with collector_paused():
+                report = self._run(schedule, failing, seconds, cancel, progress)
+        except BaseException as error:
+            message = str(error) or type(error).__name__
+            self._observe(RunBrokenOff(plan.request_id, plan.dialect, schedule.hash, message))
+            raise
         self._observe(RunEnded(report))
         return report
 
@@ -115,7 +122,12 @@ class Runner:
             pipeline = Pipeline(
                 self._scene, self._ledger, self._solo, board, bounds, stop=plan.on_failure == "stop", whole=whole
             )
-            pipeline.run(runnable)
+            try:
+                pipeline.run(runnable)
+            except BaseException:
+                if boundary is not None:
+                    self._give_up(boundary, pipeline.failures)
+                raise
             if boundary is not None:
                 self._close(boundary, board, pipeline.failures)
         board.release()
@@ -199,6 +211,13 @@ class Runner:
         crash_points.reach("whole.rolled_back")
         self._scene.head_moved()
         board.take_back(f"taken back, because '{culprit}' was not done")
+
+    def _give_up(self, boundary: int, failures: Sequence[NewAudit]) -> None:
+        """The run ends without an answer. Left open, the boundary would take back what others do in this workspace later."""
+        # A journal that cannot be written to any more takes nothing from others either; whoever opens it next rolls back.
+        with contextlib.suppress(BlendwrightError):
+            self._journal.roll_back(boundary, failures)
+            self._scene.head_moved()
 
     def _report(self, schedule: Schedule, board: Board, started: float) -> RunReport:
         plan = schedule.plan

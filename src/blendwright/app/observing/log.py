@@ -1,0 +1,195 @@
+"""The log of the core: every event as one JSON line, with all the ids that apply to it.
+
+Lines about operations are their audit records, so log and audit cannot tell different things. Arguments and results are never logged.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections import Counter
+from collections.abc import Mapping, MutableMapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import structlog
+
+from blendwright.app.observing.log_file import LEVELS, LogFile
+from blendwright.contracts import events
+
+# Names the least level that is also shown on standard error. "off" writes no log at all.
+VARIABLE = "BLENDWRIGHT_LOG"
+OFF = "off"
+# Of a run that failed in thousands of places the log tells so many.
+MOST_FAULTS = 20
+WELL = frozenset({"succeeded", "skipped_idempotent"})
+
+
+def wanted_level(environment: Mapping[str, str] | None = None) -> str | None:
+    """What the environment asks for: a level, "off", or None for the file alone. An unknown word is taken for info."""
+    word = (os.environ if environment is None else environment).get(VARIABLE, "").strip().lower()
+    if not word:
+        return None
+    return word if word in (*LEVELS, OFF) else "info"
+
+
+class Log:
+    """An observer that writes the log of one workspace."""
+
+    def __init__(self, workspace: Path, *, shown: str | None = None) -> None:
+        self._file = LogFile(workspace, shown=shown)
+        level = "debug" if shown == "debug" else "info"
+        self._log: Any = structlog.wrap_logger(
+            self._file,
+            processors=[structlog.processors.add_log_level, _stamp, structlog.processors.JSONRenderer(orjson.dumps)],
+            wrapper_class=structlog.make_filtering_bound_logger(level),
+            context_class=dict,
+            cache_logger_on_first_use=True,
+        ).bind(workspace=str(workspace))
+        self._idle = self._log
+        self._running: str | None = None
+
+    def __call__(self, event: events.Event) -> None:
+        self._tell(event)
+        self._file.flush()
+        if isinstance(event, events.WorkspaceClosed):
+            self._file.close()
+
+    def _tell(self, event: events.Event) -> None:
+        match event:
+            case events.Committed():
+                self._operations(event.records, event.commits)
+            case events.RolledBack():
+                self._operations(event.records, event.commits)
+                self._log.warning("plan rolled back", head=event.base, taken_back=len(event.records))
+            case events.RunStarted():
+                self._started(event)
+            case events.RunEnded():
+                self._ended(event)
+            case events.RunBrokenOff():
+                self._log.error("run broken off", message=event.message)
+                self._log, self._running = self._idle, None
+            case events.CallEnded():
+                self._called(event)
+            case events.WorkerTrouble():
+                say = self._log.error if event.lost else self._log.warning
+                what = "worker lost" if event.lost else "tool raised"
+                say(what, **_ids(event.ids), pid=event.pid, message=event.message, worker_log=list(event.log))
+            case events.Defect():
+                self._log.error("defect", error=repr(event.error), trace=traceback.format_exception(event.error))
+            case _:
+                self._rest(event)
+
+    def _rest(self, event: events.Event) -> None:
+        match event:
+            case events.WorkspaceOpened():
+                say = self._log.warning if event.recovered else self._log.info
+                say("workspace opened", recovered=list(event.recovered), pid=os.getpid())
+            case events.WorkspaceClosed():
+                self._log.info("workspace closed")
+            case events.SceneBuilt():
+                say = self._log.warning if event.again else self._log.info
+                what = "scene rebuilt" if event.again else "scene built"
+                spent = round(event.seconds * 1000, 3)
+                say(what, pid=event.pid, scene_hash=event.scene_hash, redone=event.redone, duration_ms=spent)
+            case events.CheckpointSaved():
+                self._log.info("checkpoint saved", commit=event.commit, scene_hash=event.scene_hash, bytes=event.size)
+            case events.HeadMoved():
+                self._log.info("head moved", kind=event.kind, origin=event.origin, head=event.to)
+            case events.Quarantined():
+                self._log.error("quarantined", reason=event.reason, expected=event.expected, found=event.found)
+            case events.Remark():
+                self._log.warning("remark", message=event.message)
+            case events.QuarantineEnded():
+                self._log.warning("quarantine ended", how=event.how)
+            case _:
+                pass
+
+    def _operations(self, records: Sequence[Mapping[str, Any]], commits: Sequence[int | None]) -> None:
+        info, warning, running = self._log.info, self._log.warning, self._running
+        for record, commit in zip(records, commits, strict=True):
+            # What is bound holds for the run; anything else that is committed meanwhile is not part of it.
+            if record["request_id"] != running and running is not None:
+                info, warning, running = self._idle.info, self._idle.warning, None
+            (info if record["status"] in WELL else warning)(
+                "operation",
+                timestamp=record["timestamp"],
+                gemini_request_id=record["request_id"],
+                operation_id=record["operation_id"],
+                mcp_call_id=record["mcp_call_id"],
+                blender_mutation_id=record["blender_mutation_id"],
+                tool_name=record["tool_name"],
+                safety_level=record["safety_level"],
+                status=record["status"],
+                error_code=record["error_code"],
+                scene_hash_before=record["scene_hash_before"],
+                scene_hash_after=record["scene_hash_after"],
+                plan_us=record["plan_us"],
+                execute_us=record["execute_us"],
+                verify_us=record["verify_us"],
+                commit=commit,
+                audit_sequence=record["sequence"],
+            )
+
+    def _started(self, event: events.RunStarted) -> None:
+        self._running = event.request_id
+        self._log = self._idle.bind(gemini_request_id=event.request_id, schedule_hash=event.schedule_hash)
+        self._log.info(
+            "run started",
+            dialect=event.dialect,
+            boundary=event.boundary,
+            operations=event.operations,
+            scene_hash=event.baseline,
+        )
+
+    def _ended(self, event: events.RunEnded) -> None:
+        report = event.report
+        faults = [
+            {
+                "operation_id": operation.operation_id,
+                "mcp_call_id": operation.mcp_call_id,
+                "error_code": operation.fault.value,
+                "message": operation.message,
+            }
+            for operation in report.operations
+            if operation.fault is not None
+        ]
+        faults += [{"error_code": finding.fault.value, "message": finding.message} for finding in report.findings]
+        (self._idle.info if report.ok else self._idle.warning)(
+            "run ended",
+            gemini_request_id=report.request_id,
+            schedule_hash=report.schedule_hash,
+            status=report.status,
+            operations=dict(Counter(operation.status for operation in report.operations)),
+            duration_ms=report.timings.get("run_ms"),
+            faults=faults[:MOST_FAULTS],
+        )
+        self._log, self._running = self._idle, None
+
+    def _called(self, event: events.CallEnded) -> None:
+        outcome = event.outcome
+        (self._log.info if outcome.ok else self._log.warning)(
+            "call ended",
+            **_ids(event.ids),
+            blender_mutation_id=outcome.blender_mutation_id,
+            tool_name=outcome.tool,
+            error_code=None if outcome.fault is None else outcome.fault.value,
+            message=outcome.message,
+            phases_ms={phase.name: phase.ms for phase in outcome.trace},
+        )
+
+
+def _ids(ids: events.CallIds) -> dict[str, str | None]:
+    return {
+        "gemini_request_id": ids.request_id,
+        "operation_id": ids.operation_id,
+        "mcp_call_id": ids.mcp_call_id,
+    }
+
+
+def _stamp(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    if "timestamp" not in event:
+        event["timestamp"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return event

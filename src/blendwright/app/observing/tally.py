@@ -1,0 +1,129 @@
+"""Counts what happens, cheaply: plain numbers that are turned into metrics only when somebody asks for them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from blendwright.contracts import events
+from blendwright.contracts.journal_port import JournalReader, Statistics
+
+PHASES = ("plan", "execute", "verify")
+# Seconds. A simple operation takes a tenth of a millisecond, a render minutes.
+OPERATION_BOUNDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+RUN_BOUNDS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+PAGE = 5000
+
+Record = Mapping[str, Any]
+
+
+class Durations:
+    """A histogram, with the last record that fell into each bucket as its example."""
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.examples: list[tuple[Record, float] | None] = [None] * (len(bounds) + 1)
+        self.sum = 0.0
+
+    def add(self, seconds: float, record: Record | None = None) -> None:
+        bucket = bisect_left(self.bounds, seconds)
+        self.counts[bucket] += 1
+        self.sum += seconds
+        if record is not None:
+            self.examples[bucket] = (record, seconds)
+
+
+class Tally:
+    """An observer that counts. One for each open workspace, or one for what a journal holds."""
+
+    def __init__(self) -> None:
+        self.operations: Counter[tuple[str, str]] = Counter()
+        self.examples: dict[tuple[str, str], Record] = {}
+        self.failures: Counter[tuple[str, str]] = Counter()
+        self.refusals: Counter[str] = Counter()
+        self.durations: defaultdict[str, Durations] = defaultdict(lambda: Durations(OPERATION_BOUNDS))
+        self.phases: Counter[str] = Counter()
+        self.runs: Counter[tuple[str, str]] = Counter()
+        self.run_durations = Durations(RUN_BOUNDS)
+        self.rebuild_durations = Durations(RUN_BOUNDS)
+        self.counts: Counter[str] = Counter()
+        self.moves: Counter[str] = Counter()
+        self.held: Statistics | None = None
+
+    def __call__(self, event: events.Event) -> None:
+        match event:
+            case events.Committed():
+                for record in event.records:
+                    self.add(record)
+                self.counts["commits"] += len(event.commits) - event.commits.count(None)
+            case events.RolledBack():
+                for record in event.records:
+                    self.add(record)
+                self.counts["rollbacks"] += 1
+            case events.RunEnded():
+                self._ended(event)
+            case events.RunBrokenOff():
+                self.runs[event.dialect, "broken_off"] += 1
+            case events.CallEnded():
+                if not event.recorded and event.outcome.fault is not None:
+                    self.refusals[event.outcome.fault.value] += 1
+            case events.CheckpointSaved():
+                self.counts["checkpoints"] += 1
+                self.counts["checkpoint_bytes"] += event.size
+            case events.SceneBuilt():
+                self.rebuild_durations.add(event.seconds)
+                self.counts["worker_restarts"] += event.again
+            case events.WorkerTrouble():
+                self.counts["workers_lost"] += event.lost
+            case events.WorkspaceOpened():
+                self.counts["recoveries"] += bool(event.recovered)
+            case events.HeadMoved():
+                self.moves[event.kind] += 1
+            case events.Quarantined():
+                self.counts["quarantines"] += 1
+            case _:
+                pass
+
+    def add(self, record: Record) -> None:
+        """One audit record."""
+        tool, code = record["tool_name"], record["error_code"]
+        key = tool, record["status"]
+        self.operations[key] += 1
+        self.examples[key] = record
+        if code is not None:
+            self.failures[tool, code] += 1
+        plan, execute, verify = record["plan_us"], record["execute_us"], record["verify_us"]
+        if plan is None:
+            return
+        phases = self.phases
+        phases["plan"] += plan
+        phases["execute"] += execute or 0
+        phases["verify"] += verify or 0
+        self.durations[tool].add((plan + (execute or 0) + (verify or 0)) / 1e6, record)
+
+    def _ended(self, event: events.RunEnded) -> None:
+        report = event.report
+        self.runs[report.dialect, report.status] += 1
+        if "run_ms" in report.timings:
+            self.run_durations.add(report.timings["run_ms"] / 1000)
+        self.refusals.update(finding.fault.value for finding in report.findings)
+
+
+def of_journal(journal: JournalReader) -> Tally:
+    """What the journal of a workspace can tell, whichever processes wrote it: nothing of runs and workers."""
+    tally = Tally()
+    last = 0
+    while page := journal.audit_records(after=last, limit=PAGE):
+        for one in page:
+            tally.add(one.record)
+        last = page[-1].sequence
+    held = journal.statistics()
+    tally.held = held
+    tally.counts["commits"] = sum(held.commits.values())
+    tally.counts["rollbacks"] = held.moves.get("rollback", 0)
+    tally.counts["quarantines"] = held.quarantines
+    tally.moves.update({kind: count for kind, count in held.moves.items() if kind in ("checkout", "undo", "redo")})
+    return tally

@@ -1,0 +1,197 @@
+"""Events as OpenTelemetry spans and metrics: run, its operations, their phases. Only loaded where it was asked for.
+
+The providers are the caller's: nothing global is read or set here. A span is made when its operation is durable, with the times that
+the audit record has; so a trace tells exactly what the audit tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from time import time_ns
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.metrics import MeterProvider
+from opentelemetry.trace import Span, Status, StatusCode, TracerProvider
+
+from blendwright.contracts import events
+
+NAME = "blendwright"
+PHASES = (("plan", "plan_us"), ("execute", "execute_us"), ("verify", "verify_us"))
+WELL = frozenset({"succeeded", "skipped_idempotent"})
+# As the ids are called in logs, under a prefix of our own, as the conventions ask for.
+ATTRIBUTES = {
+    "gemini_request_id": "request_id",
+    "operation_id": "operation_id",
+    "mcp_call_id": "mcp_call_id",
+    "blender_mutation_id": "blender_mutation_id",
+    "tool_name": "tool_name",
+    "safety_level": "safety_level",
+    "status": "status",
+    "error_code": "error_code",
+    "scene_hash_before": "scene_hash_before",
+    "scene_hash_after": "scene_hash_after",
+    "audit_sequence": "sequence",
+}
+
+
+class Telemetry:
+    """An observer for the providers it is given; either may be left out."""
+
+    def __init__(self, tracers: TracerProvider | None = None, meters: MeterProvider | None = None) -> None:
+        self._tracer = None if tracers is None else tracers.get_tracer(NAME)
+        self._meters = None if meters is None else _Instruments(meters)
+        self._run: Span | None = None
+        self._running: str | None = None
+        self._schedule: str | None = None
+
+    def __call__(self, event: events.Event) -> None:
+        match event:
+            case events.RunStarted():
+                self._started(event)
+            case events.RunEnded():
+                labels = {"dialect": event.report.dialect, "status": event.report.status}
+                spent = event.report.timings.get("run_ms")
+                self._ended(labels, spent, well=event.report.ok)
+            case events.RunBrokenOff():
+                self._ended({"dialect": event.dialect, "status": "broken_off"}, None, well=False)
+            case events.Committed():
+                self._operations(event)
+                self._count("commits", len(event.commits) - event.commits.count(None))
+            case events.RolledBack():
+                self._operations(event)
+                self._count("rollbacks", 1)
+            case events.CheckpointSaved():
+                self._count("checkpoints", 1)
+                self._count("checkpoint_bytes", event.size)
+            case events.SceneBuilt():
+                self._count("worker_restarts", int(event.again))
+                self._note("scene built", pid=event.pid, redone=event.redone, seconds=event.seconds)
+            case events.WorkerTrouble():
+                self._count("workers_lost", int(event.lost))
+                self._note("worker trouble", message=event.message, **_ids(event.ids))
+            case events.WorkspaceOpened():
+                self._count("recoveries", int(bool(event.recovered)))
+            case events.Quarantined():
+                self._count("quarantines", 1)
+                self._note("quarantined", reason=event.reason)
+            case _:
+                pass
+
+    def _started(self, event: events.RunStarted) -> None:
+        self._running, self._schedule = event.request_id, event.schedule_hash
+        if self._tracer is not None:
+            about = {
+                "gemini_request_id": event.request_id,
+                "schedule_hash": event.schedule_hash,
+                "dialect": event.dialect,
+                "boundary": event.boundary,
+                "operations": event.operations,
+                "scene_hash_before": event.baseline,
+            }
+            self._run = self._tracer.start_span("run", context=Context(), attributes=dict(_named(about)))
+
+    def _ended(self, labels: Mapping[str, str], spent_ms: float | None, *, well: bool) -> None:
+        if self._meters is not None:
+            self._meters.runs.add(1, labels)
+            if spent_ms is not None:
+                self._meters.run_seconds.record(spent_ms / 1000, labels, _within(self._run))
+        if self._run is not None:
+            self._run.set_attributes(dict(_named({"status": labels["status"]})))
+            if not well:
+                self._run.set_status(Status(StatusCode.ERROR, labels["status"]))
+            self._run.end()
+        self._run = self._running = self._schedule = None
+
+    def _operations(self, event: events.Committed | events.RolledBack) -> None:
+        for record, commit in zip(event.records, event.commits, strict=True):
+            ours = record["request_id"] == self._running
+            context = _within(self._run if ours else None)
+            if self._tracer is not None:
+                context = self._span(record, commit, context, self._schedule if ours else None)
+            if self._meters is not None:
+                self._meters.add(record, context)
+
+    def _span(self, record: Mapping[str, Any], commit: int | None, context: Context, schedule: str | None) -> Context:
+        assert self._tracer is not None
+        ended = _ns(record["timestamp"])
+        started = ended - 1000 * sum(record[field] or 0 for _, field in PHASES)
+        about = {name: record[field] for name, field in ATTRIBUTES.items()}
+        about |= {"commit": commit, "schedule_hash": schedule}
+        span = self._tracer.start_span(
+            f"operation {record['tool_name']}", context=context, attributes=dict(_named(about)), start_time=started
+        )
+        within = trace.set_span_in_context(span, context)
+        for phase, field in PHASES:
+            if record[field] is not None:
+                part = self._tracer.start_span(
+                    f"phase {phase}",
+                    context=within,
+                    attributes=dict(_named({"mcp_call_id": record["mcp_call_id"], "phase": phase})),
+                    start_time=started,
+                )
+                started += 1000 * record[field]
+                part.end(started)
+        if record["status"] not in WELL:
+            span.set_status(Status(StatusCode.ERROR, record["error_code"] or record["status"]))
+        span.end(ended)
+        return within
+
+    def _note(self, name: str, **about: Any) -> None:
+        if self._run is not None:
+            self._run.add_event(name, dict(_named(about)), time_ns())
+
+    def _count(self, name: str, count: int) -> None:
+        if self._meters is not None and count:
+            self._meters.counts[name].add(count)
+
+
+class _Instruments:
+    """The same metrics as the Prometheus text has. Ids are on the spans, to which the SDK links its examples."""
+
+    def __init__(self, provider: MeterProvider) -> None:
+        meter = provider.get_meter(NAME)
+        self.operations = meter.create_counter("blendwright.operations")
+        self.failures = meter.create_counter("blendwright.failures")
+        self.operation_seconds = meter.create_histogram("blendwright.operation.duration", unit="s")
+        self.runs = meter.create_counter("blendwright.runs")
+        self.run_seconds = meter.create_histogram("blendwright.run.duration", unit="s")
+        names = ("commits", "rollbacks", "checkpoints", "checkpoint_bytes", "worker_restarts", "workers_lost",
+                 "recoveries", "quarantines")  # fmt: skip
+        self.counts = {name: meter.create_counter(f"blendwright.{name}") for name in names}
+
+    def add(self, record: Mapping[str, Any], context: Context) -> None:
+        tool = record["tool_name"]
+        self.operations.add(1, {"tool": tool, "status": record["status"]}, context)
+        if record["error_code"] is not None:
+            self.failures.add(1, {"tool": tool, "error_code": record["error_code"]}, context)
+        if record["plan_us"] is not None:
+            seconds = sum(record[field] or 0 for _, field in PHASES) / 1e6
+            self.operation_seconds.record(seconds, {"tool": tool}, context)
+
+
+def _within(span: Span | None) -> Context:
+    """Never the context of the caller's thread: our events may be told in anyone's."""
+    return Context() if span is None else trace.set_span_in_context(span, Context())
+
+
+def _named(about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in about.items():
+        if value is not None:
+            yield f"{NAME}.{name}", value
+
+
+def _ids(ids: events.CallIds) -> dict[str, Any]:
+    return {
+        "gemini_request_id": ids.request_id,
+        "operation_id": ids.operation_id,
+        "mcp_call_id": ids.mcp_call_id,
+    }
+
+
+def _ns(timestamp: str) -> int:
+    """Nanoseconds since the epoch, without the rounding of a float."""
+    moment = datetime.fromisoformat(timestamp)
+    return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000
