@@ -7,7 +7,7 @@ import random
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -17,6 +17,8 @@ from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects import operations, steps
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.run.keys import operation_key
+from blendwright.values import crash_points
+from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -285,6 +287,29 @@ def test_a_plan_that_is_kept_whole_acknowledges_nothing_before_it_is_kept(engine
 
     report = engine.run(plan, progress=progress)
     assert report.ok and open_ones == [False] * 150
+
+
+def test_a_plan_that_is_kept_whole_leaves_nothing_behind_when_no_blender_can_be_had_any_more(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = engine.head()
+
+    def no_blender() -> NoReturn:
+        raise EnvironmentUnfit("no Blender, on purpose")
+
+    def lose() -> None:
+        monkeypatch.setattr(engine.pool, "take", no_blender)
+        engine.kill_worker()
+
+    plan = plan_of("gone", *(box(f"op{number:03d}") for number in range(150)), boundary="plan")
+    crash_points.arm("plan.committed:1", lose)
+    with pytest.raises(EnvironmentUnfit):
+        engine.run(plan)
+    monkeypatch.undo()
+    assert engine.head() == before and engine.journal.open_boundary() is None
+    # What is done next is nobody's to take back.
+    assert engine.run(plan_of("next", box("a"))).ok
+    assert engine.journal.recovery().boundary is None
 
 
 # ---------------------------------------------------------------------- deadlines, cancellation, lost workers
