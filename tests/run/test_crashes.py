@@ -1,114 +1,131 @@
-"""kill -9 of core, worker and both: nothing acknowledged is lost, nothing is applied twice, and the plan is completed afterwards."""
+"""kill -9 of core, worker and both at every named point of the run layer: nothing acknowledged is lost, nothing is applied twice.
+
+One workspace lives through all of it. Whoever opens it next rebuilds its scene, comparing every hash, plays the story that was
+broken off to its end, and is killed in the next one: each must end in the scene of a story that nobody disturbed.
+"""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import ast
+import itertools
+import signal
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from crash_child import plan
+from crash_evidence import assert_holds, ended, facts, hashes
+from crash_server import Ask, Case, Whom, server, told_of
+from crash_story import FAILING
 
 import blendwright
-from blendwright.journal import Journal
-from journal.ledger import assert_sound
 
-SIZE = 150
-CHILD = Path(__file__).with_name("crash_child.py")
-
-# Who is killed, after which acknowledgement; or at which crash point of the journal, for which time.
-INSTANTS = [(whom, at) for whom in ("core", "both") for at in (1, 2, 60, 100, 149, 150)] + [
-    ("worker", 1),
-    ("worker", 149),
-]
-POINTS = [
-    f"{point}:{nth}"
-    for point, nth in (
-        ("commit.begun", 2),
-        ("commit.half_of_commits", 1),
-        ("commit.commits_written", 2),
-        ("commit.audit_written", 3),
-        ("commit.head_moved", 2),
-        ("commit.before_commit", 1),
-        ("commit.before_commit", 3),
-        ("commit.after_commit", 1),
-        ("commit.after_commit", 2),
-        ("commit.after_commit", 3),
-        ("acquire.after_commit", 1),
-        ("close.before_lock_release", 1),
-    )
-]
-CASES = [(f"{whom} after {at}", whom, at, None) for whom, at in INSTANTS] + [
-    (point, "nobody", 0, point) for point in POINTS
-]
+SOURCE = Path(blendwright.__file__).parent
 
 
-def run_child(workspace: Path, whom: str, at: int, point: str | None) -> tuple[list[tuple[str, str, str]], int]:
-    """What the child acknowledged, and how it ended."""
-    environment = dict(os.environ) | ({"BLENDWRIGHT_CRASH_AT": point} if point else {})
-    done = subprocess.run(
-        [sys.executable, CHILD, workspace, str(SIZE), whom, str(at)],
-        env=environment, capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
-    lines = [line.split(" ") for line in done.stdout.decode().splitlines()]
-    return [(line[0], line[1], line[2]) for line in lines if line[0] != "end"], done.returncode
+def named_points() -> list[str]:
+    """Every place in the run layer and above it, read from the source."""
+    found: list[str] = []
+    for path in sorted([*(SOURCE / "run").glob("*.py"), *(SOURCE / "app").glob("*.py")]):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "crash_points.reach":
+                assert isinstance(node.args[0], ast.Constant)
+                found.append(str(node.args[0].value))
+    return found
+
+
+POINTS = named_points()
+# Reached many times in a story: somewhere in the middle, besides the first.
+LATER = (
+    "plan.sent:70",
+    "plan.answered:100",
+    "plan.before_commit:2",
+    "plan.committed:3",
+    "rebuild.redone:2",
+    "save.written:2",
+)
+ALL = [*(f"{point}:1" for point in POINTS), *LATER]
+TAKEN_BACK = ("plan.failed", "whole.before_rollback", "whole.rolled_back", "rebuild.redone")
+# No worker lives there.
+WITHOUT_WORKER = ("recovery.", "close.workers_ended")
+WHOM: tuple[Whom, ...] = ("core", "worker", "both")
+EVERY = [(point, whom) for whom in WHOM for point in ALL if whom != "worker" or not point.startswith(WITHOUT_WORKER)]
+# One who is killed per point, in turn; all of them in make test-slow.
+QUICK = {(point, WHOM[place % 3] if (point, WHOM[place % 3]) in EVERY else "core") for place, point in enumerate(ALL)}
+
+
+class Life:
+    """A workspace, the stories it has lived through, and what a story is where nobody is killed."""
+
+    def __init__(self, ask: Ask, directory: Path) -> None:
+        self._ask = ask
+        self._directory = directory
+        self._numbers = itertools.count(1)
+        self._places = itertools.count()
+        self._open: int | None = None
+        self.undisturbed: dict[str, str] = {}
+        self.renew()
+        assert self.go([0], "nowhere:1", "nobody") == 0
+        self.undisturbed = hashes(self.told)
+
+    def renew(self) -> None:
+        """Another workspace: what it has not lived through, or whatever went wrong in the old one, must not matter."""
+        self.workspace = self._directory / f"life-{next(self._places)}"
+        self._open = None
+
+    @property
+    def told(self) -> list[list[str]]:
+        return facts(told_of(self.workspace))
+
+    def go(self, stories: list[int], point: str, whom: Whom, *, quarantine: bool = False) -> int:
+        return self._ask(Case(str(self.workspace), stories, [point] * len(stories), whom, quarantine))
+
+    def next_story(self, point: str) -> int:
+        return next(n for n in self._numbers if (n % FAILING == 0) == point.startswith(TAKEN_BACK))
+
+    def killed(self, point: str, whom: Whom) -> None:
+        if point.startswith("baseline."):
+            self.renew()
+        if point.startswith("recovery."):
+            # There must be something to recover from.
+            self.killed("whole.before_keep:1", "core")
+        story = self.next_story(point)
+        stories = [story] if self._open is None else [self._open, story]
+        try:
+            code = self.go(stories, point, whom, quarantine=point.startswith("rescue."))
+            # A core that was killed in an older story never came to the new one.
+            told = self.told
+            begun = [number for number in stories if number not in ended(told)]
+            self._open = begun[0] if begun else None
+            assert code == (0 if whom == "worker" else -signal.SIGKILL)
+            assert ["killed", whom, point] in told
+            if (self.workspace / "journal.db").exists() and told:
+                assert_holds(self.workspace, told, self.undisturbed)
+        except BaseException:
+            self.renew()
+            raise
+
+    def completed(self) -> None:
+        """Whatever was broken off last is played to its end."""
+        if self._open is not None:
+            assert self.go([self._open], "nowhere:1", "nobody") == 0
+            self._open = None
+        assert_holds(self.workspace, self.told, self.undisturbed)
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The hash after each operation where nobody is killed."""
-    acknowledged, code = run_child(tmp_path_factory.mktemp("undisturbed"), "nobody", 0, None)
-    assert code == 0 and len(acknowledged) == SIZE
-    return {id: hash for id, _, hash in acknowledged}
+def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
+    with server("crash_server") as ask:
+        yield Life(ask, tmp_path_factory.mktemp("lives"))
 
 
-@pytest.fixture(scope="module")
-def crashed(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[dict[str, tuple[Path, list[tuple[str, str, str]], int]]]:
-    """Every case, two at a time: most of their time goes into starting Blender."""
-    places = {name: tmp_path_factory.mktemp("crashed") for name, *_ in CASES}
-    with ThreadPoolExecutor(2) as threads:
-        running = {name: threads.submit(run_child, places[name], whom, at, point) for name, whom, at, point in CASES}
-        yield {name: (places[name], *found.result()) for name, found in running.items()}
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    ("point", "whom"),
+    [pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow, id=" ".join(case)) for case in EVERY],
+)
+def test_killed_at_a_point_nothing_is_lost_or_applied_twice(life: Life, point: str, whom: Whom) -> None:
+    life.killed(point, whom)
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(("name", "whom"), [(name, whom) for name, whom, *_ in CASES], ids=lambda value: value)
-def test_nothing_acknowledged_is_lost_and_the_journal_is_sound(
-    crashed: dict[str, tuple[Path, list[tuple[str, str, str]], int]], undisturbed: dict[str, str], name: str, whom: str
-) -> None:
-    workspace, acknowledged, code = crashed[name]
-    assert (code == 0) == (whom == "worker"), "it was killed where it should be"
-    assert_sound(workspace)
-    with_journal = Journal(workspace)
-    commits = {commit.operation_id: commit for commit in with_journal.log(limit=1000) if commit.kind == "operation"}
-    with_journal.close()
-    order = list(undisturbed)
-    if whom != "worker":
-        # What stands is a beginning of the plan, with the hashes of the undisturbed run, and holds everything acknowledged.
-        assert sorted(commits) == order[: len(commits)]
-        assert all(commit.hash_after == undisturbed[id] for id, commit in commits.items())
-    assert {id for id, status, _ in acknowledged if status == "succeeded"} <= commits.keys()
-
-
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", ["core after 60", "both after 100", "worker after 149", "commit.half_of_commits:1"])
-def test_a_second_run_completes_the_plan_with_cached_receipts_for_the_first_part(
-    crashed: dict[str, tuple[Path, list[tuple[str, str, str]], int]], undisturbed: dict[str, str], name: str
-) -> None:
-    workspace, acknowledged, _ = crashed[name]
-    with blendwright.open(workspace, spare=False) as scene:
-        report = scene.run(plan(SIZE), request_id="crash")
-        assert report.ok
-        cached = {operation.operation_id for operation in report.operations if operation.status == "skipped_idempotent"}
-        assert {id for id, status, _ in acknowledged if status == "succeeded"} <= cached
-        assert scene.hash == undisturbed[max(undisturbed)] or name.startswith("worker")
-        found = scene.call("scene.find", name="Empty *", limit=1)
-        assert found.result is not None and found.result["total"] == SIZE
-        if "core" in name or "both" in name:
-            assert any("without closing" in sentence for sentence in scene.recovered)
-    assert_sound(workspace)
+def test_what_was_broken_off_last_is_completed(life: Life) -> None:
+    life.completed()
