@@ -55,6 +55,9 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
         "minimal_repair_plan is the smallest operation-level diff that makes the plan executable.",
     ),
     "OPS-CORR-01": (OPERATIONS, "gemini_request_id is required in planner output as request_id and carried along."),
+    "OPS-CORR-02": (OPERATIONS, "Each invocation has an mcp_call_id linked to one operation_id."),
+    "OPS-CORR-03": (OPERATIONS, "Each mutation logs blender_mutation_id with mcp_call_id and operation_id."),
+    "OPS-CORR-04": (OPERATIONS, "Logs, metrics and audit events have all ids that apply."),
     # ---- execution model: phases
     "EXEC-PHASE-01": (EXECUTION, "Arguments are validated against the tool's schema: required keys, types, ranges."),
     "EXEC-PHASE-02": (
@@ -189,12 +192,6 @@ LATER: dict[str, tuple[str, str]] = {
         OPERATIONS,
         "No full success when a mutation failed without a consistency point: with the executor.",
     ),
-    "OPS-CORR-02": (OPERATIONS, "Each invocation has an mcp_call_id linked to one operation_id: with the executor."),
-    "OPS-CORR-03": (
-        OPERATIONS,
-        "Each mutation logs blender_mutation_id with mcp_call_id and operation_id: with the executor.",
-    ),
-    "OPS-CORR-04": (OPERATIONS, "Logs, metrics and audit events have all ids that apply: with the executor."),
     "OPS-AUDIT-01": (
         OPERATIONS,
         "Each executed operation has the minimum audit record, field by field: with the journal.",

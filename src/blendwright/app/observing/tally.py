@@ -109,7 +109,8 @@ class Tally:
         self.runs[report.dialect, report.status] += 1
         if "run_ms" in report.timings:
             self.run_durations.add(report.timings["run_ms"] / 1000)
-        self.refusals.update(finding.fault.value for finding in report.findings)
+        if report.status == "refused":
+            self.refusals.update(finding.fault.value for finding in report.all_findings())
 
 
 def of_journal(journal: JournalReader) -> Tally:

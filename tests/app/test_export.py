@@ -1,0 +1,94 @@
+"""OpenTelemetry as the environment configures it, against a collector that speaks HTTP."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from time import monotonic
+
+import pytest
+
+from blendwright.app.observing.export import FLUSH_SECONDS, Export, configured
+from blendwright.contracts import events
+
+RECORD = {
+    "timestamp": "2026-01-01T00:00:00.000000Z", "request_id": "r", "operation_id": "a", "mcp_call_id": "c" * 32,
+    "blender_mutation_id": "m" * 32, "tool_name": "object.create_empty", "safety_level": "safe_write", "status": "succeeded",
+    "scene_hash_before": "one", "scene_hash_after": "two", "error_code": None, "plan_us": 10, "execute_us": 20,
+    "verify_us": 30, "sequence": 1, "prev": "x",
+}  # fmt: skip
+
+
+class Collector(ThreadingHTTPServer):
+    """Keeps what is posted, by path."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.posted: dict[str, bytes] = {}
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        assert isinstance(self.server, Collector)
+        self.server.posted[self.path] = self.server.posted.get(self.path, b"") + body
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with Collector() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_spans_and_metrics_reach_the_collector_of_the_environment(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "workshop")
+    export = Export(traces=True, metrics=True)
+    export(events.Committed([RECORD], [1]))
+    export(events.WorkspaceClosed())
+    assert set(collector.posted) == {"/v1/traces", "/v1/metrics"}
+    for id in (RECORD["mcp_call_id"], RECORD["blender_mutation_id"], "workshop"):
+        assert str(id).encode() in collector.posted["/v1/traces"]
+    assert b"blendwright.operation.duration" in collector.posted["/v1/metrics"]
+
+
+def test_a_collector_that_is_not_there_costs_a_moment_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    export = Export(traces=True, metrics=True)
+    export(events.Committed([RECORD], [1]))
+    started = monotonic()
+    export(events.WorkspaceClosed())
+    assert monotonic() - started < FLUSH_SECONDS + 2
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, (False, False)),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://there"}, (True, True)),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://there"}, (True, False)),
+        ({"OTEL_METRICS_EXPORTER": "otlp"}, (False, True)),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://there", "OTEL_TRACES_EXPORTER": "none"}, (False, True)),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://there", "OTEL_SDK_DISABLED": "true"}, (False, False)),
+    ],
+)
+def test_nothing_is_exported_unless_the_environment_says_so(
+    environment: dict[str, str], expected: tuple[bool, bool]
+) -> None:
+    assert configured(environment) == expected
