@@ -22,6 +22,13 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     "OPS-SCHEMA-03": (OPERATIONS, "operation_id is unique within the request."),
     "OPS-SCHEMA-04": (OPERATIONS, "Planner output is strict JSON; anything else is refused."),
     "OPS-SCHEMA-05": (OPERATIONS, "Only validated input goes on: invalid plans are rejected before execution."),
+    "OPS-FIELD-01": (OPERATIONS, "request_id is required and a non-empty string."),
+    "OPS-FIELD-02": (OPERATIONS, "operations is required and has at least one item."),
+    "OPS-FIELD-03": (OPERATIONS, "operation_id is required: 1 to 128 letters, digits and _ . : -."),
+    "OPS-FIELD-04": (OPERATIONS, "tool_name is required and a non-empty string."),
+    "OPS-FIELD-05": (OPERATIONS, "args is required and an object."),
+    "OPS-FIELD-06": (OPERATIONS, "depends_on is required: operation ids, none of them twice."),
+    "OPS-FIELD-07": (OPERATIONS, "safety_level is required: read_only, safe_write or destructive."),
     "OPS-ARGS-01": (OPERATIONS, "args are validated against the tool's contract."),
     "OPS-TOOL-01": (OPERATIONS, "Plans with tools outside the contract are rejected before execution."),
     "OPS-SAFETY-01": (OPERATIONS, "The declared safety_level is held against the tool's own by the policy gate."),
@@ -37,6 +44,19 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
         OPERATIONS,
         "Non-deterministic tool calls are forbidden unless seed, time and environment are pinned.",
     ),
+    "OPS-ORDER-04": (OPERATIONS, "Operations are executed in schedule order."),
+    "OPS-DEP-01": (OPERATIONS, "An operation runs only when its prerequisites have completed successfully."),
+    # ---- operations: idempotency
+    "OPS-IDEM-01": (OPERATIONS, "The operation key is request_id, operation_id and normalised args."),
+    "OPS-IDEM-02": (OPERATIONS, "A committed, compatible receipt is returned and the mutation skipped."),
+    "OPS-IDEM-03": (OPERATIONS, "An incompatible one gives IDEMPOTENCY_CONFLICT with recovery hints."),
+    "OPS-IDEM-04": (OPERATIONS, "Retried requests do not duplicate side effects."),
+    # ---- operations: rollback
+    "OPS-ROLL-01": (OPERATIONS, "Checkpoints are staged per rollback boundary, by default per operation."),
+    "OPS-ROLL-02": (OPERATIONS, "A failed read_only operation needs no rollback."),
+    "OPS-ROLL-03": (OPERATIONS, "A failed mutating operation is reversed or restored from a checkpoint."),
+    "OPS-ROLL-04": (OPERATIONS, "ROLLBACK_FAILED returns the latest consistent checkpoint's metadata."),
+    "OPS-ROLL-05": (OPERATIONS, "No full success when a mutation failed without a consistency point."),
     # ---- operations: results and failures
     "OPS-RESULT-01": (OPERATIONS, "A success is emitted with execution receipts."),
     "OPS-RESULT-02": (OPERATIONS, "No report claims success with an operation that was not done."),
@@ -55,6 +75,12 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
         "minimal_repair_plan is the smallest operation-level diff that makes the plan executable.",
     ),
     "OPS-CORR-01": (OPERATIONS, "gemini_request_id is required in planner output as request_id and carried along."),
+    # ---- operations: journal and audit
+    "OPS-JOURNAL-01": (OPERATIONS, "Every mutation is recorded in a journal, with its correlation ids."),
+    "OPS-AUDIT-01": (OPERATIONS, "Each executed operation has the minimum audit record, field by field."),
+    "OPS-AUDIT-02": (OPERATIONS, "The audit status is succeeded, failed, rolled_back or skipped_idempotent."),
+    "OPS-AUDIT-03": (OPERATIONS, "blender_mutation_id of a record is null for read-only operations."),
+    "OPS-AUDIT-04": (OPERATIONS, "scene_hash_after of a record may be null where it failed before any mutation."),
     "OPS-CORR-02": (OPERATIONS, "Each invocation has an mcp_call_id linked to one operation_id."),
     "OPS-CORR-03": (OPERATIONS, "Each mutation logs blender_mutation_id with mcp_call_id and operation_id."),
     "OPS-CORR-04": (OPERATIONS, "Logs, metrics and audit events have all ids that apply."),
@@ -140,6 +166,10 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     # ---- steps: semantics
     "STEPS-ORDER-01": (STEPS, "The plan is executed step by step, in payload order where dependencies allow."),
     "STEPS-SEM-01": (STEPS, "A dependency that does not exist fails fast: nothing runs."),
+    "STEPS-SEM-02": (STEPS, "A step whose dependency failed is skipped."),
+    "STEPS-SEM-03": (STEPS, "A step whose dependency was skipped is skipped."),
+    "STEPS-SEM-04": (STEPS, "A step whose tool is not found fails."),
+    "STEPS-SEM-05": (STEPS, "A step whose tool raises fails."),
     "STEPS-TOOL-01": (STEPS, "A tool that is not found does not reject the plan: its step fails."),
     # ---- steps: results
     "STEPS-RESULT-01": (
@@ -160,46 +190,16 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     # ---- steps: validators and version
     "STEPS-VALID-01": (STEPS, "A payload validator checks shape, dependencies, tool field and uniqueness."),
     "STEPS-VALID-02": (STEPS, "A result validator checks shape, __meta__, consistency, task_status and stats."),
+    "STEPS-VALID-03": (STEPS, "Results are validated before anyone sees them."),
+    "STEPS-VALID-04": (
+        STEPS,
+        "Both validators can be run on files, also on what others produced, and fail a build by their exit code.",
+    ),
     "STEPS-VERSION-01": (STEPS, "The contract has a semantic version and regression cases."),
+    "STEPS-VERSION-02": (STEPS, "Semantics do not change silently: what a case had as findings, it has."),
 }
 
 LATER: dict[str, tuple[str, str]] = {
-    "OPS-ORDER-04": (OPERATIONS, "Operations are executed in schedule order: with the executor."),
-    "OPS-IDEM-01": (OPERATIONS, "The operation key is request_id, operation_id and normalised args: with the journal."),
-    "OPS-IDEM-02": (
-        OPERATIONS,
-        "A committed, compatible receipt is returned and the mutation skipped: with the executor.",
-    ),
-    "OPS-IDEM-03": (
-        OPERATIONS,
-        "An incompatible one gives IDEMPOTENCY_CONFLICT with recovery hints: with the executor.",
-    ),
-    "OPS-IDEM-04": (OPERATIONS, "Retried requests do not duplicate side effects: with the executor."),
-    "OPS-ROLL-01": (
-        OPERATIONS,
-        "Checkpoints are staged per rollback boundary, by default per operation: with the executor.",
-    ),
-    "OPS-ROLL-02": (OPERATIONS, "A failed read_only operation needs no rollback: with the executor."),
-    "OPS-ROLL-03": (
-        OPERATIONS,
-        "A failed mutating operation is reversed or restored from a checkpoint: with the executor.",
-    ),
-    "OPS-ROLL-04": (
-        OPERATIONS,
-        "ROLLBACK_FAILED returns the latest consistent checkpoint's metadata: with the executor.",
-    ),
-    "OPS-ROLL-05": (
-        OPERATIONS,
-        "No full success when a mutation failed without a consistency point: with the executor.",
-    ),
-    "OPS-AUDIT-01": (
-        OPERATIONS,
-        "Each executed operation has the minimum audit record, field by field: with the journal.",
-    ),
-    "OPS-AUDIT-02": (
-        OPERATIONS,
-        "The audit status is succeeded, failed, rolled_back or skipped_idempotent: with the journal.",
-    ),
     "EXEC-PHASE-00": (
         EXECUTION,
         "JSON-RPC requests are parsed and malformed ones answered by the JSON-RPC envelope: with the MCP server.",
@@ -215,8 +215,4 @@ LATER: dict[str, tuple[str, str]] = {
         "A failing step of a macro stops the later ones; partial effects are reported: with macros.",
     ),
     "CORE-MACRO-02": (CORE, "Macros declare their determinism class: with macros."),
-    "STEPS-SEM-02": (STEPS, "A step whose dependency failed is skipped: with the executor."),
-    "STEPS-SEM-03": (STEPS, "A step whose dependency was skipped is skipped: with the executor."),
-    "STEPS-SEM-04": (STEPS, "A step whose tool is not found fails: with the executor."),
-    "STEPS-SEM-05": (STEPS, "A step whose tool raises fails: with the executor."),
 }

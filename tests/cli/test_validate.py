@@ -40,7 +40,7 @@ def test_every_finding_is_listed_with_pointer_suggestion_and_repair(shell: Shell
     assert "b → a → b" in spoken and "Did you mean 'cube'?" in spoken and "replace_args" in spoken
 
 
-@pytest.mark.proves("STEPS-VALID-01")
+@pytest.mark.proves("STEPS-VALID-01", "STEPS-VALID-04")
 def test_steps_payloads_are_recognised_and_unknown_tools_are_warned_of(shell: Shell) -> None:
     payload = json.dumps({"steps": [step("step_1"), step("step_2", tool="scene.snapshoot")]}).encode()
     said = shell("validate", "-", "--json", code=0, stdin=payload).document
@@ -51,7 +51,7 @@ def test_steps_payloads_are_recognised_and_unknown_tools_are_warned_of(shell: Sh
     assert "args stands beside tool.args" in shell("validate", str(broken), code=2).out
 
 
-@pytest.mark.proves("STEPS-VALID-02")
+@pytest.mark.proves("STEPS-VALID-02", "STEPS-VALID-04")
 def test_results_have_a_validator_of_their_own(shell: Shell) -> None:
     good = shell("validate", str(CASES / "steps/result/valid/completed.json"), "--result", "--json", code=0).document
     assert good["ok"] and good["contract_version"] == "1.0.0"

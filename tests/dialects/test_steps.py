@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from blendwright.dialects import steps
 from blendwright.plan.refusal import refused
+from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport, RunReport
 from plans import findings, of_steps, step
@@ -143,3 +144,9 @@ def test_every_result_passes_the_validator_and_no_part_of_it_can_be_turned(liste
         assert steps.validate_result(turned), (place, field)
     without_meta = result[:-1]
     assert steps.validate_result(without_meta) and steps.validate_result([result[-1], *without_meta, 0])
+
+
+@pytest.mark.proves("STEPS-VALID-03")
+def test_a_list_that_breaks_its_own_contract_never_leaves() -> None:
+    with pytest.raises(BlendwrightError, match="breaks its own contract"):
+        rendered(op("a", "succeeded"), op("a", "succeeded", 1), status="succeeded")

@@ -33,6 +33,7 @@ SEED_FIELDS = {
 }
 
 
+@pytest.mark.proves("OPS-AUDIT-01", "OPS-AUDIT-03", "OPS-AUDIT-04")
 def test_records_have_the_fields_of_the_contract_and_their_place(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
     journal.commit([reading("look", "scene-a"), audit("bad", "failed", "scene-a", None)])

@@ -118,6 +118,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
         yield Life(ask, tmp_path_factory.mktemp("lives"))
 
 
+@pytest.mark.proves("OPS-IDEM-04")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("point", "whom"),
@@ -125,6 +126,14 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
 )
 def test_killed_at_a_point_nothing_is_lost_or_applied_twice(life: Life, point: str, whom: Whom) -> None:
     life.killed(point, whom)
+
+
+def test_an_effect_outside_the_scene_whose_commit_is_missing_is_told(life: Life) -> None:
+    life.renew()
+    life.killed("call.delivered:1", "core")
+    life.completed()
+    told = [" ".join(fact) for fact in life.told if fact[0] == "recovered"]
+    assert any("had an effect outside the scene (file.export writes" in sentence for sentence in told), told
 
 
 def test_what_was_broken_off_last_is_completed(life: Life) -> None:

@@ -201,7 +201,7 @@ def test_a_check_that_fails_in_blender_has_its_pointer_and_writes_nothing(engine
         ("undeclared", Fault.INTERNAL_ERROR, ("internal_error", "internal_error")),
     ],
 )
-@pytest.mark.proves("EXEC-PARTIAL-01", "CORE-ATOMIC-01", "CORE-PHASE-05")
+@pytest.mark.proves("EXEC-PARTIAL-01", "CORE-ATOMIC-01", "CORE-PHASE-05", "OPS-ROLL-03")
 def test_a_step_that_fails_is_taken_back(engine: Engine, how: str, fault: Fault, expected: tuple[str, str]) -> None:
     worker = engine.scene.worker()
     outcome = failure(engine, how)

@@ -157,6 +157,7 @@ def test_work_after_undo_goes_on_on_a_new_line(engine: Engine, history: History)
 # ---------------------------------------------------------------------- adopt
 
 
+@pytest.mark.proves("OPS-IDEM-03")
 def test_an_adopted_file_that_lost_an_object_makes_what_ran_before_a_conflict(
     engine: Engine, history: History, worker: WorkerPort
 ) -> None:

@@ -68,6 +68,7 @@ def test_any_value_is_spelled_as_rfc_8785_has_it() -> None:
         assert canonical(value) == rfc8785.dumps(value), value
 
 
+@pytest.mark.proves("OPS-IDEM-01")
 def test_a_key_is_made_of_both_ids_and_the_arguments() -> None:
     key = operation_key("r", "o", {"b": 1.0, "a": "x"})
     assert key == hashlib.sha256(b'["r","o",{"a":"x","b":1}]').hexdigest()

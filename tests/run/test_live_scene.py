@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -11,6 +13,7 @@ from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.journal import Journal
 from blendwright.run.live_scene import WINDOW, LiveScene
+from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from engine import TRIALS, Engine
 from journal.ledger import operation
@@ -112,6 +115,31 @@ def test_a_checkpoint_that_changed_behind_our_back_is_never_used(fresh: Engine) 
     fresh.kill_worker()
     with pytest.raises(EnvironmentUnfit, match="no checkpoint leads"):
         fresh.call("object.create_empty", {"name": "Next"})
+
+
+def test_a_write_that_nobody_recorded_is_found_when_the_scene_is_saved(fresh: Engine) -> None:
+    fresh.do("object.create_empty", {"name": "Anchor"})
+    fresh.do("trial.misbehave", {"how": "unrecorded"})
+    before = fresh.head()
+    with pytest.raises(EnvironmentUnfit) as caught:
+        fresh.scene.checkpoint()
+    assert caught.value.details["quarantined"] and caught.value.details["expected"] == before.hash_after
+    assert fresh.journal.quarantined() is not None
+    assert fresh.journal.route(before.number).checkpoint is None
+
+
+def test_the_scene_of_a_refused_commit_is_not_kept(fresh: Engine) -> None:
+    fresh.do("object.create_empty", {"name": "Anchor"})
+
+    def full() -> NoReturn:
+        raise OSError(errno.ENOSPC, "no space left, on purpose")
+
+    before = fresh.head()
+    crash_points.arm("commit.before_commit:1", full)
+    with pytest.raises(EnvironmentUnfit):
+        fresh.call("object.create_empty", {"name": "Never"})
+    assert not fresh.scene.ready
+    assert fresh.full_hash() == fresh.scene.hash == before.hash_after
 
 
 def test_a_worker_with_another_catalogue_is_refused(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def hashes(report: RunReport) -> list[str | None]:
 # ---------------------------------------------------------------------- success and idempotency
 
 
+@pytest.mark.proves("OPS-JOURNAL-01")
 def test_every_operation_is_committed_with_a_receipt_and_all_ids(engine: Engine) -> None:
     before = engine.head().number
     report = engine.run(plan_of("receipts", box("a"), box("b", "a")))
@@ -89,6 +90,7 @@ def test_every_operation_is_committed_with_a_receipt_and_all_ids(engine: Engine)
     assert operations.render(report)["status"] == "succeeded"
 
 
+@pytest.mark.proves("OPS-IDEM-02", "OPS-IDEM-04", "OPS-AUDIT-02")
 def test_the_same_plan_twice_is_answered_from_the_journal_without_blender(engine: Engine) -> None:
     plan = plan_of("twice", box("a"), box("b", "a"), box("c"))
     first = engine.run(plan)
@@ -106,6 +108,7 @@ def test_the_same_plan_twice_is_answered_from_the_journal_without_blender(engine
     assert operations.render(second)["receipts"][0]["status"] == "skipped_idempotent"
 
 
+@pytest.mark.proves("OPS-IDEM-03")
 def test_the_same_ids_with_other_arguments_conflict_and_nothing_runs(engine: Engine) -> None:
     engine.run(plan_of("changed", box("b")))
     head = engine.head()
@@ -120,6 +123,7 @@ def test_the_same_ids_with_other_arguments_conflict_and_nothing_runs(engine: Eng
     assert payload["minimal_repair_plan"] == [{"operation_id": "b", "action": "retry"}]
 
 
+@pytest.mark.proves("OPS-IDEM-03")
 def test_after_a_checkout_to_before_them_operations_conflict(engine: Engine) -> None:
     engine.run(plan_of("elsewhere-base", box("x")))
     base = engine.head().number
@@ -133,6 +137,7 @@ def test_after_a_checkout_to_before_them_operations_conflict(engine: Engine) -> 
     assert engine.head().number == base
 
 
+@pytest.mark.proves("OPS-IDEM-02", "OPS-IDEM-04")
 def test_a_second_run_completes_what_the_first_could_not(engine: Engine) -> None:
     listed = [box("a"), box("b", "a"), box("c", "b")]
     engine.run(plan_of("completed", *listed[:1]))
@@ -153,6 +158,7 @@ def test_readings_are_answers_only_for_the_scene_they_were_made_of(engine: Engin
     assert statuses(more) == {"a": "skipped_idempotent", "a2": "succeeded", "b": "succeeded"}
 
 
+@pytest.mark.proves("OPS-ORDER-01", "OPS-ORDER-04")
 def test_two_workspaces_and_shuffled_input_give_equal_schedules_and_hashes(engine: Engine, tmp_path: Path) -> None:
     chance = random.Random(3)
     listed = [box(f"op{number:03d}", *([f"op{number - 7:03d}"] if number > 6 else [])) for number in range(150)]
@@ -165,6 +171,8 @@ def test_two_workspaces_and_shuffled_input_give_equal_schedules_and_hashes(engin
     assert list(statuses(first)) == list(statuses(second))
     assert first.schedule_hash == second.schedule_hash
     assert hashes(first) == hashes(second) and len(set(hashes(first))) == 150
+    numbers = [operation.commit or 0 for operation in first.operations]
+    assert numbers == sorted(numbers), "they were committed in the order of the schedule"
 
 
 def test_nothing_is_acknowledged_before_its_commit(engine: Engine) -> None:
@@ -183,6 +191,7 @@ def test_nothing_is_acknowledged_before_its_commit(engine: Engine) -> None:
 # ---------------------------------------------------------------------- failures
 
 
+@pytest.mark.proves("OPS-DEP-01", "OPS-ROLL-01", "OPS-ROLL-05")
 def test_an_operations_plan_stops_at_its_first_failure_and_what_was_done_stands(engine: Engine) -> None:
     many = [box(f"z{number:02d}") for number in range(70)]
     report = engine.run(plan_of("stops", box("a"), trial("b", "raise", "a"), box("c", "b"), *many))
@@ -198,6 +207,7 @@ def test_an_operations_plan_stops_at_its_first_failure_and_what_was_done_stands(
     assert engine.head().operation_id == "a", "what was sent behind the failure left nothing"
 
 
+@pytest.mark.proves("STEPS-SEM-02", "STEPS-SEM-03", "STEPS-SEM-04", "STEPS-SEM-05")
 def test_a_steps_plan_goes_on_without_the_dependents_of_a_failure(engine: Engine) -> None:
     plan = steps_of(
         "goes-on", step("a"), trial_step("bad", "fail"), step("c", "bad"), step("d", "c"), step("e", "a"),
@@ -217,17 +227,55 @@ def test_a_steps_plan_goes_on_without_the_dependents_of_a_failure(engine: Engine
     assert bad.findings[0].pointer == "/steps/1/tool/args/how"
 
 
+@pytest.mark.proves("OPS-ROLL-02", "OPS-AUDIT-04")
+def test_a_failed_reading_needs_no_rollback(engine: Engine) -> None:
+    worker, before = engine.scene.worker(), engine.head()
+    look = box("a", tool_name="object.inspect", args={"name": "Nobody"}, safety_level="read_only")
+    report = engine.run(plan_of("looks", look))
+    assert statuses(report) == {"a": "failed"} and report.status == "failed"
+    record = engine.records()[-1]
+    assert (record["status"], record["blender_mutation_id"]) == ("failed", None)
+    assert record["scene_hash_after"] in (None, before.hash_after)
+    assert engine.scene.worker() is worker and engine.head() == before
+
+
+@pytest.mark.proves("OPS-AUDIT-01", "OPS-AUDIT-02", "OPS-AUDIT-03")
+def test_every_executed_operation_has_its_record(engine: Engine) -> None:
+    look = box("b", "a", tool_name="scene.find", args={"name": "*"}, safety_level="read_only")
+    plan = plan_of("audited", box("a"), look, trial("c", "raise", "b"))
+    start = len(engine.records())
+    report = engine.run(plan)
+    engine.run(plan)
+    records = engine.records()[start:]
+    again = ("skipped_idempotent", "skipped_idempotent", "rolled_back")
+    assert [(record["operation_id"], record["status"]) for record in records] == [
+        *zip("abc", ("succeeded", "succeeded", "rolled_back"), strict=True),
+        *zip("abc", again, strict=True),
+    ]
+    for record, operation in zip(records, report.operations, strict=False):
+        assert record["request_id"] == "audited" and record["timestamp"].endswith("Z")
+        assert (record["tool_name"], record["safety_level"]) == (operation.tool, operation.safety_level)
+        assert record["mcp_call_id"] == operation.mcp_call_id
+        assert record["blender_mutation_id"] == operation.blender_mutation_id
+        assert record["scene_hash_before"] == operation.scene_hash_before
+    assert records[0]["blender_mutation_id"] and not records[1]["blender_mutation_id"]
+    assert len({record["mcp_call_id"] for record in records}) == 6
+
+
+@pytest.mark.proves("OPS-AUDIT-02")
 def test_a_check_that_fails_is_recorded_as_failed_and_one_that_wrote_as_rolled_back(engine: Engine) -> None:
     missing = step("a", tool={"name": "object.delete", "args": {"name": "Nobody"}})
     engine.run(steps_of("recorded", missing, trial_step("b", "unverified")))
     assert [record["status"] for record in engine.records()[-2:]] == ["failed", "rolled_back"]
 
 
+@pytest.mark.proves("OPS-ROLL-03")
 def test_a_step_that_cannot_be_taken_back_is_rebuilt_and_the_plan_goes_on(engine: Engine) -> None:
     report = engine.run(steps_of("rebuilt", step("a"), trial_step("b", "irreversible"), step("c")))
     assert statuses(report) == {"a": "succeeded", "b": "failed", "c": "succeeded"}
 
 
+@pytest.mark.proves("OPS-ROLL-04", "OPS-ROLL-05")
 def test_a_rebuild_that_leads_elsewhere_is_a_failed_rollback_with_the_latest_checkpoint(tmp_path: Path) -> None:
     with Engine(tmp_path, spare=False) as engine:
         engine.do("object.create_empty", {"name": "Pivot"})
@@ -259,6 +307,7 @@ def _smuggled(engine: Engine, after: str) -> Any:
 # ---------------------------------------------------------------------- boundary
 
 
+@pytest.mark.proves("OPS-ROLL-01", "OPS-ROLL-03")
 def test_a_plan_that_is_kept_whole_is_taken_back_by_a_failure(engine: Engine) -> None:
     before, seen = engine.head(), list[str]()
     listed = [box("a"), box("b", "a"), trial("c", "raise", "b"), box("d")]
