@@ -120,7 +120,7 @@ class Core:
         if chance.random() < 0.3:
             path = {"path": str(self.files / f"{request}.stl"), "overwrite": True}
             listed.append(box("z-out", tool_name="file.export", args=path))
-        if chance.random() < 0.2:
+        if chance.random() < 0.08:
             listed.append(moved("zz-fails", "nobody"))
         whole = chance.random() < 0.35
 
