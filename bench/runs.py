@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import statistics
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -113,6 +113,9 @@ class _Spare:
         return self._worker
 
     def warm(self) -> None:
+        pass
+
+    def allow(self, readable: Sequence[Path]) -> None:
         pass
 
     def close(self) -> None:

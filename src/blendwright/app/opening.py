@@ -17,6 +17,7 @@ from blendwright.contracts.events import Observer, WorkspaceClosed, WorkspaceOpe
 from blendwright.contracts.session import Session
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.journal import Journal
+from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
 from blendwright.tools import catalog
@@ -41,7 +42,7 @@ def open(
 
     scene: a .blend file that a new workspace starts from; an empty scene otherwise. The file itself is never written.
     blender: a Blender executable; the `bpy` of this environment otherwise.
-    roots: the directories in which calls may read and write files.
+    roots: the directories in which calls may read and write files, and files that a scene refers to are read.
     session: what calls may do and cost; the defaults otherwise.
     spare: keep a second Blender ready, so that a lost one is replaced at once.
     observers: are told every event, beside the log and the metrics; each is a function of one argument.
@@ -78,15 +79,17 @@ def open(
         )
         known = catalog.tools() if tools is None else tools
         pool = Pool(options)
+        files = FileAccess([Path(root) for root in roots], place / "artifacts")
         live = LiveScene(
             pool,
             journal,
             registry_fingerprint(type(tool) for tool in known.values()),
             spare=spare,
             start=taken,
+            origin=None if start is None else start.resolve().parent,
+            externals=Externals(files.roots),
             observe=watch,
         )
-        files = FileAccess([Path(root) for root in roots], place / "artifacts")
         opened = OpenScene(scratch, pool, journal, live, known, session or Session(), files, recovered, watch)
         undo.pop_all()
     return opened

@@ -19,6 +19,7 @@ from blendwright.contracts.journal_port import JournalPort, JournalReader
 from blendwright.contracts.tool import registry_fingerprint
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.journal import Journal, JournalView
+from blendwright.run.externals import Externals
 from blendwright.run.replaying import fresh
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
@@ -73,6 +74,8 @@ def stage(workspace: str | Path, *, blender: str | Path | None = None) -> Genera
         ) from error
     pool = Pool(SpawnOptions(scratch.path, blender=None if blender is None else Path(blender)))
     try:
+        with looking(place) as journal:
+            pool.allow(Externals([Path()]).readable(journal))
         yield Stage(pool, registry_fingerprint(type(tool) for tool in catalog.tools().values()))
     finally:
         pool.close()

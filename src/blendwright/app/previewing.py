@@ -23,6 +23,7 @@ from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.board import Progress
+from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.preview import Preview, Previewer
@@ -124,7 +125,10 @@ class _Copy:
         registry = registry_fingerprint(type(tool) for tool in tools.values())
         with contextlib.closing(self._journal()) as journal:
             recover(journal, 0)
-            scene = LiveScene(self._pool, journal, registry, spare=self._spare, start=self._taken_over())
+            scene = LiveScene(
+                self._pool, journal, registry, spare=self._spare, start=self._taken_over(),
+                origin=None if self._start is None else self._start.parent, externals=Externals(files.roots),
+            )  # fmt: skip
             try:
                 ordered = schedule(valid, registry, scene.hash)
                 previewer = Previewer(scene, journal, tools, session, files, self._room)

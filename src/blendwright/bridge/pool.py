@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -50,6 +53,20 @@ class Pool:
         with self._lock:
             if not self._closed and len(self._spares) < self._limit:
                 self._spares.append(self._starters.submit(self._start))
+
+    def allow(self, readable: Sequence[Path]) -> None:
+        """Let workers that are started from now on read these files; a spare that may not is replaced by one that may."""
+        with self._lock:
+            if tuple(readable) == self._options.readable:
+                return
+            self._options = replace(self._options, readable=tuple(readable))
+            outdated = list(self._spares)
+            self._spares.clear()
+        for spare in outdated:
+            if spare.exception() is None:
+                spare.result().kill()
+        for _ in outdated:
+            self.warm()
 
     def close(self) -> None:
         """End every worker that came from here, given out or not, and remove their scratch; a second time does nothing."""

@@ -41,6 +41,8 @@ class SpawnOptions:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables on top of the private environment; nothing else of the core's own environment is passed on."""
     start_timeout: float = 60.0
+    readable: tuple[Path, ...] = ()
+    """Files that workers may read besides what Blender needs."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ def _spawn(options: SpawnOptions) -> Child:
             arguments += ["--lifeline-fd", str(worker_waits)]
             passed.append(worker_waits)
         arguments += ["--scratch", str(scratch), "--parent", str(os.getpid())]
+        for path in options.readable:
+            arguments += ["--readable", str(path)]
         command = _command(options, arguments)
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
         try:

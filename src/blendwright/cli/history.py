@@ -16,9 +16,11 @@ from rich.text import Text
 import blendwright
 from blendwright.app.diffing import difference
 from blendwright.app.past import looking, stage
+from blendwright.cli.externals import say_externals
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_cleaned, say_recovered
 from blendwright.contracts.journal_port import Commit, JournalReader
 from blendwright.run.differences import Difference
+from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
 from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
@@ -184,11 +186,15 @@ def adopt(
         scene_hash = opened.hash
     if json:
         number = None if commit is None else commit.number
-        print_json({"ok": True, "adopted": commit is not None, "commit": number, "scene_hash": scene_hash})
+        print_json(
+            {"ok": True, "adopted": commit is not None, "commit": number, "scene_hash": scene_hash,
+             "externals": [] if commit is None else commit.receipt["externals"]}
+        )  # fmt: skip
     elif commit is None:
         console().print(Text(f"{file} is the scene that HEAD has already: nothing to adopt"))
     else:
         console().print(Text(f"adopted {file} as commit {commit.number}, scene {scene_hash}"))
+        say_externals(recorded_in(commit.receipt))
     return Exit.DONE
 
 

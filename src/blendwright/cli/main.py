@@ -13,6 +13,7 @@ from blendwright.cli import (
     audit,
     call,
     doctor,
+    externals,
     history,
     metrics,
     preview,
@@ -66,6 +67,7 @@ app.command("redo")(history.redo)
 app.command("export")(history.export)
 app.command("adopt")(history.adopt)
 app.command("gc")(history.gc)
+app.command("externals")(externals.externals)
 app.add_typer(audit.app, name="audit")
 app.command("metrics")(metrics.metrics)
 app.command("replay")(replay.replay)

@@ -15,6 +15,7 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app.plans import read_plan, render
+from blendwright.cli.externals import of_head, say_externals
 from blendwright.cli.output import (
     AsJson,
     Blender,
@@ -76,6 +77,8 @@ def run(
         say_recovered(opened.recovered)
         with _progress(parsed, show=not json) as advance:
             report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance)
+        if scene is not None:
+            say_externals(of_head(opened.journal))
         if report.ok and export is not None:
             extra.append(opened.outcome("file.export", {"path": str(export), "overwrite": True}, cancel=cancel))
         if report.ok and image is not None:

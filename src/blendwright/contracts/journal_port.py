@@ -367,6 +367,10 @@ class JournalReader(Protocol):
         """HEAD's line, or every commit there is, newest first; `before` is the last number of the page before."""
         ...
 
+    def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
+        """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
+        ...
+
     def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
         """The latest moves of HEAD, newest first."""
         ...

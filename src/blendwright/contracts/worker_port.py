@@ -6,7 +6,7 @@ Says what a worker and a pool of workers promise, and how a call is cancelled; p
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Protocol
@@ -107,6 +107,10 @@ class PoolPort(Protocol):
 
     def warm(self) -> None:
         """Start a spare in the background."""
+        ...
+
+    def allow(self, readable: Sequence[Path]) -> None:
+        """Let workers that are started from now on read these files; those that have been given out stay as they are."""
         ...
 
     def close(self) -> None:

@@ -108,6 +108,16 @@ class JournalView:
             below = None if before is None else self._commit(before).generation
             return tuple(islice(descending(self._store, self._ancestry.of(head[0]), below), limit))
 
+    def origins(self, *, all_lines: bool = False) -> tuple[port.Commit, ...]:
+        sql = f"SELECT {row.COMMIT} FROM commits WHERE kind = 'baseline' OR kind = 'adopt' ORDER BY number DESC"
+        with self._store.snapshot():
+            head = head_row(self._store)
+            if head is None:
+                return ()
+            found = tuple(map(row.commit_of, self._store.rows(sql)))
+            ancestors = self._ancestry.of(head[0])
+            return tuple(each for each in found if all_lines or ancestors.holds(each.line, each.generation))
+
     def moves(self, *, limit: int = 50) -> tuple[port.HeadMove, ...]:
         with self._store.snapshot():
             return heads.moves(self._store, limit)

@@ -38,6 +38,11 @@ class FileAccess:
         self._roots = [root.resolve() for root in roots]
         self._artifacts = artifacts
 
+    @property
+    def roots(self) -> Sequence[Path]:
+        """Where files may be touched."""
+        return self._roots
+
     def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
         """Path arguments made absolute, or what speaks against them."""
         findings: list[Finding] = []

@@ -5,6 +5,7 @@ A scene is rebuilt and its hash compared before HEAD moves to it, so a commit th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -20,9 +21,10 @@ from blendwright.contracts.journal_port import (
     StagedCheckpoint,
 )
 from blendwright.contracts.worker_port import PoolPort
+from blendwright.run.externals import External
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.replaying import EXCHANGED, fresh, label, open_file, rebuild
+from blendwright.run.replaying import fresh, label, rebuild
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
@@ -85,7 +87,8 @@ class History:
         before = self._scene.hash
         worker = self._scene.hand_out() or fresh(self._pool, self._catalogue)
         try:
-            found = open_file(worker, file, str(file))
+            taken = self._scene.externals.take_in(worker, file, str(file), file.resolve().parent)
+            found = taken.hash
             if label(found) != label(before):
                 raise EnvironmentUnfit(
                     f"the workspace was written with {label(before)}, this Blender is {label(found)}",
@@ -96,14 +99,19 @@ class History:
                 return None
             # What was opened, not the file that was named: that one may have been replaced meanwhile.
             crash_points.reach("adopt.opened")
-            checkpoint = self._journal.stage_checkpoint(worker.scratch / EXCHANGED, found)
+            checkpoint = self._journal.stage_checkpoint(taken.saved, found)
             crash_points.reach("adopt.staged")
-            self._journal.commit([_adoption(file.name, before, checkpoint)])
+            self._journal.commit([_adoption(file.name, before, checkpoint, taken.externals)])
             crash_points.reach("adopt.committed")
         except BaseException:
             worker.kill()
             raise
-        self._scene.take_over(worker, 0.0)
+        if self._scene.allow_externals():
+            # Only a worker that starts now may read them.
+            worker.kill()
+            self._scene.head_moved()
+        else:
+            self._scene.take_over(worker, 0.0)
         return require_head(self._journal)
 
     def gc(self, *, redo_budget: int = REDO_BUDGET, drop_other_lines: bool = False, dry_run: bool = False) -> Freed:
@@ -127,12 +135,13 @@ class History:
         return Moved(kind, origin, target)
 
 
-def _adoption(name: str, before: str, checkpoint: StagedCheckpoint) -> NewCommit:
+def _adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: Sequence[External]) -> NewCommit:
     mutation = new_id()
     receipt = {
         "status": "succeeded",
         "file": name,
         "file_sha256": checkpoint.sha256,
+        "externals": [external.to_json() for external in externals],
         "blender_mutation_id": mutation,
         "scene_hash_before": before,
         "scene_hash_after": checkpoint.scene_hash,

@@ -17,6 +17,7 @@ from blendwright.contracts.journal_port import AuditIds, Commit, JournalPort, Ne
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
+from blendwright.run.externals import Externals, TakenIn
 from blendwright.run.keys import new_id
 from blendwright.values import crash_points
 from blendwright.values.errors import (
@@ -48,14 +49,21 @@ class LiveScene:
         *,
         spare: bool,
         start: Path | None = None,
+        origin: Path | None = None,
+        externals: Externals | None = None,
         observe: Observer = silent,
     ) -> None:
-        """`start` is the file that a workspace without a baseline begins with; an empty scene otherwise."""
+        """`start` is the file that a workspace without a baseline begins with; an empty scene otherwise.
+
+        Paths in it are relative to `origin`, its own directory when left out. `externals` says which of them may be read.
+        """
         self._pool = pool
         self._journal = journal
         self._catalogue = catalogue
         self._spare = spare
         self._start = start
+        self._origin = origin
+        self.externals = externals or Externals()
         self._observe = observe
         self._built = 0
         self._redone = 0
@@ -65,6 +73,7 @@ class LiveScene:
         """Of the steps that are sent without waiting; raised after one of them failed. Never lowered, whatever worker it is."""
         self.redo_ms = 0.0
         """What it would cost to redo everything since the newest checkpoint."""
+        self.allow_externals()
         self.head_moved()
 
     @property
@@ -128,6 +137,12 @@ class LiveScene:
         self.head_moved()
         self._worker, self.redo_ms = worker, redo_ms
 
+    def allow_externals(self) -> bool:
+        """Let workers that are started from now on read the external files of this workspace; says whether there are any."""
+        readable = self.externals.readable(self._journal)
+        self._pool.allow(readable)
+        return bool(readable)
+
     def discard(self) -> None:
         """End the worker: its scene is not what the journal says."""
         if self._worker is not None:
@@ -186,6 +201,10 @@ class LiveScene:
         except BlendwrightError:
             worker.kill()
             raise
+        if head is None and self.allow_externals():
+            # What a worker may read is fixed when it starts, before anybody knows what a file refers to.
+            worker.kill()
+            return self._rebuilt()
         spent = perf_counter() - started
         self._observe(SceneBuilt(worker.pid, self._hash, self._redone, spent, again=self._built > 0))
         self._built += 1
@@ -195,20 +214,30 @@ class LiveScene:
     def _begin(self, worker: WorkerPort) -> str:
         """The first commit of a workspace: the scene it starts from."""
         checkpoint = None
+        args: dict[str, Any] = {}
+        receipt: dict[str, Any] = {"status": "succeeded"}
         if self._start is None:
             found: str = worker.call("scene.reset", {}, deadline=REBUILD_SECONDS)["hash"]
         else:
-            found = self._open(worker, self._start, self._start.name)
-            checkpoint = self._journal.stage_checkpoint(self._start, found)
-        args = {} if self._start is None else {"scene": self._start.name}
+            taken = self._taken_in(worker, self._start)
+            found = taken.hash
+            checkpoint = self._journal.stage_checkpoint(taken.saved, found)
+            args["scene"] = self._start.name
+            receipt["externals"] = [external.to_json() for external in taken.externals]
         ids = AuditIds(new_id(), "safe_write")
-        receipt = {"status": "succeeded", "scene_hash_after": found}
+        receipt["scene_hash_after"] = found
         entry = NewCommit(None, "workspace", "baseline", "workspace.new", 1, args, found, found, checkpoint is None,
                           receipt, ids, "baseline", checkpoint)  # fmt: skip
         crash_points.reach("baseline.before_commit")
         self._journal.commit([entry])
         crash_points.reach("baseline.committed")
         return found
+
+    def _taken_in(self, worker: WorkerPort, start: Path) -> TakenIn:
+        try:
+            return self.externals.take_in(worker, start, start.name, self._origin or start.parent)
+        except RebuildFailed as error:
+            raise EnvironmentUnfit(error.message, cure=error.cure) from error
 
     def _return_to(self, worker: WorkerPort, head: Commit) -> str:
         try:

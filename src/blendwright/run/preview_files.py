@@ -25,7 +25,7 @@ class PreviewFiles(FileAccess):
     @classmethod
     def instead_of(cls, files: FileAccess, nowhere: Path) -> Self:
         """With the same roots."""
-        return cls(files._roots, nowhere)
+        return cls(files.roots, nowhere)
 
     def deliver(self, staged: Staged) -> list[str]:
         places: list[Path] = []

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from blendwright.blender.scene import SceneState
+from blendwright.blender.scene import SceneState, externals
 from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.step import KeptStep, Stepper
 from blendwright.blender.worker.loop import Handler, Refused
@@ -34,6 +34,8 @@ class SceneMethods:
             "scene.open": self.open,
             "scene.save": self.save,
             "scene.export": self.export,
+            "scene.externals": self.externals,
+            "scene.resettle": self.resettle,
             "scene.hash": self.hash,
             "scene.step": self.step,
         }
@@ -66,6 +68,16 @@ class SceneMethods:
             self._state.save(path)
         self._state.refresh()
         return self._hash() | {"cleaned": [asdict(entry) for entry in carried]}
+
+    def externals(self, params: dict[str, Any]) -> object:
+        """The paths of all files that the scene refers to, as they stand in it."""
+        return {"paths": externals.paths()}
+
+    def resettle(self, params: dict[str, Any]) -> object:
+        """Give external files other paths; the scene is afterwards that of the file which it is saved to."""
+        externals.resettle(params["places"])
+        self._state.save(self._inside(params["path"]))
+        return self.open(params)
 
     def hash(self, params: dict[str, Any]) -> object:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""

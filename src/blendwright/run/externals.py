@@ -1,0 +1,164 @@
+"""External files of a scene that is taken in: recorded once, made absolute, and readable for Blender inside the allowed roots only.
+
+A file names what it likes. So nothing outside the roots is opened, hashed or handed to a worker; it is recorded as such.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.worker_port import WorkerPort
+from blendwright.run.replaying import EXCHANGED, SECONDS, open_file
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+State = Literal["present", "missing", "outside_roots", "not_a_file", "changed"]
+
+# Each file is a rule of a worker's confinement, and an argument of its command line.
+MOST_READABLE = 1000
+LIBRARIES = "libraries"
+TILES = re.compile("<UDIM>|<UVTILE>")
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """One file: where it lies, what it was when it was recorded, and which datablocks refer to it."""
+
+    path: str
+    state: State
+    size: int | None
+    sha256: str | None
+    used_by: tuple[str, ...]
+
+    @property
+    def linked(self) -> bool:
+        return any(user.startswith(LIBRARIES + "/") for user in self.used_by)
+
+    @classmethod
+    def of_json(cls, entry: Mapping[str, Any]) -> External:
+        used_by = tuple(entry["used_by"])
+        return cls(entry["path"], entry["state"], entry["size"], entry["sha256"], used_by)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"used_by": list(self.used_by)}
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """A file that is now a worker's scene; `saved` is what to keep of it."""
+
+    hash: str
+    saved: Path
+    externals: tuple[External, ...]
+
+
+class Externals:
+    """What may be read: files inside the roots."""
+
+    def __init__(self, roots: Iterable[Path] = ()) -> None:
+        self._roots = [root.resolve() for root in roots]
+
+    def take_in(self, worker: WorkerPort, file: Path, what: str, directory: Path) -> TakenIn:
+        """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
+        found = open_file(worker, file, what)
+        listed: list[dict[str, str]] = worker.call("scene.externals", {}, deadline=SECONDS)["paths"]
+        places = {entry["path"]: _absolute(entry["path"], directory) for entry in listed}
+        relative = {path: place for path, place in places.items() if path != place}
+        if relative:
+            moving = {"path": EXCHANGED, "places": relative}
+            found = worker.call("scene.resettle", moving, deadline=SECONDS)["hash"]
+        users: dict[str, set[str]] = {}
+        for entry in listed:
+            users.setdefault(places[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
+        externals = [each for place in sorted(users) for each in self._recorded(place, tuple(sorted(users[place])))]
+        return TakenIn(found, worker.scratch / EXCHANGED, tuple(externals))
+
+    def readable(self, journal: JournalReader) -> tuple[Path, ...]:
+        """What workers of this workspace may read besides their scratch. Linked files never: another content of theirs is another
+        scene, which the journal could not tell from a damaged one."""
+        found = {
+            Path(external.path).resolve()
+            for commit in journal.origins(all_lines=True)
+            for external in recorded_in(commit.receipt)
+            if external.state == "present" and not external.linked
+        }
+        return tuple(sorted(path for path in found if self._allowed(path) and path.is_file()))[:MOST_READABLE]
+
+    def now(self, recorded: External) -> External:
+        """The same file as it is today."""
+        today = next(self._recorded(recorded.path, recorded.used_by))
+        if recorded.sha256 is None or today.sha256 in (None, recorded.sha256):
+            return today
+        return External(today.path, "changed", today.size, today.sha256, today.used_by)
+
+    def _recorded(self, place: str, used_by: tuple[str, ...]) -> Iterator[External]:
+        """The file of a path; where it stands for the tiles of an image, each of them."""
+        try:
+            tiles = sorted(Path(place).parent.glob(TILES.sub("*", Path(place).name))) if TILES.search(place) else ()
+            for path in tiles or (Path(place),):
+                yield self._one(path, used_by)
+        except (OSError, ValueError, RuntimeError):
+            # Too long, a null byte, a loop of links, no permission: no file that anybody could read.
+            yield External(place, "missing", None, None, used_by)
+
+    def _one(self, path: Path, used_by: tuple[str, ...]) -> External:
+        # A link inside the roots may lead out of them.
+        real = path.resolve()
+        if not self._allowed(real):
+            return External(str(path), "outside_roots", None, None, used_by)
+        if not real.exists():
+            return External(str(path), "missing", None, None, used_by)
+        if not real.is_file():
+            return External(str(path), "not_a_file", None, None, used_by)
+        with real.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        return External(str(path), "present", real.stat().st_size, digest, used_by)
+
+    def _allowed(self, path: Path) -> bool:
+        return any(path.is_relative_to(root) for root in self._roots)
+
+
+def recorded_in(receipt: Mapping[str, Any]) -> tuple[External, ...]:
+    return tuple(External.of_json(entry) for entry in receipt.get("externals", ()))
+
+
+def findings(externals: Sequence[External]) -> tuple[Finding, ...]:
+    """What a person should know: files that are not there, that may not be read, or that are not followed."""
+    return tuple(found for external in externals for found in _findings(external))
+
+
+def _findings(external: External) -> Iterator[Finding]:
+    path, users = external.path, ", ".join(external.used_by)
+    match external.state:
+        case "missing":
+            yield Finding(Fault.TARGET_NOT_FOUND, f"{path} is missing ({users})", "", "Put it there, or pack it.")
+        case "outside_roots":
+            cure = "Work in a directory that holds it, or pack it into the .blend file."
+            message = f"{path} is outside the allowed roots and is not read ({users})"
+            yield Finding(Fault.POLICY_BLOCKED, message, "", cure)
+        case "not_a_file":
+            yield Finding(
+                Fault.TARGET_NOT_FOUND, f"{path} is not a file and is not read ({users})", "", "Check the path."
+            )
+        case "changed":
+            message = f"{path} has another content than when it was recorded ({users})"
+            yield Finding(Fault.SCENE_CONFLICT, message, "", "Put the old content back, or adopt the scene again.")
+        case "present":
+            if external.linked:
+                message = f"{path} is linked, and linked files are not opened ({users})"
+                yield Finding(Fault.POLICY_BLOCKED, message, "", "Make everything local in the .blend file first.")
+
+
+def _absolute(path: str, directory: Path) -> str:
+    """Blender begins a path that is relative to its file with two slashes; files from Windows have theirs the other way round."""
+    if path.startswith("//"):
+        path = path[2:].replace("\\", "/")
+    # Not resolved: a link that is changed later shall lead where it says then.
+    return os.path.normpath(directory / path)
