@@ -411,3 +411,39 @@ def test_objects_that_do_not_fit_are_refused(row: Stage) -> None:
 )
 def test_one_way_of_distributing_is_asked_for(stage: Stage, wrong: dict[str, Any]) -> None:
     assert stage.invalid("place.distribute", {"objects": NAMES, **wrong})
+
+
+# ---------------------------------------------------------------------- shapes that depend on their place
+
+
+def cut(stage: Stage, name: str, cutter: str) -> None:
+    settings = {"type": "BOOLEAN", "operation": "DIFFERENCE", "object": cutter}
+    stage.do("modifier.add", {"object": name, "name": "Cut", "settings": settings})
+
+
+def test_an_object_that_another_one_cuts_is_aligned_by_what_is_left_of_it(stage: Stage) -> None:
+    cube(stage, "Wall")
+    cube(stage, "Cutter", 4, location=[0, 0, 2.5])
+    cut(stage, "Wall", "Cutter")
+    assert bounds(stage, "Wall")[1][2] == pytest.approx(0.5)
+    stage.do("place.align", {"objects": ["Wall"], "axis": "Z", "edge": "max", "value": 0.2})
+    assert bounds(stage, "Wall")[1][2] == pytest.approx(0.2, abs=1e-5)
+
+
+def test_an_object_that_is_cut_rests_on_what_is_left_of_it(stage: Stage) -> None:
+    cube(stage, "Table", location=[0, 0, -1.3])
+    cube(stage, "Foot")
+    cube(stage, "Cutter", 4, location=[0, 0, -2.5])
+    cut(stage, "Foot", "Cutter")
+    assert bounds(stage, "Foot")[0][2] == pytest.approx(-0.5)
+    stage.do("place.on_surface", {"object": "Foot", "target": "Table"})
+    assert bounds(stage, "Foot")[0][2] == pytest.approx(-0.3, abs=1e-5)
+
+
+def test_a_shape_that_never_comes_to_rest_is_said_to_depend_on_its_place(stage: Stage) -> None:
+    """The cutter takes away all that reaches the place to align to."""
+    cube(stage, "Wall")
+    cube(stage, "Cutter", 4, location=[0, 0, 2.5])
+    cut(stage, "Wall", "Cutter")
+    found = stage.refusal("place.align", {"objects": ["Wall"], "axis": "Z", "edge": "max", "value": 0.9})
+    assert "depends on where it is" in found[0]["message"] and found[0]["pointer"] == "/objects/0"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -12,8 +12,18 @@ from blendwright.contracts.arguments import Args, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import Point
 from blendwright.tools.place.bounds import AXES, Edge, world_bounds
-from blendwright.tools.place.moving import along, ancestors, is_still, shift, unmovable, unplaced
+from blendwright.tools.place.moving import (
+    along,
+    ancestors,
+    further_rounds,
+    is_still,
+    shift,
+    unmovable,
+    unplaced,
+    unsettled,
+)
 from blendwright.tools.place.results import Moved
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
@@ -77,21 +87,22 @@ class Align(Tool[AlignArgs, Moved]):
                 yield Finding(Fault.SCENE_CONFLICT, message, at, "Take another reference, or leave the parent out.")
 
     def apply(self, scene: Scene, args: AlignArgs) -> Moved:
-        return Moved(
-            objects=args.objects,
-            moved=[
-                name for name, way in self._ways(scene, args) if shift(scene, scene.require(Kind.OBJECT, name), way)
-            ],
-        )
+        moved = _shifted(scene, self._ways(scene, args))
+        named = [*args.objects, *filter(None, [args.reference])]
+        left = further_rounds(*(scene.require(Kind.OBJECT, name) for name in named))
+        while left and (ways := [way for way in self._ways(scene, args) if not _is_aligned(scene, *way)]):
+            left -= 1
+            if not left:
+                raise unsettled(ways[0][0], f"/objects/{args.objects.index(ways[0][0])}")
+            moved |= _shifted(scene, ways)
+        return Moved(objects=args.objects, moved=[name for name in args.objects if name in moved])
 
     def verify(self, scene: Scene, args: AlignArgs, result: Moved) -> Iterator[Finding]:
         for number, (name, way) in enumerate(self._ways(scene, args)):
-            place = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
-            # A little more than one step of noise: moving is itself rounded.
-            still = is_still([part / 4 for part in way], place)
-            yield from differs(f"that '{name}' is aligned", True, still, f"/objects/{number}")
+            aligned = _is_aligned(scene, name, way)
+            yield from differs(f"that '{name}' is aligned", True, aligned, f"/objects/{number}")
 
-    def _ways(self, scene: Scene, args: AlignArgs) -> list[tuple[str, tuple[float, float, float]]]:
+    def _ways(self, scene: Scene, args: AlignArgs) -> list[tuple[str, Point]]:
         axis = AXES[args.axis]
         target = args.value
         if target is None:
@@ -99,3 +110,13 @@ class Align(Tool[AlignArgs, Moved]):
             target = world_bounds(scene, reference).at(axis, args.reference_edge or args.edge)
         objects = [scene.require(Kind.OBJECT, name) for name in args.objects]
         return [(obj.name, along(axis, target - world_bounds(scene, obj).at(axis, args.edge))) for obj in objects]
+
+
+def _shifted(scene: Scene, ways: Sequence[tuple[str, Point]]) -> set[str]:
+    return {name for name, way in ways if shift(scene, scene.require(Kind.OBJECT, name), way)}
+
+
+def _is_aligned(scene: Scene, name: str, way: Point) -> bool:
+    place = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
+    # A little more than one step of noise: moving is itself rounded.
+    return is_still([part / 4 for part in way], place)

@@ -8,12 +8,15 @@ from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.target import not_evaluated
+from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 # Shorter ways are the noise of single precision: leaving them makes a repetition write nothing.
 ABSOLUTE = 1e-6
 RELATIVE = 1e-6
+# A shape that depends on its place comes to rest within a few rounds, or never.
+ROUNDS = 8
 
 
 def is_still(delta: Sequence[float], place: Sequence[float]) -> bool:
@@ -32,6 +35,28 @@ def shift(scene: Scene, obj: Block, delta: Sequence[float]) -> bool:
     frame = (place @ obj.matrix_basis.inverted_safe()).to_3x3()
     scene.set(obj, "location", obj.location + frame.inverted_safe() @ scene.vector(delta))
     return True
+
+
+def further_rounds(*objects: Block) -> int:
+    """How often to move again, at the most: not at all unless a modifier ties the shape of an object to its place."""
+    return ROUNDS if any(_tied(obj) for obj in objects) else 0
+
+
+def _tied(obj: Block) -> bool:
+    for modifier in obj.modifiers:
+        if modifier.type == "NODES":
+            return True  # nodes may ask for any object, and for the place of their own
+        pointers = [prop for prop in modifier.bl_rna.properties if prop.type == "POINTER"]
+        others = [prop.identifier for prop in pointers if prop.fixed_type.identifier in ("Object", "Collection")]
+        if any(getattr(modifier, name) is not None for name in others):
+            return True
+    return False
+
+
+def unsettled(name: str, at: str) -> StepError:
+    """Moving it changed its shape, and moving it accordingly changed it again."""
+    message = f"the shape of '{name}' depends on where it is, and it does not come to rest there"
+    return StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Apply the modifier that uses another object first.")
 
 
 def unmovable(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:

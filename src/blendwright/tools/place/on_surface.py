@@ -14,7 +14,7 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import positions_of
 from blendwright.tools.place.bounds import SOLID, world_mesh
-from blendwright.tools.place.moving import ancestors, is_still, shift, unplaced
+from blendwright.tools.place.moving import ancestors, further_rounds, is_still, shift, unplaced, unsettled
 from blendwright.tools.place.surface import Hit, no_surface, vertical_hit
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
@@ -92,24 +92,41 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
             yield Finding(Fault.SCENE_CONFLICT, message, at, "Give a place 'at' that lies over the target.")
 
     def apply(self, scene: Scene, args: OnSurfaceArgs) -> RestingOn:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
-        hit = _hit(scene, args, obj)
-        assert hit is not None
-        place = _resting_place(scene, args, obj, hit)
-        if args.align_to_normal:
-            moved = not _is_there(place, obj.matrix_world)
-            if moved:
-                scene.set_world_matrix(obj, place)
-        else:
-            moved = shift(scene, obj, place.translation - obj.matrix_world.translation)
+        obj, target = (scene.require(Kind.OBJECT, name) for name in (args.object, args.target))
+        hit, moved = self._put(scene, args, obj)
+        left = further_rounds(obj, target)
+        while left and _off(scene, args, obj, hit):
+            left -= 1
+            if not left:
+                raise unsettled(args.object, "/object")
+            hit, again = self._put(scene, args, obj)
+            moved |= again
         x, y, z = scene.evaluated(obj).matrix_world.translation
         return RestingOn(object=args.object, moved=moved, point=hit.point, normal=hit.normal, location=(x, y, z))
 
     def verify(self, scene: Scene, args: OnSurfaceArgs, result: RestingOn) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        wanted = _resting_place(scene, args, obj, Hit(result.point, result.normal))
-        way = (wanted.translation - scene.evaluated(obj).matrix_world.translation) / 16
-        yield from differs("that it rests on the surface", True, is_still(way, wanted.translation), "/object")
+        off = _off(scene, args, obj, Hit(result.point, result.normal))
+        yield from differs("that it rests on the surface", True, not off, "/object")
+
+    def _put(self, scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[Hit, bool]:
+        """Move it to where it touches the surface as things are now; whether it was elsewhere."""
+        hit = _hit(scene, args, obj)
+        if hit is None:
+            raise unsettled(args.object, "/object")
+        place = _resting_place(scene, args, obj, hit)
+        if not args.align_to_normal:
+            return hit, shift(scene, obj, place.translation - obj.matrix_world.translation)
+        moved = not _is_there(place, obj.matrix_world)
+        if moved:
+            scene.set_world_matrix(obj, place)
+        return hit, moved
+
+
+def _off(scene: Scene, args: OnSurfaceArgs, obj: Block, hit: Hit) -> bool:
+    wanted = _resting_place(scene, args, obj, hit)
+    way = (wanted.translation - scene.evaluated(obj).matrix_world.translation) / 16
+    return not is_still(way, wanted.translation)
 
 
 def _place(scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[float, float]:
