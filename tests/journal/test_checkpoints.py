@@ -81,6 +81,10 @@ def test_a_row_needs_its_file_and_its_scene(tmp_path: Path) -> None:
     (tmp_path / "checkpoints" / staged.file).unlink()
     with pytest.raises(JournalError, match="stage it first"):
         journal.commit([operation("b", "scene-a", "scene-b", replayable=False, checkpoint=staged)])
+    staged = journal.stage_checkpoint(saved(tmp_path, "a"), "scene-a")
+    (tmp_path / "checkpoints" / staged.file).unlink()
+    with pytest.raises(JournalError, match="stage it first"):
+        journal.add_checkpoint(staged, 2)
     journal.close()
     assert_sound(tmp_path)
 
