@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pydantic import Field
 
@@ -34,6 +34,21 @@ def radians(degrees: Sequence[float]) -> tuple[float, ...]:
 
 def missing_collection(scene: Scene, args: Placed) -> Sequence[Finding]:
     return scene.missing(Kind.COLLECTION, args.collection, "/collection") if args.collection else ()
+
+
+def name_conflicts(
+    scene: Scene, args: Placed, data: Kind, differences: Callable[[Block], Iterable[Finding]]
+) -> Iterator[Finding]:
+    """What speaks against creating an object of that name: it is taken, and not by what is asked for.
+
+    `differences` tells how an object that is there differs from it."""
+    there = scene.find(Kind.OBJECT, args.name)
+    if there is None:
+        yield from scene.taken(Kind.OBJECT, args.name, "/name")
+        yield from scene.taken(data, args.name, "/name")
+    elif found := list(differences(there)):
+        yield from scene.taken(Kind.OBJECT, args.name, "/name")
+        yield from found
 
 
 def home(scene: Scene, name: str | None) -> Block:

@@ -8,7 +8,7 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.optics import CameraSettings, camera_problems, camera_settings
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.tools.settings import unlike
@@ -55,13 +55,10 @@ class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
         yield from missing_collection(scene, args)
         problems = camera_problems(scene, args, None)
         yield from problems
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is None:
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-            yield from scene.taken(Kind.CAMERA, args.name, "/name")
-        elif not problems and any(self._differences(scene, args, there)):
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-            yield from self._differences(scene, args, there)
+        # What cannot be asked for cannot be compared either.
+        yield from name_conflicts(
+            scene, args, Kind.CAMERA, lambda obj: () if problems else self._differences(scene, args, obj)
+        )
 
     def apply(self, scene: Scene, args: CreateCameraArgs) -> ObjectMade:
         if scene.find(Kind.OBJECT, args.name) is not None:

@@ -13,7 +13,7 @@ from blendwright.contracts.arguments import Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.tools.settings import Setting, unlike
@@ -130,13 +130,7 @@ class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
 
     def check(self, scene: Scene, args: CreateCurveArgs) -> Iterator[Finding]:
         yield from missing_collection(scene, args)
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is None:
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-            yield from scene.taken(Kind.CURVE, args.name, "/name")
-        elif any(self._differences(scene, args, there)):
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-            yield from self._differences(scene, args, there)
+        yield from name_conflicts(scene, args, Kind.CURVE, lambda obj: self._differences(scene, args, obj))
 
     def apply(self, scene: Scene, args: CreateCurveArgs) -> ObjectMade:
         if scene.find(Kind.OBJECT, args.name) is not None:

@@ -12,7 +12,7 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.lamps import PROPERTIES, TYPED, LightSettings, LightType, light_settings
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.tools.settings import unlike
@@ -78,13 +78,7 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
 
     def check(self, scene: Scene, args: CreateLightArgs) -> Iterator[Finding]:
         yield from missing_collection(scene, args)
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is None:
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-            yield from scene.taken(Kind.LIGHT, args.name, "/name")
-        elif any(self._differences(scene, args, there)):
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-            yield from self._differences(scene, args, there)
+        yield from name_conflicts(scene, args, Kind.LIGHT, lambda obj: self._differences(scene, args, obj))
 
     def apply(self, scene: Scene, args: CreateLightArgs) -> ObjectMade:
         if scene.find(Kind.OBJECT, args.name) is not None:
