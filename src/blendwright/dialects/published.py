@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
-from blendwright.plan.schema import Checker
+from blendwright.contracts.schema_check import Checker
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
