@@ -49,6 +49,7 @@ from blendwright.tools.place.on_surface import OnSurface
 from blendwright.tools.place.scatter import Scatter
 from blendwright.tools.render.preview import Preview
 from blendwright.tools.render.still import Still
+from blendwright.tools.scene.expect import Expect
 from blendwright.tools.scene.find import FindObjects
 from blendwright.tools.scene.set_frame_range import SetFrameRange
 from blendwright.tools.scene.set_render import SetRender
@@ -115,6 +116,7 @@ CATALOG: tuple[type[AnyTool], ...] = (
     Preview,
     Still,
     # scene
+    Expect,
     FindObjects,
     TakeSnapshot,
     SetFrameRange,
