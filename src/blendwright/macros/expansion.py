@@ -10,6 +10,7 @@ from blendwright.macros.definition import MOST_STEPS, Macro, MacroStep
 from blendwright.macros.templates import EACH, Bound, fill
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.plan import caller_pointer
 
 EXPECT = "scene.expect"
 
@@ -98,19 +99,7 @@ def _nested(
     inputs, findings = inner.complete(raw)
     for finding in findings:
         message = f"{title} ({inner.name}): {finding.message}"
-        yield Finding(finding.fault, message, to_caller(finding.pointer, sources) or "", finding.cure)
+        yield Finding(finding.fault, message, caller_pointer(finding.pointer, sources) or "", finding.cure)
     if not findings:
         given = {name: Bound(value, sources.get(f"/{name}")) for name, value in inputs.items()}
         yield from _calls(inner, given, macros, group=group, path=path)
-
-
-def to_caller(pointer: str, sources: Mapping[str, str]) -> str | None:
-    """Where in the caller's inputs a place in the arguments of a step comes from; None where it is the macro's own."""
-    head, rest = pointer, ""
-    while True:
-        if head in sources:
-            return sources[head] + rest
-        if not head:
-            return None
-        head, _, last = head.rpartition("/")
-        rest = f"/{last}{rest}"
