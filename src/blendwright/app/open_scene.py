@@ -10,15 +10,18 @@ from typing import Any, Self
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
+from blendwright.contracts.contract import SessionContract
+from blendwright.contracts.effects import Determinism
 from blendwright.contracts.envelopes import ToolResult, tool_result
 from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.profiles import BlenderProfile
-from blendwright.contracts.session import Session
+from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken, PoolPort
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.run.agreement import Agreement, Offer
+from blendwright.run.approvals import Approvals, Consent
 from blendwright.run.board import Progress
 from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
@@ -47,9 +50,10 @@ class OpenScene:
         journal: JournalPort,
         scene: LiveScene,
         tools: Mapping[str, AnyTool],
-        session: Session,
+        offer: Offer,
         files: FileAccess,
         recovered: tuple[str, ...],
+        consent: Consent,
     ) -> None:
         self.recovered = recovered
         self._scratch = scratch
@@ -57,13 +61,16 @@ class OpenScene:
         self._journal = journal
         self._scene = scene
         self._tools = tools
-        self._session = session
+        self._offer = offer
+        self._consent = consent
         self._files = files
         self._closed = False
-        ledger = Ledger(journal, scene)
+        self._agreement = Agreement(offer, scene, journal)
+        approvals = Approvals(journal, files)
+        ledger = Ledger(journal, scene, self._agreement)
         solo = Solo(scene, journal, ledger, files)
-        self._executor = Executor(scene, ledger, solo, tools, session, files)
-        self._runner = Runner(scene, journal, ledger, solo, tools, session, files)
+        self._executor = Executor(scene, ledger, solo, tools, self._agreement, files, approvals)
+        self._runner = Runner(scene, journal, ledger, solo, tools, self._agreement, files, approvals)
         self._registry = registry_fingerprint(type(tool) for tool in tools.values())
 
     def __enter__(self) -> Self:
@@ -90,12 +97,15 @@ class OpenScene:
         rehearse: str | None = None,
         cancel: CancelToken | None = None,
         parse_ms: float = 0.0,
+        determinism: Determinism | None = None,
+        consent: Consent | None = None,
     ) -> Outcome:
         """Call a tool and get everything that is known about it, before any contract renders it.
 
         deadline: seconds, at most what the session allows. limit: what the session allows, for a call of the program's own.
         verify: read back also after a read-only tool.
         snapshot: the scene afterwards, in the outcome. rehearse: take the call back ("inverse" or "memfile") and prove it.
+        determinism: the weakest class of result that is accepted. consent: instead of that of the open scene.
         """
         return self._executor.call(
             tool,
@@ -107,6 +117,8 @@ class OpenScene:
             rehearse=rehearse,
             cancel=cancel,
             parse_ms=parse_ms,
+            determinism=determinism,
+            consent=self._consent if consent is None else consent,
         )
 
     def run(
@@ -118,18 +130,29 @@ class OpenScene:
         timeout: float | None = None,
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
+        determinism: Determinism | None = None,
+        consent: Consent | None = None,
     ) -> RunReport:
         """Run a plan: a document of any dialect, or one that was parsed already (then request_id and boundary are its own).
 
         What was done before under the same ids is not done again. `progress` is called with each operation once it is durable.
+        `determinism` is the weakest class of results that is accepted; `consent` takes the place of that of the open scene.
         """
         if not isinstance(plan, Plan):
             plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
-        valid = validate(plan, self._tools, self._session)
+        valid = validate(plan, self._tools, self._offer.terms.demanding(determinism))
         if not isinstance(valid, ValidPlan):
             return refused(plan, valid)
         ordered = schedule(valid, self._registry, self._scene.hash)
-        return self._runner.run(ordered, valid.failing, seconds=timeout, cancel=cancel, progress=progress)
+        return self._runner.run(
+            ordered,
+            valid.failing,
+            seconds=timeout,
+            cancel=cancel,
+            progress=progress,
+            determinism=determinism,
+            consent=self._consent if consent is None else consent,
+        )
 
     def preview(
         self,
@@ -140,6 +163,7 @@ class OpenScene:
         image: Path | None = None,
         timeout: float | None = None,
         cancel: CancelToken | None = None,
+        determinism: Determinism | None = None,
     ) -> Preview:
         """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it."""
         if not isinstance(plan, Plan):
@@ -148,9 +172,14 @@ class OpenScene:
             self._scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
         place = self._scratch.path.parents[1]
         return preview_beside(
-            plan, place, self._pool, self._tools, self._session, self._files,
-            image=image, timeout=timeout, cancel=cancel,
+            plan, place, self._pool, self._tools, self._offer, self._files,
+            image=image, timeout=timeout, cancel=cancel, determinism=determinism,
         )  # fmt: skip
+
+    @property
+    def contract(self) -> SessionContract:
+        """What this session is held to; starts Blender. Raises Refusal when there can be none with this Blender."""
+        return self._agreement.contract()
 
     @property
     def hash(self) -> str:
@@ -168,7 +197,7 @@ class OpenScene:
         return History(self._journal, self._scene, self._pool, self._registry)
 
     @property
-    def blender(self) -> BlenderProfile:
+    def blender(self) -> WorkerProfile:
         """The Blender that holds the scene."""
         return self._scene.profile
 

@@ -41,6 +41,10 @@ class SpawnOptions:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables on top of the private environment; nothing else of the core's own environment is passed on."""
     start_timeout: float = 60.0
+    memory_mb: int = 16_384
+    """Address space; Blender reserves far more than it touches."""
+    scratch_mb: int = 4096
+    """The largest file; what they come to together is for the core to watch."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def _spawn(options: SpawnOptions) -> Child:
             arguments += ["--lifeline-fd", str(worker_waits)]
             passed.append(worker_waits)
         arguments += ["--scratch", str(scratch), "--parent", str(os.getpid())]
+        arguments += ["--memory-mb", str(options.memory_mb), "--file-mb", str(options.scratch_mb)]
         command = _command(options, arguments)
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
         try:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 import blendwright
+from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json, say_recovered
 from blendwright.contracts.envelopes import core_envelope, tool_result
 from blendwright.values.errors import Refusal
@@ -50,13 +51,24 @@ def call(
     envelope: Annotated[
         Envelope, typer.Option("--envelope", help="Which contract's shape --json prints.")
     ] = "tool_result",
+    approve: Approve = None,
+    determinism: Demand = None,
+    contract: ContractFile = None,
     json: AsJson = False,
 ) -> int:
     """Call one tool on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
     started = perf_counter()
     document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
     parse_ms = (perf_counter() - started) * 1000
-    with blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened:
+    with blendwright.open(
+        workspace,
+        scene=scene,
+        blender=blender,
+        spare=False,
+        proposal=command_line(),
+        contract=read_contract(contract),
+        consent=consent(approve),
+    ) as opened:
         say_recovered(opened.recovered)
         outcome = opened.outcome(
             tool,
@@ -66,6 +78,7 @@ def call(
             snapshot=snapshot,
             rehearse="inverse" if rehearse else None,
             parse_ms=parse_ms,
+            determinism=determinism,
         )
         if export is not None and outcome.ok:
             written = opened.outcome("file.export", {"path": str(export), "overwrite": True})

@@ -9,7 +9,21 @@ from typing import Any
 
 import typer
 
-from blendwright.cli import audit, call, doctor, history, preview, recover, replay, run, snapshot, tools, validate
+from blendwright.cli import (
+    approve,
+    audit,
+    call,
+    contract,
+    doctor,
+    history,
+    preview,
+    recover,
+    replay,
+    run,
+    snapshot,
+    tools,
+    validate,
+)
 from blendwright.cli.output import Exit, fail
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 
@@ -29,6 +43,8 @@ app.command("preview")(preview.preview)
 app.command("call")(call.call)
 app.command("validate")(validate.validate)
 app.command("tools")(tools.tools)
+app.command("contract")(contract.contract)
+app.command("approve")(approve.approve)
 app.command("snapshot")(snapshot.snapshot)
 app.command("log")(history.log)
 app.command("show")(history.show)

@@ -18,6 +18,7 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app.plans import read_plan, render
+from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, notes, print_json, say_recovered
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects.reading import LARGEST
@@ -29,7 +30,7 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import OperationReport, RunReport
 
-STYLES = {"succeeded": "green", "skipped_idempotent": "cyan", "skipped": "yellow"}
+STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
 
 
 def run(
@@ -56,19 +57,31 @@ def run(
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole run.")
     ] = None,
+    approve: Approve = None,
+    determinism: Demand = None,
+    contract: ContractFile = None,
     json: AsJson = False,
 ) -> int:
     """Execute a plan. What was done before under the same ids is not done again."""
     parsed = read_plan(_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
+    screen = _Screen()
     extra: list[Outcome] = []
     with (
         _stops_on_interrupt(cancel),
-        blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened,
+        blendwright.open(
+            workspace,
+            scene=scene,
+            blender=blender,
+            spare=False,
+            proposal=command_line(),
+            contract=read_contract(contract),
+            consent=consent(approve, screen.aside),
+        ) as opened,
     ):
         say_recovered(opened.recovered)
-        with _progress(parsed, show=not json) as advance:
-            report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance)
+        with _progress(parsed, screen, show=not json) as advance:
+            report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
         if report.ok and export is not None:
             extra.append(opened.outcome("file.export", {"path": str(export), "overwrite": True}, cancel=cancel))
         if report.ok and image is not None:
@@ -87,9 +100,15 @@ def exit_code(report: RunReport, extra: list[Outcome]) -> Exit:
     faults = {operation.fault for operation in report.operations}
     if Fault.CANCELLED in faults or any(outcome.fault is Fault.CANCELLED for outcome in extra):
         return Exit.INTERRUPTED
-    if report.status == "refused":
+    if report.status == "refused" or nothing_ran(report):
         return Exit.REFUSED
     return Exit.DONE if report.ok and all(outcome.ok for outcome in extra) else Exit.FAILED
+
+
+def nothing_ran(report: RunReport) -> bool:
+    """Whether all that was tried was refused: a person declined, and nothing went before it."""
+    statuses = {operation.status for operation in report.operations}
+    return "refused" in statuses and statuses <= {"refused", "skipped", "skipped_idempotent"}
 
 
 def _text(place: str) -> bytes:
@@ -142,8 +161,25 @@ def _stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+class _Screen:
+    """The bar of a run, out of the way while a question is asked."""
+
+    def __init__(self) -> None:
+        self.bar: Progress | None = None
+
+    @contextlib.contextmanager
+    def aside(self) -> Generator[None]:
+        if self.bar is not None:
+            self.bar.stop()
+        try:
+            yield
+        finally:
+            if self.bar is not None:
+                self.bar.start()
+
+
 @contextlib.contextmanager
-def _progress(plan: Plan, *, show: bool) -> Generator[Any]:
+def _progress(plan: Plan, screen: _Screen, *, show: bool) -> Generator[Any]:
     """A bar on a terminal; nothing anywhere else."""
     out = notes()
     if not show or not out.is_terminal:
@@ -152,6 +188,7 @@ def _progress(plan: Plan, *, show: bool) -> Generator[Any]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                TextColumn("{task.speed:.0f}/s"))  # fmt: skip
     with Progress(*columns, console=out, transient=True) as bar:
+        screen.bar = bar
         task = bar.add_task("starting Blender", total=len(plan.operations))
 
         def advance(report: OperationReport) -> None:

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from blendwright.cli.output import AsJson, Exit, console, print_json
-from blendwright.contracts.session import Session
+from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations, steps
 from blendwright.dialects.reading import LARGEST, read_json
 from blendwright.dialects.recognise import Dialect, recognise
@@ -78,7 +78,7 @@ def _plan(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tupl
         message = f"this is a plan of the {found} dialect, which is recognised and not built yet"
         return (Finding(Fault.SCHEMA_INVALID, message, "", "Write it as an operations or steps plan."),)
     parsed = PARSERS[found](document)
-    valid = validate_plan(parsed, catalog.tools(), Session())
+    valid = validate_plan(parsed, catalog.tools(), Terms())
     if isinstance(valid, ValidPlan):
         about |= {
             "request_id": valid.plan.request_id,

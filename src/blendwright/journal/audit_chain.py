@@ -1,6 +1,7 @@
 """One audit record and its place in the chain. Pure: no database.
 
-A record is exactly the minimum audit record of the operations contract, plus its number and the hash of the record before it.
+A record is exactly the minimum audit record of the operations contract, plus its number and the hash of the record before it; that of
+an operation about which a person was asked says also what was answered, and how.
 Its hash is the sha256 of its RFC 8785 form, so anyone can check a chain from the records alone.
 """
 
@@ -24,6 +25,7 @@ FIELDS = (
     "scene_hash_after",
 )
 KEYS: frozenset[str] = frozenset((*FIELDS, "sequence", "prev"))
+APPROVED_KEYS: frozenset[str] = KEYS | {"approval_id", "approval_answer", "approval_by"}
 
 
 def genesis(workspace: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from blendwright.contracts.approvals import Approval
 from blendwright.contracts.journal_port import AuditHead, AuditIds, Status
 from blendwright.journal.audit_chain import canonical, digest
 from blendwright.journal.store import Store
@@ -50,6 +51,7 @@ class AuditAppender:
                 "status": status,
                 "scene_hash_before": before,
                 "scene_hash_after": after,
+                **_answer(ids.approval),
             }
         )
 
@@ -70,3 +72,13 @@ class AuditAppender:
                 "UPDATE state SET audit_sequence = ?, audit_hash = ?", (self.head.sequence, self.head.hash)
             )
             self._rows.clear()
+
+
+def _answer(approval: Approval | None) -> dict[str, str]:
+    if approval is None:
+        return {}
+    return {
+        "approval_id": approval.id,
+        "approval_answer": approval.answer.value,
+        "approval_by": approval.by,
+    }

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from blendwright.contracts.contract import Terms
 from blendwright.contracts.effects import Determinism
+from blendwright.contracts.gate import gate
 from blendwright.contracts.profiles import BlenderProfile
-from blendwright.contracts.session import Session, gate
+from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
 from blendwright.macros import Macro
 from blendwright.plan.arguments import canonical_arguments
@@ -42,7 +44,7 @@ class ValidPlan:
 def validate(
     plan: Plan,
     tools: Mapping[str, AnyTool],
-    session: Session,
+    terms: Terms,
     blender: BlenderProfile | None = None,
     macros: Mapping[str, Macro] | None = None,
 ) -> ValidPlan | tuple[Finding, ...]:
@@ -50,8 +52,9 @@ def validate(
     speaks as well."""
     graph = read_graph(plan.operations)
     expanded = expand_macros(plan, macros or {})
-    checks = _Checks(plan, tools, session, blender, macros or {})
-    found = tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
+    checks = _Checks(plan, tools, terms, blender, macros or {})
+    too_long = _too_long(len(expanded.plan.operations), terms)
+    found = too_long or tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
     if found:
         owners = Owners(plan)
         return tuple(sorted(found, key=lambda finding: owners.position(finding.pointer)))
@@ -59,6 +62,13 @@ def validate(
     if ready.written is not None:
         graph = read_graph(ready.operations)
     return ValidPlan(ready, replace(graph, operations=ready.operations), checks.failing)
+
+
+def _too_long(count: int, terms: Terms) -> tuple[Finding, ...]:
+    most = terms.limits.operations_per_plan
+    if count <= most:
+        return ()
+    return (refusal("plan_too_long", f"the plan has {count} operations, and {most} are allowed"),)
 
 
 def _all(plan: Plan, graph: Graph, expanded: Expanded, checks: _Checks) -> Iterator[Finding]:
@@ -76,13 +86,13 @@ class _Checks:
         self,
         plan: Plan,
         tools: Mapping[str, AnyTool],
-        session: Session,
+        terms: Terms,
         blender: BlenderProfile | None,
         macros: Mapping[str, Macro],
     ) -> None:
         self._plan = plan
         self._tools = tools
-        self._session = session
+        self._terms = terms
         self._blender = blender
         self._macros = macros
         self._suggestions: dict[str, str] = {}
@@ -140,15 +150,17 @@ class _Checks:
         if self._blender is not None or "determinism_for" in type(tool).__dict__:
             model = tool.args_model.model_validate(args)
             given = tool.determinism_for(model)
-        demand = self._session.determinism
+        demand = self._terms.constraints.determinism
         if given is Determinism.NONDETERMINISTIC or (demand is not None and given.rank > demand.rank):
             wanted = (
                 "a plan takes deterministic and seeded calls only" if demand is None else f"{demand.value} is demanded"
             )
             message = f"{tool.name} is {given.value} with these arguments, and {wanted}"
             cure = "Choose other arguments, or call the tool by itself, outside a plan."
-            yield operation.in_arguments(Finding(Fault.NONDETERMINISTIC_REFUSED, message, "", cure))
+            yield operation.in_arguments(
+                Finding(Fault.NONDETERMINISTIC_REFUSED, message, "", cure, None if demand is None else "determinism")
+            )
         if self._blender is not None:
-            for finding in gate(self._session, self._blender, tool, model):
+            for finding in gate(self._terms, self._blender, tool, model, level=operation.safety_level):
                 if finding.fault is not Fault.NONDETERMINISTIC_REFUSED:
                     yield operation.as_a_whole(finding)

@@ -21,6 +21,7 @@ from blendwright.contracts.journal_port import (
     Written,
 )
 from blendwright.contracts.step import StepAnswer
+from blendwright.run.agreement import Agreement
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
@@ -34,9 +35,10 @@ MOST_CHANGES = 200
 class Ledger:
     """Turns what became of calls into entries, and writes them."""
 
-    def __init__(self, journal: JournalPort, scene: LiveScene) -> None:
+    def __init__(self, journal: JournalPort, scene: LiveScene, agreement: Agreement) -> None:
         self._journal = journal
         self._scene = scene
+        self._agreement = agreement
 
     def success(
         self,
@@ -49,8 +51,8 @@ class Ledger:
         """The entry of a step that was kept. One that left the scene as it was needs no redo, and so can always be replayed."""
         mutated = answer["before"] != answer["after"]
         mutation = new_id() if mutated else None
-        receipt = _receipt(call, answer, mutation)
-        ids = AuditIds(call.call_id, call.safety_level, mutation)
+        receipt = _receipt(call, answer, mutation, self._agreement.fingerprint)
+        ids = AuditIds(call.call_id, call.safety_level, mutation, approval=call.approval)
         if call.reads_only:
             return NewReading(
                 call.key,
@@ -81,7 +83,7 @@ class Ledger:
 
     def note(self, call: Invocation, status: Status, scene_hash: str, *, settles: int | None = None) -> NewAudit:
         """The record of a call that leaves the scene as it was."""
-        ids = AuditIds(call.call_id, call.safety_level)
+        ids = AuditIds(call.call_id, call.safety_level, approval=call.approval)
         return NewAudit(
             call.request_id, call.operation_id, call.tool.name, status, scene_hash, scene_hash, ids, settles
         )
@@ -111,7 +113,7 @@ def handles_of(answer: StepAnswer) -> tuple[dict[str, str], ...]:
     return tuple({"kind": kind, "name": name} for kind, name, *_ in alive[:MOST_HANDLES])
 
 
-def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None) -> Mapping[str, Any]:
+def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contract: str | None) -> Mapping[str, Any]:
     return {
         "request_id": call.request_id,
         "operation_id": call.operation_id,
@@ -121,6 +123,8 @@ def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None) -> Mapp
         "mcp_call_id": call.call_id,
         "blender_mutation_id": mutation,
         "safety_level": call.safety_level,
+        "contract": contract,
+        "approval": None if call.approval is None else call.approval.id,
         "status": "succeeded",
         "scene_hash_before": answer["before"],
         "scene_hash_after": answer["after"],

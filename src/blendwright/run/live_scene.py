@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from blendwright.contracts.journal_port import AuditIds, Commit, JournalPort, NewCommit
-from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.keys import new_id
@@ -56,7 +56,7 @@ class LiveScene:
         self.head_moved()
 
     @property
-    def profile(self) -> BlenderProfile:
+    def profile(self) -> WorkerProfile:
         return self.worker().profile
 
     @property

@@ -105,7 +105,9 @@ class Operation:
         """A finding about the operation, with its place in the plan's document."""
         if self.origin is None:
             return finding.under(self.pointer)
-        return Finding(finding.fault, f"{self.origin.label}: {finding.message}", self.pointer, finding.cure)
+        return Finding(
+            finding.fault, f"{self.origin.label}: {finding.message}", self.pointer, finding.cure, finding.rule
+        )
 
 
 @dataclass(frozen=True, slots=True)

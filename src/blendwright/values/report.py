@@ -98,7 +98,8 @@ def _step_of(origin: Origin) -> dict[str, Any]:
 class RunReport:
     """One run of a plan, or its refusal. `operations` are in schedule order; `findings` belong to none of them.
 
-    Times are seconds since the epoch. `checkpoint` describes the latest consistent one, where the caller needs to know.
+    Times are seconds since the epoch. `contract` is the fingerprint of what the run was held to, where it came that far.
+    `checkpoint` describes the latest consistent one, where the caller needs to know.
     """
 
     dialect: str
@@ -109,6 +110,7 @@ class RunReport:
     repair: tuple[Repair, ...] = ()
     schedule_hash: str | None = None
     boundary: Boundary = "operation"
+    contract: str | None = None
     checkpoint: Mapping[str, Any] | None = None
     started: float | None = None
     finished: float | None = None
@@ -138,6 +140,7 @@ class RunReport:
             "repair": [entry.to_json() for entry in self.repair],
             "schedule_hash": self.schedule_hash,
             "boundary": self.boundary,
+            "contract": self.contract,
             "checkpoint": None if self.checkpoint is None else dict(self.checkpoint),
             "started": self.started,
             "finished": self.finished,
