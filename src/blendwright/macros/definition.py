@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from blendwright.contracts.contract import Registry, registry
 from blendwright.contracts.effects import Determinism, SafetyLevel
 from blendwright.contracts.schema_check import Checker
 from blendwright.values.canonical import digest
@@ -138,6 +139,11 @@ def properties_of(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     return inputs.get("properties", {})
 
 
+def macro_registry(macros: Iterable[Macro]) -> Registry:
+    """All of them by reference, as a contract names them."""
+    return registry(str(REGISTRY_VERSION), {macro.name: macro.fingerprint for macro in macros})
+
+
 def registry_fingerprint(macros: Iterable[Macro]) -> str:
     """One hash over all of them: two sides with the same one mean the same by every name."""
-    return digest([macro.declaration() for macro in sorted(macros, key=lambda macro: macro.name)])
+    return macro_registry(macros).fingerprint
