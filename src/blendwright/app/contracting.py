@@ -12,6 +12,7 @@ from blendwright.bridge.spawn import SpawnOptions
 from blendwright.contracts.contract import Proposal, SessionContract
 from blendwright.contracts.policy import Policy
 from blendwright.contracts.tool import AnyTool
+from blendwright.macros import load_macros, macro_registry
 from blendwright.run.agreement import Offer
 from blendwright.tools import catalog
 
@@ -27,7 +28,8 @@ def negotiated(
     """Raises Refusal when there can be none, before Blender is started where that can be known."""
     known = catalog.tools() if tools is None else tools
     rules = policy or load_policy(Path(workspace).resolve()).policy
-    offer = Offer(known.values(), proposal=proposal, policy=rules)
+    macros = load_macros(Path(workspace).resolve(), known)
+    offer = Offer(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
     with tempfile.TemporaryDirectory(prefix="blendwright-contract-") as place:
         options = SpawnOptions(Path(place).resolve(), blender=None if blender is None else Path(blender))
         with Pool(options) as pool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from blendwright.app.macro_calling import not_rehearsed, outcome_of, plan_of, refused_call
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
@@ -17,13 +19,15 @@ from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken, PoolPort
+from blendwright.macros import Macro
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.agreement import Agreement, Offer
 from blendwright.run.approvals import Approvals, Consent
 from blendwright.run.board import Progress
-from blendwright.run.executor import Executor
+from blendwright.run.clock import Clock
+from blendwright.run.executor import SNAPSHOT_TOOL, Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.history import History
 from blendwright.run.ledger import Ledger
@@ -31,7 +35,8 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.preview import Preview
 from blendwright.run.runner import Runner
 from blendwright.run.solo import Solo
-from blendwright.values.errors import BlendwrightError
+from blendwright.values.errors import BlendwrightError, RebuildFailed, WorkerError
+from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
@@ -50,6 +55,7 @@ class OpenScene:
         journal: JournalPort,
         scene: LiveScene,
         tools: Mapping[str, AnyTool],
+        macros: Mapping[str, Macro],
         offer: Offer,
         files: FileAccess,
         recovered: tuple[str, ...],
@@ -61,6 +67,7 @@ class OpenScene:
         self._journal = journal
         self._scene = scene
         self._tools = tools
+        self._macros = macros
         self._offer = offer
         self._consent = consent
         self._files = files
@@ -82,7 +89,7 @@ class OpenScene:
         self.close()
 
     def call(self, tool: str, /, **args: Any) -> ToolResult:
-        """Call a tool with its arguments. A failure is a result with `ok` false, never an exception."""
+        """Call a tool or macro with its arguments. A failure is a result with `ok` false, never an exception."""
         return tool_result(self.outcome(tool, args))
 
     def outcome(
@@ -107,6 +114,15 @@ class OpenScene:
         snapshot: the scene afterwards, in the outcome. rehearse: take the call back ("inverse" or "memfile") and prove it.
         determinism: the weakest class of result that is accepted. consent: instead of that of the open scene.
         """
+        asked = self._consent if consent is None else consent
+        macro = self._macros.get(tool)
+        if macro is not None:
+            clock = Clock(parse_ms)
+            outcome = self._call_macro(macro, args, clock, deadline, rehearse, cancel, determinism, asked)
+            if snapshot and outcome.ok:
+                taken = self._executor.call(SNAPSHOT_TOOL, {}, deadline=deadline)
+                outcome = outcome.with_(snapshot=taken.result)
+            return outcome
         return self._executor.call(
             tool,
             args,
@@ -118,8 +134,36 @@ class OpenScene:
             cancel=cancel,
             parse_ms=parse_ms,
             determinism=determinism,
-            consent=self._consent if consent is None else consent,
+            consent=asked,
         )
+
+    def _call_macro(
+        self,
+        macro: Macro,
+        args: Any,
+        clock: Clock,
+        seconds: float | None,
+        rehearse: str | None,
+        cancel: CancelToken | None,
+        determinism: Determinism | None,
+        consent: Consent,
+    ) -> Outcome:
+        plan = (not_rehearsed(macro),) if rehearse is not None else plan_of(macro, args)
+        valid = plan if isinstance(plan, tuple) else self._validated(plan, determinism)
+        clock.lap("validate_input")
+        if isinstance(valid, tuple):
+            return refused_call(macro, valid, clock, self._scene.known_hash)
+        with contextlib.suppress(WorkerError, RebuildFailed):  # the run meets it again, and tells it
+            self._scene.worker()
+        ordered = schedule(valid, self._registry, self._scene.hash)
+        clock.leave_out()  # starting Blender belongs to no phase of a call
+        report = self._runner.run(
+            ordered, valid.failing, seconds=seconds, cancel=cancel, determinism=determinism, consent=consent
+        )
+        return outcome_of(macro, args, report, clock, self._scene.hash)
+
+    def _validated(self, plan: Plan, determinism: Determinism | None) -> ValidPlan | tuple[Finding, ...]:
+        return validate(plan, self._tools, self._offer.terms.demanding(determinism), macros=self._macros)
 
     def run(
         self,
@@ -140,7 +184,7 @@ class OpenScene:
         """
         if not isinstance(plan, Plan):
             plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
-        valid = validate(plan, self._tools, self._offer.terms.demanding(determinism))
+        valid = self._validated(plan, determinism)
         if not isinstance(valid, ValidPlan):
             return refused(plan, valid)
         ordered = schedule(valid, self._registry, self._scene.hash)
@@ -172,7 +216,7 @@ class OpenScene:
             self._scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
         place = self._scratch.path.parents[1]
         return preview_beside(
-            plan, place, self._pool, self._tools, self._offer, self._files,
+            plan, place, self._pool, self._tools, self._macros, self._offer, self._files,
             image=image, timeout=timeout, cancel=cancel, determinism=determinism,
         )  # fmt: skip
 

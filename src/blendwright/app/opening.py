@@ -17,6 +17,7 @@ from blendwright.contracts.contract import Proposal, SessionContract
 from blendwright.contracts.policy import Policy
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.journal import Journal
+from blendwright.macros import load_macros, macro_registry
 from blendwright.run.agreement import Offer
 from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.files import FileAccess
@@ -54,7 +55,8 @@ def open(
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
 
     Blender starts with the first call. Raises EnvironmentUnfit when the workspace or the file cannot be used: another process
-    has it open, it is quarantined, or it has a scene already and another one is given. Raises Refusal when there can be no contract.
+    has it open, it is quarantined, or it has a scene already and another one is given. Raises Refusal when there can be no contract,
+    or a macro of the workspace is not sound.
     """
     start = None if scene is None else Path(scene)
     if start is not None and not start.is_file():
@@ -62,7 +64,10 @@ def open(
     place = Path(workspace).resolve()
     known = catalog.tools() if tools is None else tools
     rules = allowed_roots(policy or load_policy(place).policy, roots)
-    offer = Offer(known.values(), proposal=proposal, policy=rules, earlier=contract)
+    macros = load_macros(place, known)
+    offer = Offer(
+        known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
+    )
     with contextlib.ExitStack() as undo:
         journal = Journal(place)
         undo.callback(journal.close)
@@ -89,7 +94,7 @@ def open(
         files = FileAccess(
             offer.terms.constraints.rules.roots, place / "artifacts", scratch_mb=offer.terms.constraints.scratch_mb
         )
-        opened = OpenScene(scratch, pool, journal, live, known, offer, files, recovered, consent)
+        opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent)
         undo.pop_all()
     return opened
 

@@ -22,6 +22,7 @@ from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken, PoolPort
 from blendwright.journal import Journal
 from blendwright.journal.copying import copy_journal, has_journal
+from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
@@ -61,14 +62,16 @@ def preview(
     """
     place = Path(workspace).resolve()
     known = catalog.tools() if tools is None else tools
-    offer = Offer(known.values(), proposal=proposal, policy=allowed_roots(policy or load_policy(place).policy, roots))
+    macros = load_macros(place, known)
+    rules = allowed_roots(policy or load_policy(place).policy, roots)
+    offer = Offer(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
     start = None if scene is None else Path(scene).resolve()
     if start is not None and not start.is_file():
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
     if not isinstance(plan, Plan):
         plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
     # Before Blender is started: most of what is wrong with a plan shows without it.
-    findings = validate(plan, known, offer.terms.demanding(determinism))
+    findings = validate(plan, known, offer.terms.demanding(determinism), macros=macros)
     if not isinstance(findings, ValidPlan):
         return Preview(refused(plan, findings))
     files = FileAccess(
@@ -85,7 +88,7 @@ def preview(
         )
         with Pool(options) as pool:
             copied = _Copy(place, room, pool, start=start, spare=False)
-            return copied.preview(plan, known, offer, files, target, timeout, cancel, progress, determinism)
+            return copied.preview(plan, known, macros, offer, files, target, timeout, cancel, progress, determinism)
 
 
 def preview_beside(
@@ -93,6 +96,7 @@ def preview_beside(
     place: Path,
     pool: PoolPort,
     tools: Mapping[str, AnyTool],
+    macros: Mapping[str, Macro],
     offer: Offer,
     files: FileAccess,
     *,
@@ -105,7 +109,7 @@ def preview_beside(
     """The same for a workspace that is open, with a worker of its pool."""
     with _room(place) as room:
         copied = _Copy(place, room, pool, start=None, spare=True)
-        return copied.preview(plan, tools, offer, files, image, timeout, cancel, progress, determinism)
+        return copied.preview(plan, tools, macros, offer, files, image, timeout, cancel, progress, determinism)
 
 
 class _Copy:
@@ -122,6 +126,7 @@ class _Copy:
         self,
         plan: Plan,
         tools: Mapping[str, AnyTool],
+        macros: Mapping[str, Macro],
         offer: Offer,
         files: FileAccess,
         image: Path | None,
@@ -130,7 +135,7 @@ class _Copy:
         progress: Progress | None,
         determinism: Determinism | None,
     ) -> Preview:
-        valid = validate(plan, tools, offer.terms.demanding(determinism))
+        valid = validate(plan, tools, offer.terms.demanding(determinism), macros=macros)
         if not isinstance(valid, ValidPlan):
             return Preview(refused(plan, valid))
         registry = registry_fingerprint(type(tool) for tool in tools.values())

@@ -25,7 +25,9 @@ Envelope = Literal["tool_result", "core"]
 
 
 def call(
-    tool: Annotated[str, typer.Argument(help="Name of the tool, as `blendwright tools` lists it.")],
+    tool: Annotated[
+        str, typer.Argument(help="Name of a tool or macro, as `blendwright tools` and `macros` list them.")
+    ],
     args: Annotated[
         str, typer.Option("--args", metavar="JSON", help="Its arguments; - reads them from standard input.")
     ] = "{}",
@@ -56,7 +58,7 @@ def call(
     contract: ContractFile = None,
     json: AsJson = False,
 ) -> int:
-    """Call one tool on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
+    """Call one tool or macro on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
     started = perf_counter()
     document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
     parse_ms = (perf_counter() - started) * 1000
@@ -114,7 +116,10 @@ def _show(outcome: Outcome) -> None:
     out = console()
     if outcome.ok:
         out.print(Text("ok ", style="bold green").append(outcome.tool, style="default"))
-        if outcome.result:
+        if outcome.result and "macro" in outcome.result:
+            for step in outcome.result["steps"]:
+                out.print(Text(f"  {step['step']:3}  {step['title']}  ").append(step["tool"], style="dim"))
+        elif outcome.result:
             grid = Table.grid(padding=(0, 2))
             for key, value in outcome.result.items():
                 grid.add_row(Text(f"  {key}"), Text(orjson.dumps(value).decode()))

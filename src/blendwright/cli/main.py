@@ -16,6 +16,7 @@ from blendwright.cli import (
     contract,
     doctor,
     history,
+    macros,
     preview,
     recover,
     replay,
@@ -43,6 +44,7 @@ app.command("preview")(preview.preview)
 app.command("call")(call.call)
 app.command("validate")(validate.validate)
 app.command("tools")(tools.tools)
+app.command("macros")(macros.macros)
 app.command("contract")(contract.contract)
 app.command("approve")(approve.approve)
 app.command("snapshot")(snapshot.snapshot)

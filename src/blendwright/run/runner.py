@@ -257,8 +257,9 @@ class Runner:
             self._ledger.write([], keeps=boundary)
             return
         culprit = next(report.operation_id for report in reports if report.fault is not None)
-        self._journal.roll_back(boundary, failures)
-        self._scene.head_moved()
+        written = self._journal.roll_back(boundary, failures)
+        if any(number is not None for number in written.numbers):
+            self._scene.head_moved()
         board.take_back(f"taken back, because '{culprit}' was not done", ids)
 
     def _report(self, schedule: Schedule, board: Board, started: float) -> RunReport:
