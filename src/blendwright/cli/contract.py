@@ -47,22 +47,20 @@ def _show(made: SessionContract, loaded: LoadedPolicy) -> None:
     grid.add_row("blender", f"{made.blender.version_string}, {ui}, {made.blender.platform}")
     grid.add_row("tools", f"{len(made.tool_registry.entries)}  {made.tool_registry.fingerprint[:12]}")
     grid.add_row("macros", f"{len(made.macro_registry.entries)}  {made.macro_registry.fingerprint[:12]}")
-    grid.add_row("capabilities", ", ".join(made.capabilities))
     grid.add_row("ui_optional", str(made.ui_optional).lower())
     out.print(grid)
+    out.print(Text("  capabilities  " + " ".join(made.capabilities)))
     out.print()
-    table = Table("value", "agreed", "policy", "from", box=None, padding=(0, 2, 0, 2))
     policy = dict(_values(loaded.policy.model_dump(mode="json")))
     agreed = dict(_values(_as_policy(made)))
+    wide = max(len(name) for name in policy)
     for name, value in policy.items():
-        origin = loaded.origins[name]
-        held = agreed[name]
-        style = "default" if held == value else "yellow"
-        table.add_row(
-            Text(name), Text(_word(held), style=style), Text(_word(value)),
-            Text(origin, style="dim" if origin == DEFAULT else "cyan"),
-        )  # fmt: skip
-    out.print(table)
+        origin, held = loaded.origins[name], agreed[name]
+        line = Text(f"  {name:{wide}}  ").append(f"{_word(held):12}", style="bold")
+        line.append(f"  {origin}", style="dim" if origin == DEFAULT else "cyan")
+        if held != value:
+            line.append(f"  (the policy allows {_word(value)})", style="yellow")
+        out.print(line)
 
 
 def _as_policy(made: SessionContract) -> dict[str, Any]:
