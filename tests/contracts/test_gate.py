@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from pydantic import ValidationError
 
@@ -17,32 +15,7 @@ from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.tool import AnyTool, Requires
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
-
-TOOL = catalog.tools()["object.create_empty"]
-ARGS: Any = TOOL.args_model.model_validate({"name": "Pivot"})
-
-
-def blender(version: tuple[int, int, int] = (5, 0, 1), *, background: bool = True) -> BlenderProfile:
-    return BlenderProfile(
-        version=version,
-        version_string=".".join(map(str, version)),
-        build_hash="0",
-        platform="linux-x86_64",
-        background=background,
-        engines=("CYCLES",),
-        features={},
-        name_bytes=255,
-        confinement={},
-        python="3.11",
-    )
-
-
-def changed(**declarations: Any) -> AnyTool:
-    """A tool with some promises changed, for this instance only."""
-    tool = type(TOOL)()
-    for name, value in declarations.items():
-        setattr(tool, name, value)
-    return tool
+from sessions import ARGS, TOOL, blender, changed
 
 
 def findings(tool: AnyTool, terms: Terms | None = None, profile: BlenderProfile | None = None) -> list[Finding]:
