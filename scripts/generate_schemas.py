@@ -16,12 +16,17 @@ from pydantic.json_schema import JsonSchemaMode
 
 from blendwright.contracts.contract import Negotiation, SessionContract
 from blendwright.contracts.policy import Policy
+from blendwright.contracts.run_documents import Receipt, RunReportDocument
+from blendwright.macros.definition import MacroDocument
 from blendwright.tools.scene.snapshot_model import Snapshot
 
 SCHEMAS = Path(__file__).parent.parent / "src" / "blendwright" / "schemas"
 PUBLISHED: dict[str, tuple[type[BaseModel], JsonSchemaMode]] = {
+    "macro.v1": (MacroDocument, "validation"),
     "negotiation.v1": (Negotiation, "validation"),
     "policy.v1": (Policy, "validation"),
+    "receipt.v1": (Receipt, "serialization"),
+    "run_report.v1": (RunReportDocument, "serialization"),
     "scene_snapshot.v1": (Snapshot, "serialization"),
     "session_contract.v1": (SessionContract, "serialization"),
 }

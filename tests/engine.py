@@ -21,6 +21,7 @@ from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.journal import Journal
+from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.agreement import Agreement, Offer
@@ -64,6 +65,8 @@ class Engine:
 
     def __init__(self, place: Path, *, scene: Path | None = None, spare: bool = True) -> None:
         self.place = place
+        self.roots: dict[str, Verdict] = {}
+        """Instead of the place, where there are some."""
         self.tools = all_tools()
         self.pool = Pool(SpawnOptions(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
@@ -84,7 +87,7 @@ class Engine:
 
     @property
     def files(self) -> FileAccess:
-        return FileAccess({str(self.place): Verdict.ALLOW}, self.place / "artifacts")
+        return FileAccess(self.roots or {str(self.place): Verdict.ALLOW}, self.place / "artifacts")
 
     @property
     def solo(self) -> Solo:
@@ -110,9 +113,9 @@ class Engine:
         approvals = Approvals(self.journal, self.files)
         return Executor(self.scene, self.ledger, self.solo, self.tools, self.agreement, self.files, approvals)
 
-    def run(self, plan: Plan, **options: Any) -> RunReport:
+    def run(self, plan: Plan, *, macros: Mapping[str, Macro] | None = None, **options: Any) -> RunReport:
         """A plan through validation, schedule and runner."""
-        valid = validate(plan, self.tools, self.offer.terms)
+        valid = validate(plan, self.tools, self.offer.terms, macros=macros)
         assert isinstance(valid, ValidPlan), valid
         approvals = Approvals(self.journal, self.files)
         runner = Runner(

@@ -21,6 +21,7 @@ from blendwright.cli import (
     recover,
     replay,
     run,
+    schemas,
     snapshot,
     tools,
     validate,
@@ -45,6 +46,7 @@ app.command("call")(call.call)
 app.command("validate")(validate.validate)
 app.command("tools")(tools.tools)
 app.command("macros")(macros.macros)
+app.command("schemas")(schemas.schemas)
 app.command("contract")(contract.contract)
 app.command("approve")(approve.approve)
 app.command("snapshot")(snapshot.snapshot)

@@ -191,4 +191,7 @@ END;
 # What makes a journal of a version one of the next.
 UPGRADES: dict[int, str] = {1: _SESSIONS + _guards(("contracts", "sessions"))}
 
+# The oldest version that can be opened still.
+OLDEST = min(UPGRADES)
+
 CREATE = f"{_TABLES}{_SESSIONS}{_guards(APPEND_ONLY)}PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"

@@ -32,10 +32,10 @@ class ExposeArgs(Args):
         default=[], max_length=1000, description="What it lights; none: everything that a render shows."
     )
     brightness: float = Field(
-        default=10.0,
+        default=3.0,
         ge=0.0,
         le=1e6,
-        description="Light that arrives at the targets' centre, in watts per square metre; a bright key has about 10.",
+        description="Light that arrives at the targets' centre, in watts per square metre; a key light has about 3.",
     )
     softness: float | None = Field(
         default=None,
@@ -68,7 +68,7 @@ class Expose(Tool[ExposeArgs, Exposed]):
     replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
-        Example({"name": "Key", "targets": ["Box"], "brightness": 8, "softness": 1.5}, given=(BOX, KEY)),
+        Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, given=(BOX, KEY)),
         Example({"name": "Sun", "brightness": 3}, given=(BOX, SUN)),
     )
 
