@@ -40,6 +40,7 @@ check: $(READY)
 	$(BIN)/python scripts/check_without_blender.py
 	$(BIN)/python scripts/generate_schemas.py --check
 	$(BIN)/python scripts/generate_reference.py --check
+	$(BIN)/python scripts/generate_refusals.py --check
 	$(BIN)/python scripts/check_docs.py
 
 bench: $(READY)
@@ -49,6 +50,7 @@ bench: $(READY)
 generate: $(READY)
 	$(BIN)/python scripts/generate_schemas.py
 	$(BIN)/python scripts/generate_reference.py
+	$(BIN)/python scripts/generate_refusals.py
 
 # Pins with hashes, without the names of indexes or hosts.
 lock:

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from bench.table import row
-from blendwright.contracts.session import Session
+from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations
 from blendwright.dialects.reading import read_json
 from blendwright.plan.schedule import schedule
@@ -62,7 +62,7 @@ def compiled(text: bytes) -> float:
     started = process_time()
     document, findings = read_json(text)
     assert not findings
-    valid = validate(operations.parse(document), catalog.tools(), Session())
+    valid = validate(operations.parse(document), catalog.tools(), Terms())
     assert isinstance(valid, ValidPlan)
     schedule(valid, catalog.fingerprint(), "0" * 64)
     return process_time() - started

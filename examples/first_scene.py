@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import blendwright
-from blendwright.contracts.session import Limits, Session
+from blendwright.contracts.policy import Constraints, Policy
 
 Call = tuple[str, dict[str, Any]]
 
@@ -131,8 +131,8 @@ def main(output: Path) -> int:
     artifacts = output / "workspace" / "artifacts"
     # A workspace keeps its scene; this example builds the same one from the beginning each time.
     shutil.rmtree(output / "workspace", ignore_errors=True)
-    patient = Session(limits=Limits(call_seconds=600))  # a picture on a slow machine takes longer than other calls
-    with blendwright.open(output / "workspace", roots=[output], session=patient, spare=False) as scene:
+    patient = Policy(constraints=Constraints(call_seconds=600))  # a picture on a slow machine takes longer than other calls
+    with blendwright.open(output / "workspace", roots=[output], policy=patient, spare=False) as scene:
         for number, (tool, args) in enumerate(calls, start=1):
             result = scene.call(tool, **args)
             if not result.ok:

@@ -12,18 +12,31 @@ import sys
 from pathlib import Path
 
 from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode
 
+from blendwright.contracts.contract import Negotiation, SessionContract
+from blendwright.contracts.policy import Policy
+from blendwright.contracts.run_documents import Receipt, RunReportDocument
+from blendwright.macros.definition import MacroDocument
 from blendwright.tools.scene.snapshot_model import Snapshot
 
 SCHEMAS = Path(__file__).parent.parent / "src" / "blendwright" / "schemas"
-PUBLISHED: dict[str, type[BaseModel]] = {"scene_snapshot.v1": Snapshot}
+PUBLISHED: dict[str, tuple[type[BaseModel], JsonSchemaMode]] = {
+    "macro.v1": (MacroDocument, "validation"),
+    "negotiation.v1": (Negotiation, "validation"),
+    "policy.v1": (Policy, "validation"),
+    "receipt.v1": (Receipt, "serialization"),
+    "run_report.v1": (RunReportDocument, "serialization"),
+    "scene_snapshot.v1": (Snapshot, "serialization"),
+    "session_contract.v1": (SessionContract, "serialization"),
+}
 
 
-def schema_text(name: str, model: type[BaseModel]) -> str:
+def schema_text(name: str, model: type[BaseModel], mode: JsonSchemaMode) -> str:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:blendwright:schema:{name}",
-        **model.model_json_schema(mode="serialization"),
+        **model.model_json_schema(mode=mode),
     }
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
@@ -33,9 +46,9 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only say what is not current")
     check = bool(parser.parse_args().check)
     stale = 0
-    for name, model in PUBLISHED.items():
+    for name, (model, mode) in PUBLISHED.items():
         path = SCHEMAS / f"{name}.json"
-        text = schema_text(name, model)
+        text = schema_text(name, model, mode)
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
         stale += 1

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -15,13 +15,17 @@ from typing import Any, Self
 from blendwright.blender.worker.trial_tools import TOOLS
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
+from blendwright.contracts.contract import Proposal
 from blendwright.contracts.journal_port import Commit
-from blendwright.contracts.session import Session
+from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.journal import Journal
+from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.run.agreement import Agreement, Offer
+from blendwright.run.approvals import Approvals
 from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.ledger import Ledger
@@ -34,6 +38,8 @@ from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
 
 TRIALS = {"BLENDWRIGHT_TEST_METHODS": "1"}
+# For tests of anything but the policy: nobody is asked.
+UNASKED = Policy(policy=Rules(levels=Levels(destructive=Verdict.ALLOW)))
 
 
 def all_tools() -> dict[str, AnyTool]:
@@ -59,12 +65,14 @@ class Engine:
 
     def __init__(self, place: Path, *, scene: Path | None = None, spare: bool = True) -> None:
         self.place = place
+        self.roots: dict[str, Verdict] = {}
+        """Instead of the place, where there are some."""
         self.tools = all_tools()
         self.pool = Pool(SpawnOptions(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
         self.catalogue = registry_fingerprint(type(tool) for tool in self.tools.values())
         self.scene = LiveScene(self.pool, self.journal, self.catalogue, spare=spare, start=scene)
-        self.ledger = Ledger(self.journal, self.scene)
+        self.agree()
         self._threads = ThreadPoolExecutor(1)
 
     def __enter__(self) -> Self:
@@ -79,25 +87,44 @@ class Engine:
 
     @property
     def files(self) -> FileAccess:
-        return FileAccess([self.place], self.place / "artifacts")
+        return FileAccess(self.roots or {str(self.place): Verdict.ALLOW}, self.place / "artifacts")
 
     @property
     def solo(self) -> Solo:
         return Solo(self.scene, self.journal, self.ledger, self.files)
 
-    def executor(self, session: Session | None = None) -> Executor:
-        return Executor(self.scene, self.ledger, self.solo, self.tools, session or Session(), self.files)
+    def agree(self, policy: Policy = UNASKED, proposal: Proposal | None = None) -> Agreement:
+        """A session under this policy, from now on."""
+        self.offer = Offer(self.tools.values(), policy=policy, proposal=proposal)
+        self.agreement = Agreement(self.offer, self.scene, self.journal)
+        self.ledger = Ledger(self.journal, self.scene, self.agreement)
+        return self.agreement
 
-    def run(self, plan: Plan, *, session: Session | None = None, **options: Any) -> RunReport:
+    @contextlib.contextmanager
+    def under(self, policy: Policy = UNASKED, proposal: Proposal | None = None) -> Generator[Self]:
+        """A session of its own inside the `with`."""
+        self.agree(policy, proposal)
+        try:
+            yield self
+        finally:
+            self.agree()
+
+    def executor(self) -> Executor:
+        approvals = Approvals(self.journal, self.files)
+        return Executor(self.scene, self.ledger, self.solo, self.tools, self.agreement, self.files, approvals)
+
+    def run(self, plan: Plan, *, macros: Mapping[str, Macro] | None = None, **options: Any) -> RunReport:
         """A plan through validation, schedule and runner."""
-        session = session or Session()
-        valid = validate(plan, self.tools, session)
+        valid = validate(plan, self.tools, self.offer.terms, macros=macros)
         assert isinstance(valid, ValidPlan), valid
-        runner = Runner(self.scene, self.journal, self.ledger, self.solo, self.tools, session, self.files)
+        approvals = Approvals(self.journal, self.files)
+        runner = Runner(
+            self.scene, self.journal, self.ledger, self.solo, self.tools, self.agreement, self.files, approvals
+        )
         return runner.run(schedule(valid, self.catalogue, self.scene.hash), valid.failing, **options)
 
-    def call(self, tool: str, args: Any, *, session: Session | None = None, **options: Any) -> Outcome:
-        return self.executor(session).call(tool, args, **options)
+    def call(self, tool: str, args: Any, **options: Any) -> Outcome:
+        return self.executor().call(tool, args, **options)
 
     def do(self, tool: str, args: Any, **options: Any) -> Outcome:
         """A call that must succeed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.contracts.session import Session
+from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations, steps
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.tools import catalog
@@ -37,18 +37,18 @@ def of_steps(*listed: dict[str, Any]) -> Plan:
     return steps.parse({"steps": list(listed)})
 
 
-def checked(plan: Plan, session: Session | None = None) -> ValidPlan | tuple[Finding, ...]:
-    return validate(plan, catalog.tools(), session or Session())
+def checked(plan: Plan, terms: Terms | None = None) -> ValidPlan | tuple[Finding, ...]:
+    return validate(plan, catalog.tools(), terms or Terms())
 
 
-def findings(plan: Plan, session: Session | None = None) -> tuple[Finding, ...]:
-    found = checked(plan, session)
+def findings(plan: Plan, terms: Terms | None = None) -> tuple[Finding, ...]:
+    found = checked(plan, terms)
     return () if isinstance(found, ValidPlan) else found
 
 
-def codes(plan: Plan, session: Session | None = None) -> list[tuple[str, str]]:
+def codes(plan: Plan, terms: Terms | None = None) -> list[tuple[str, str]]:
     """Code and pointer of everything that is found."""
-    return [(finding.fault.value, finding.pointer) for finding in findings(plan, session)]
+    return [(finding.fault.value, finding.pointer) for finding in findings(plan, terms)]
 
 
 def valid(plan: Plan) -> ValidPlan:

@@ -25,7 +25,10 @@ def test_export_and_run_export_write_clean_files_and_say_so(stage: Stage, tmp_pa
     document = shell(*plan, code=0).document
     assert cleaned(document["export"]) == expected
     written = shell("export", "exported.blend", "--json", code=0).document
-    assert cleaned(written) == expected and written["scene_hash"] == document["report"]["operations"][-1]["scene_hash_after"]
+    assert (
+        cleaned(written) == expected
+        and written["scene_hash"] == document["report"]["operations"][-1]["scene_hash_after"]
+    )
     told = shell("export", "again.blend", code=0).err
     assert "left out: registered text of texts 'evil.py'" in told and told.count("left out: ") == len(expected)
     for mark in marks.iterdir():

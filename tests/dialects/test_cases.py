@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from blendwright.contracts.published import schema
 from blendwright.dialects import operations, steps
-from blendwright.dialects.published import schema
 from blendwright.dialects.reading import read_json
 from blendwright.values.findings import Finding
 from plans import findings

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from blendwright.contracts.session import Session
+from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations, steps
 from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import recognise
@@ -120,7 +120,7 @@ def judged(document: Any) -> tuple[Finding, ...]:
     if dialect == "geonodes":
         return ()
     plan = PARSERS[dialect](document)
-    valid = validate(plan, catalog.tools(), Session())
+    valid = validate(plan, catalog.tools(), Terms())
     if isinstance(valid, ValidPlan):
         assert len(schedule(valid, "registry", "baseline").order) == len(plan.operations)
         return ()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from blendwright.contracts.published import schema
 from blendwright.dialects import operations
-from blendwright.dialects.published import schema
 from blendwright.plan.refusal import refused
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import RENDERINGS, Fault

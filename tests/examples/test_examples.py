@@ -11,7 +11,7 @@ import pytest
 
 import blendwright
 from blendwright.app.plans import parse_plan
-from blendwright.contracts.session import Session
+from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
@@ -78,7 +78,7 @@ def test_both_dialects_are_shown() -> None:
 
 def test_the_repaired_plan_is_the_broken_one_with_its_repair_applied() -> None:
     plan = operations.parse(read(BROKEN))
-    findings = validate(plan, catalog.tools(), Session())
+    findings = validate(plan, catalog.tools(), Terms())
     assert not isinstance(findings, ValidPlan)
     payload = operations.render(refused(plan, findings))
     assert json.dumps(payload, indent=2) in (PLANS / "broken" / "README.md").read_text()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from blendwright.contracts.contract import Agreed, Terms
 from blendwright.contracts.effects import Determinism
-from blendwright.contracts.session import Session
 from blendwright.plan.validate import MOST_FINDINGS
 from blendwright.values.faults import Fault
 from plans import box, codes, findings, of_operations, of_steps, step, valid
@@ -83,7 +83,7 @@ def test_a_session_may_demand_more_determinism_than_a_plan_does() -> None:
     scatter = {"source": "Tree", "target": "Ground", "prefix": "Wood", "count": 3, "seed": 1}
     seeded = of_operations(box("a", tool_name="place.scatter", args=scatter))
     assert codes(seeded) == []
-    strict = Session(determinism=Determinism.DETERMINISTIC)
+    strict = Terms(constraints=Agreed(determinism=Determinism.DETERMINISTIC))
     assert codes(seeded, strict) == [("NONDETERMINISTIC_REFUSED", "/operations/0/args")]
 
 

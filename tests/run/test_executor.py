@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from blendwright.contracts.contract import Proposal
 from blendwright.contracts.effects import Determinism
 from blendwright.contracts.envelopes import core_envelope, tool_result
-from blendwright.contracts.session import Limits, Session
+from blendwright.contracts.policy import Constraints, Policy
 from blendwright.values import frames
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import PHASES, Outcome
@@ -152,19 +153,20 @@ def test_bad_arguments_are_refused_with_pointer_and_cure_and_reach_no_later_phas
 
 
 @pytest.mark.parametrize(
-    ("session", "expected"),
+    ("proposal", "expected"),
     [
-        (Session(capabilities=frozenset({"scene_read"})), ("capability_missing", "capability_missing")),
-        (Session(determinism=Determinism.DETERMINISTIC), ("nondeterministic_refused", "contract_violation")),
+        (Proposal(capabilities=("scene_read",)), ("capability_missing", "capability_missing")),
+        (Proposal(determinism=Determinism.DETERMINISTIC), ("nondeterministic_refused", "contract_violation")),
     ],
     ids=["capability", "determinism"],
 )
 @pytest.mark.proves("EXEC-PHASE-05", "CORE-REFUSE-02")
 def test_a_call_against_the_contract_is_refused_at_the_gate(
-    engine: Engine, session: Session, expected: tuple[str, str]
+    engine: Engine, proposal: Proposal, expected: tuple[str, str]
 ) -> None:
     before, target = engine.full_hash(), engine.place / "gated.blend"
-    outcome = engine.call("file.export", {"path": str(target)}, session=session)
+    with engine.under(proposal=proposal):
+        outcome = engine.call("file.export", {"path": str(target)})
     assert codes(outcome) == expected
     assert {name for name, run in phases(outcome).items() if run} == {"parse", "validate_input", "gate", "return"}
     assert engine.full_hash() == before and not target.exists()
@@ -262,11 +264,12 @@ def test_a_crash_of_blender_is_a_lost_worker(engine: Engine) -> None:
 @pytest.mark.proves("EXEC-TIME-02", "CORE-TIME-01")
 def test_the_deadline_of_the_session_is_kept_within_half_a_second_and_the_scene_is_as_before(engine: Engine) -> None:
     before = engine.full_hash()
-    session = Session(limits=Limits(call_seconds=0.5))
-    began = time.perf_counter()
-    # The session has the last word: a call may ask for less than its limit, never for more.
-    outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, deadline=60, session=session)
-    spent = time.perf_counter() - began
+    with engine.under(Policy(constraints=Constraints(call_seconds=0.5))):
+        engine.agreement.contract()
+        began = time.perf_counter()
+        # The session has the last word: a call may ask for less than its limit, never for more.
+        outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, deadline=60)
+        spent = time.perf_counter() - began
     assert 0.5 <= spent < 1.0
     assert outcome.fault is Fault.TOOL_TIMEOUT
     assert codes(outcome) == ("timeout", "timeout")

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from blendwright.contracts.arguments import Args, ReadPath, Result, WritePath
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.policy import Verdict
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.plan.arguments import canonical_arguments
@@ -74,7 +75,7 @@ def scratch(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def access(root: Path, tmp_path: Path) -> FileAccess:
-    return FileAccess([root], tmp_path / "kept")
+    return FileAccess({str(root): Verdict.ALLOW}, tmp_path / "kept")
 
 
 def normalised(access: FileAccess, **args: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import pytest
 
 from blendwright.contracts.journal_port import NewIntent
-from blendwright.contracts.session import Limits, Session
+from blendwright.contracts.policy import Constraints, Policy
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects import operations, steps
 from blendwright.plan.arguments import canonical_arguments
@@ -365,9 +365,9 @@ def test_a_plan_that_is_kept_whole_leaves_nothing_behind_when_no_blender_can_be_
 
 
 def test_an_operation_past_its_deadline_fails_and_independent_ones_go_on(engine: Engine) -> None:
-    session = Session(limits=Limits(call_seconds=0.5))
     plan = steps_of("late", step("a"), trial_step("b", "run_away"), step("c", "b"), step("d"))
-    report = engine.run(plan, session=session)
+    with engine.under(Policy(constraints=Constraints(call_seconds=0.5))):
+        report = engine.run(plan)
     assert statuses(report) == {"a": "succeeded", "b": "failed", "c": "skipped", "d": "succeeded"}
     assert report.operations[1].fault is Fault.TOOL_TIMEOUT
 
@@ -433,7 +433,8 @@ def test_a_worker_killed_in_the_middle_loses_nothing_that_was_answered(engine: E
 def test_the_one_that_ends_its_worker_is_found_among_many(engine: Engine, how: str, fault: Fault) -> None:
     listed = [step(f"s{number:03d}") for number in range(200)]
     listed[120] = trial_step("s120", how)
-    report = engine.run(steps_of(f"found-{how}", *listed), session=Session(limits=Limits(call_seconds=0.7)))
+    with engine.under(Policy(constraints=Constraints(call_seconds=0.7))):
+        report = engine.run(steps_of(f"found-{how}", *listed))
     failed = {operation.operation_id: operation.fault for operation in report.operations if not operation.done}
     assert failed == {"s120": fault}
 

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from blendwright.app.macro_calling import not_rehearsed, outcome_of, plan_of, refused_call
 from blendwright.app.observing.watch import Watch
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
+from blendwright.contracts.contract import SessionContract
+from blendwright.contracts.effects import Determinism
 from blendwright.contracts.envelopes import ToolResult, tool_result
 from blendwright.contracts.events import Defect, RunEnded, WorkspaceClosed
 from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.profiles import BlenderProfile
-from blendwright.contracts.session import Session
+from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken, PoolPort
+from blendwright.macros import Macro
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.run.agreement import Agreement, Offer
+from blendwright.run.approvals import Approvals, Consent
 from blendwright.run.board import Progress
-from blendwright.run.executor import Executor
+from blendwright.run.clock import Clock
+from blendwright.run.executor import SNAPSHOT_TOOL, Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.history import History
 from blendwright.run.ledger import Ledger
@@ -31,7 +38,8 @@ from blendwright.run.preview import Preview
 from blendwright.run.runner import Runner
 from blendwright.run.solo import Solo
 from blendwright.values import crash_points
-from blendwright.values.errors import BlendwrightError
+from blendwright.values.errors import BlendwrightError, RebuildFailed, WorkerError
+from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
@@ -53,9 +61,11 @@ class OpenScene:
         journal: JournalPort,
         scene: LiveScene,
         tools: Mapping[str, AnyTool],
-        session: Session,
+        macros: Mapping[str, Macro],
+        offer: Offer,
         files: FileAccess,
         recovered: tuple[str, ...],
+        consent: Consent,
         watch: Watch,
     ) -> None:
         self.recovered = recovered
@@ -64,14 +74,18 @@ class OpenScene:
         self._journal = journal
         self._scene = scene
         self._tools = tools
-        self._session = session
+        self._macros = macros
+        self._offer = offer
+        self._consent = consent
         self._files = files
         self._watch = watch
         self._closed = False
-        ledger = Ledger(journal, scene)
+        self._agreement = Agreement(offer, scene, journal)
+        approvals = Approvals(journal, files)
+        ledger = Ledger(journal, scene, self._agreement)
         solo = Solo(scene, journal, ledger, files)
-        self._executor = Executor(scene, ledger, solo, tools, session, files, watch)
-        self._runner = Runner(scene, journal, ledger, solo, tools, session, files, watch)
+        self._executor = Executor(scene, ledger, solo, tools, self._agreement, files, approvals, watch)
+        self._runner = Runner(scene, journal, ledger, solo, tools, self._agreement, files, approvals, watch)
         self._registry = registry_fingerprint(type(tool) for tool in tools.values())
 
     def __enter__(self) -> Self:
@@ -85,7 +99,7 @@ class OpenScene:
         self.close()
 
     def call(self, tool: str, /, **args: Any) -> ToolResult:
-        """Call a tool with its arguments. A failure is a result with `ok` false, never an exception."""
+        """Call a tool or macro with its arguments. A failure is a result with `ok` false, never an exception."""
         return tool_result(self.outcome(tool, args))
 
     def outcome(
@@ -100,13 +114,25 @@ class OpenScene:
         rehearse: str | None = None,
         cancel: CancelToken | None = None,
         parse_ms: float = 0.0,
+        determinism: Determinism | None = None,
+        consent: Consent | None = None,
     ) -> Outcome:
         """Call a tool and get everything that is known about it, before any contract renders it.
 
         deadline: seconds, at most what the session allows. limit: what the session allows, for a call of the program's own.
         verify: read back also after a read-only tool.
         snapshot: the scene afterwards, in the outcome. rehearse: take the call back ("inverse" or "memfile") and prove it.
+        determinism: the weakest class of result that is accepted. consent: instead of that of the open scene.
         """
+        asked = self._consent if consent is None else consent
+        macro = self._macros.get(tool)
+        if macro is not None:
+            clock = Clock(parse_ms)
+            outcome = self._call_macro(macro, args, clock, deadline, rehearse, cancel, determinism, asked)
+            if snapshot and outcome.ok:
+                taken = self._executor.call(SNAPSHOT_TOOL, {}, deadline=deadline)
+                outcome = outcome.with_(snapshot=taken.result)
+            return outcome
         return self._executor.call(
             tool,
             args,
@@ -117,7 +143,37 @@ class OpenScene:
             rehearse=rehearse,
             cancel=cancel,
             parse_ms=parse_ms,
+            determinism=determinism,
+            consent=asked,
         )
+
+    def _call_macro(
+        self,
+        macro: Macro,
+        args: Any,
+        clock: Clock,
+        seconds: float | None,
+        rehearse: str | None,
+        cancel: CancelToken | None,
+        determinism: Determinism | None,
+        consent: Consent,
+    ) -> Outcome:
+        plan = (not_rehearsed(macro),) if rehearse is not None else plan_of(macro, args)
+        valid = plan if isinstance(plan, tuple) else self._validated(plan, determinism)
+        clock.lap("validate_input")
+        if isinstance(valid, tuple):
+            return refused_call(macro, valid, clock, self._scene.known_hash)
+        with contextlib.suppress(WorkerError, RebuildFailed):  # the run meets it again, and tells it
+            self._scene.worker()
+        ordered = schedule(valid, self._registry, self._scene.hash)
+        clock.leave_out()  # starting Blender belongs to no phase of a call
+        report = self._runner.run(
+            ordered, valid.failing, seconds=seconds, cancel=cancel, determinism=determinism, consent=consent
+        )
+        return outcome_of(macro, args, report, clock, self._scene.hash)
+
+    def _validated(self, plan: Plan, determinism: Determinism | None) -> ValidPlan | tuple[Finding, ...]:
+        return validate(plan, self._tools, self._offer.terms.demanding(determinism), macros=self._macros)
 
     def run(
         self,
@@ -128,20 +184,31 @@ class OpenScene:
         timeout: float | None = None,
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
+        determinism: Determinism | None = None,
+        consent: Consent | None = None,
     ) -> RunReport:
         """Run a plan: a document of any dialect, or one that was parsed already (then request_id and boundary are its own).
 
         What was done before under the same ids is not done again. `progress` is called with each operation once it is durable.
+        `determinism` is the weakest class of results that is accepted; `consent` takes the place of that of the open scene.
         """
         if not isinstance(plan, Plan):
             plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
-        valid = validate(plan, self._tools, self._session)
+        valid = self._validated(plan, determinism)
         if not isinstance(valid, ValidPlan):
             report = refused(plan, valid)
             self._watch(RunEnded(report))
             return report
         ordered = schedule(valid, self._registry, self._scene.hash)
-        return self._runner.run(ordered, valid.failing, seconds=timeout, cancel=cancel, progress=progress)
+        return self._runner.run(
+            ordered,
+            valid.failing,
+            seconds=timeout,
+            cancel=cancel,
+            progress=progress,
+            determinism=determinism,
+            consent=self._consent if consent is None else consent,
+        )
 
     def preview(
         self,
@@ -152,6 +219,7 @@ class OpenScene:
         image: Path | None = None,
         timeout: float | None = None,
         cancel: CancelToken | None = None,
+        determinism: Determinism | None = None,
     ) -> Preview:
         """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it."""
         if not isinstance(plan, Plan):
@@ -160,9 +228,14 @@ class OpenScene:
             self._scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
         place = self._scratch.path.parents[1]
         return preview_beside(
-            plan, place, self._pool, self._tools, self._session, self._files,
-            image=image, timeout=timeout, cancel=cancel,
+            plan, place, self._pool, self._tools, self._macros, self._offer, self._files,
+            image=image, timeout=timeout, cancel=cancel, determinism=determinism,
         )  # fmt: skip
+
+    @property
+    def contract(self) -> SessionContract:
+        """What this session is held to; starts Blender. Raises Refusal when there can be none with this Blender."""
+        return self._agreement.contract()
 
     @property
     def hash(self) -> str:
@@ -187,7 +260,7 @@ class OpenScene:
         return Metrics(self._watch.tally)
 
     @property
-    def blender(self) -> BlenderProfile:
+    def blender(self) -> WorkerProfile:
         """The Blender that holds the scene."""
         return self._scene.profile
 

@@ -9,14 +9,19 @@ from pathlib import Path
 
 from blendwright.app.observing.watch import Watch, watch_workspace
 from blendwright.app.open_scene import OpenScene
+from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
+from blendwright.contracts.contract import Proposal, SessionContract
 from blendwright.contracts.events import Observer, WorkspaceClosed, WorkspaceOpened
-from blendwright.contracts.session import Session
+from blendwright.contracts.policy import Policy
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.journal import Journal
+from blendwright.macros import load_macros, macro_registry
+from blendwright.run.agreement import Offer
+from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
@@ -31,8 +36,11 @@ def open(
     *,
     scene: str | Path | None = None,
     blender: str | Path | None = None,
-    roots: Sequence[str | Path] = (".",),
-    session: Session | None = None,
+    roots: Sequence[str | Path] | None = None,
+    policy: Policy | None = None,
+    proposal: Proposal | None = None,
+    contract: SessionContract | None = None,
+    consent: Consent = NO_CONSENT,
     spare: bool = True,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
@@ -42,19 +50,30 @@ def open(
 
     scene: a .blend file that a new workspace starts from; an empty scene otherwise. The file itself is never written.
     blender: a Blender executable; the `bpy` of this environment otherwise.
-    roots: the directories in which calls may read and write files, and files that a scene refers to are read.
-    session: what calls may do and cost; the defaults otherwise.
+    roots: the directories in which calls may read and write files, and files that a scene refers to are read; as the policy has
+      them otherwise.
+    policy: what calls may do and cost; otherwise that of blendwright.toml in the workspace, the user's own, and the defaults.
+    proposal: what the host is and asks for; it can tighten the policy and nothing else.
+    contract: one from before, which must still hold.
+    consent: who can be asked about what the policy does not simply allow, and what is allowed beforehand.
     spare: keep a second Blender ready, so that a lost one is replaced at once.
     observers: are told every event, beside the log and the metrics; each is a function of one argument.
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
 
     Blender starts with the first call. Raises EnvironmentUnfit when the workspace or the file cannot be used: another process
-    has it open, it is quarantined, or it has a scene already and another one is given.
+    has it open, it is quarantined, or it has a scene already and another one is given. Raises Refusal when there can be no contract,
+    or a macro of the workspace is not sound.
     """
     start = None if scene is None else Path(scene)
     if start is not None and not start.is_file():
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
     place = Path(workspace).resolve()
+    known = catalog.tools() if tools is None else tools
+    rules = allowed_roots(policy or load_policy(place).policy, roots)
+    macros = load_macros(place, known)
+    offer = Offer(
+        known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
+    )
     with contextlib.ExitStack() as undo:
         watch = Watch()
         journal = Journal(place, observe=watch)
@@ -76,10 +95,13 @@ def open(
             scratch_root=scratch.path,
             blender=None if blender is None else Path(blender),
             environment=dict(environment or {}),
+            memory_mb=offer.terms.constraints.memory_mb,
+            scratch_mb=offer.terms.constraints.scratch_mb,
         )
-        known = catalog.tools() if tools is None else tools
         pool = Pool(options)
-        files = FileAccess([Path(root) for root in roots], place / "artifacts")
+        files = FileAccess(
+            offer.terms.constraints.rules.roots, place / "artifacts", scratch_mb=offer.terms.constraints.scratch_mb
+        )
         live = LiveScene(
             pool,
             journal,
@@ -90,7 +112,7 @@ def open(
             externals=Externals(files.roots),
             observe=watch,
         )
-        opened = OpenScene(scratch, pool, journal, live, known, session or Session(), files, recovered, watch)
+        opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent, watch)
         undo.pop_all()
     return opened
 

@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.app.plans import parse_plan
+from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
-from blendwright.contracts.session import Session
+from blendwright.contracts.contract import Proposal
+from blendwright.contracts.effects import Determinism
+from blendwright.contracts.policy import Policy
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken, PoolPort
 from blendwright.journal import Journal
 from blendwright.journal.copying import copy_journal, has_journal
+from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.run.agreement import Offer
 from blendwright.run.board import Progress
 from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
@@ -44,8 +49,10 @@ def preview(
     timeout: float | None = None,
     cancel: CancelToken | None = None,
     progress: Progress | None = None,
-    roots: Sequence[str | Path] = (".",),
-    session: Session | None = None,
+    roots: Sequence[str | Path] | None = None,
+    policy: Policy | None = None,
+    proposal: Proposal | None = None,
+    determinism: Determinism | None = None,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Preview:
@@ -56,27 +63,33 @@ def preview(
     """
     place = Path(workspace).resolve()
     known = catalog.tools() if tools is None else tools
-    rules = session or Session()
+    macros = load_macros(place, known)
+    rules = allowed_roots(policy or load_policy(place).policy, roots)
+    offer = Offer(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
     start = None if scene is None else Path(scene).resolve()
     if start is not None and not start.is_file():
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
     if not isinstance(plan, Plan):
         plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
     # Before Blender is started: most of what is wrong with a plan shows without it.
-    findings = validate(plan, known, rules)
+    findings = validate(plan, known, offer.terms.demanding(determinism), macros=macros)
     if not isinstance(findings, ValidPlan):
         return Preview(refused(plan, findings))
-    files = FileAccess([Path(root) for root in roots], place / "artifacts")
+    files = FileAccess(
+        offer.terms.constraints.rules.roots, place / "artifacts", scratch_mb=offer.terms.constraints.scratch_mb
+    )
     target = None if image is None else Path(image).resolve()
     with _room(place) as room:
         options = SpawnOptions(
             scratch_root=room / "scratch",
             blender=None if blender is None else Path(blender),
             environment=dict(environment or {}),
+            memory_mb=offer.terms.constraints.memory_mb,
+            scratch_mb=offer.terms.constraints.scratch_mb,
         )
         with Pool(options) as pool:
             copied = _Copy(place, room, pool, start=start, spare=False)
-            return copied.preview(plan, known, rules, files, target, timeout, cancel, progress)
+            return copied.preview(plan, known, macros, offer, files, target, timeout, cancel, progress, determinism)
 
 
 def preview_beside(
@@ -84,18 +97,20 @@ def preview_beside(
     place: Path,
     pool: PoolPort,
     tools: Mapping[str, AnyTool],
-    session: Session,
+    macros: Mapping[str, Macro],
+    offer: Offer,
     files: FileAccess,
     *,
     image: Path | None = None,
     timeout: float | None = None,
     cancel: CancelToken | None = None,
     progress: Progress | None = None,
+    determinism: Determinism | None = None,
 ) -> Preview:
     """The same for a workspace that is open, with a worker of its pool."""
     with _room(place) as room:
         copied = _Copy(place, room, pool, start=None, spare=True)
-        return copied.preview(plan, tools, session, files, image, timeout, cancel, progress)
+        return copied.preview(plan, tools, macros, offer, files, image, timeout, cancel, progress, determinism)
 
 
 class _Copy:
@@ -112,14 +127,16 @@ class _Copy:
         self,
         plan: Plan,
         tools: Mapping[str, AnyTool],
-        session: Session,
+        macros: Mapping[str, Macro],
+        offer: Offer,
         files: FileAccess,
         image: Path | None,
         timeout: float | None,
         cancel: CancelToken | None,
         progress: Progress | None,
+        determinism: Determinism | None,
     ) -> Preview:
-        valid = validate(plan, tools, session)
+        valid = validate(plan, tools, offer.terms.demanding(determinism), macros=macros)
         if not isinstance(valid, ValidPlan):
             return Preview(refused(plan, valid))
         registry = registry_fingerprint(type(tool) for tool in tools.values())
@@ -131,9 +148,15 @@ class _Copy:
             )  # fmt: skip
             try:
                 ordered = schedule(valid, registry, scene.hash)
-                previewer = Previewer(scene, journal, tools, session, files, self._room)
+                previewer = Previewer(scene, journal, tools, offer, files, self._room)
                 return previewer.run(
-                    ordered, valid.failing, image=image, seconds=timeout, cancel=cancel, progress=progress
+                    ordered,
+                    valid.failing,
+                    image=image,
+                    seconds=timeout,
+                    cancel=cancel,
+                    progress=progress,
+                    determinism=determinism,
                 )
             finally:
                 scene.discard()

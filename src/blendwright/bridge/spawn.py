@@ -43,6 +43,10 @@ class SpawnOptions:
     start_timeout: float = 60.0
     readable: tuple[Path, ...] = ()
     """Files that workers may read besides what Blender needs."""
+    memory_mb: int = 16_384
+    """Address space; Blender reserves far more than it touches."""
+    scratch_mb: int = 4096
+    """The largest file; what they come to together is for the core to watch."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ def _spawn(options: SpawnOptions) -> Child:
         arguments += ["--scratch", str(scratch), "--parent", str(os.getpid())]
         for path in options.readable:
             arguments += ["--readable", str(path)]
+        arguments += ["--memory-mb", str(options.memory_mb), "--file-mb", str(options.scratch_mb)]
         command = _command(options, arguments)
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
         try:

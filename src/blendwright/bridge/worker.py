@@ -21,7 +21,7 @@ from blendwright.bridge import autopsy
 from blendwright.bridge.answers import Answer, parse_answer
 from blendwright.bridge.outbox import Outbox
 from blendwright.bridge.spawn import Child, SpawnOptions, spawn
-from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.values import frames
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
@@ -30,7 +30,7 @@ from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach,
 class WorkerProcess:
     """A worker; implements `WorkerPort`. Thread-safe."""
 
-    profile: BlenderProfile
+    profile: WorkerProfile
     catalogue: str
 
     def __init__(self, child: Child) -> None:
@@ -57,7 +57,7 @@ class WorkerProcess:
         """The handshake, to be done once before anything else; a worker that fails it is closed."""
         try:
             answer = self.call("hello", {"protocol": frames.PROTOCOL}, deadline=timeout)
-            self.profile = BlenderProfile.model_validate_json(orjson.dumps(answer["profile"]))
+            self.profile = WorkerProfile.model_validate_json(orjson.dumps(answer["profile"]))
             self.catalogue = str(answer["catalogue"])
         except WorkerError as error:
             tail = autopsy.log_tail(self._child.log)

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 import blendwright
+from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json, say_recovered
 from blendwright.contracts.envelopes import core_envelope, tool_result
 from blendwright.values.errors import Refusal
@@ -24,7 +25,9 @@ Envelope = Literal["tool_result", "core"]
 
 
 def call(
-    tool: Annotated[str, typer.Argument(help="Name of the tool, as `blendwright tools` lists it.")],
+    tool: Annotated[
+        str, typer.Argument(help="Name of a tool or macro, as `blendwright tools` and `macros` list them.")
+    ],
     args: Annotated[
         str, typer.Option("--args", metavar="JSON", help="Its arguments; - reads them from standard input.")
     ] = "{}",
@@ -50,13 +53,24 @@ def call(
     envelope: Annotated[
         Envelope, typer.Option("--envelope", help="Which contract's shape --json prints.")
     ] = "tool_result",
+    approve: Approve = None,
+    determinism: Demand = None,
+    contract: ContractFile = None,
     json: AsJson = False,
 ) -> int:
-    """Call one tool on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
+    """Call one tool or macro on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
     started = perf_counter()
     document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
     parse_ms = (perf_counter() - started) * 1000
-    with blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened:
+    with blendwright.open(
+        workspace,
+        scene=scene,
+        blender=blender,
+        spare=False,
+        proposal=command_line(),
+        contract=read_contract(contract),
+        consent=consent(approve),
+    ) as opened:
         say_recovered(opened.recovered)
         outcome = opened.outcome(
             tool,
@@ -66,6 +80,7 @@ def call(
             snapshot=snapshot,
             rehearse="inverse" if rehearse else None,
             parse_ms=parse_ms,
+            determinism=determinism,
         )
         if export is not None and outcome.ok:
             written = opened.outcome("file.export", {"path": str(export), "overwrite": True})
@@ -101,7 +116,10 @@ def _show(outcome: Outcome) -> None:
     out = console()
     if outcome.ok:
         out.print(Text("ok ", style="bold green").append(outcome.tool, style="default"))
-        if outcome.result:
+        if outcome.result and "macro" in outcome.result:
+            for step in outcome.result["steps"]:
+                out.print(Text(f"  {step['step']:3}  {step['title']}  ").append(step["tool"], style="dim"))
+        elif outcome.result:
             grid = Table.grid(padding=(0, 2))
             for key, value in outcome.result.items():
                 grid.add_row(Text(f"  {key}"), Text(orjson.dumps(value).decode()))

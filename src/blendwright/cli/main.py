@@ -10,16 +10,20 @@ from typing import Annotated, Any
 import typer
 
 from blendwright.cli import (
+    approve,
     audit,
     call,
+    contract,
     doctor,
     externals,
     history,
+    macros,
     metrics,
     preview,
     recover,
     replay,
     run,
+    schemas,
     snapshot,
     tools,
     validate,
@@ -57,6 +61,10 @@ app.command("preview")(preview.preview)
 app.command("call")(call.call)
 app.command("validate")(validate.validate)
 app.command("tools")(tools.tools)
+app.command("macros")(macros.macros)
+app.command("schemas")(schemas.schemas)
+app.command("contract")(contract.contract)
+app.command("approve")(approve.approve)
 app.command("snapshot")(snapshot.snapshot)
 app.command("log")(history.log)
 app.command("show")(history.show)

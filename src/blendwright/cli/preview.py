@@ -10,6 +10,7 @@ from rich.text import Text
 
 from blendwright.app.plans import read_plan
 from blendwright.app.previewing import preview as preview_plan
+from blendwright.cli.consent import Demand, command_line
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, notes, print_json
 from blendwright.cli.plan_input import plan_text, stops_on_interrupt
 from blendwright.contracts.worker_port import CancelToken
@@ -42,6 +43,7 @@ def preview(
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole plan.")
     ] = None,
+    determinism: Demand = None,
     json: AsJson = False,
 ) -> int:
     """Show what a plan would do. The workspace stays as it is, and need not exist."""
@@ -49,7 +51,15 @@ def preview(
     cancel = CancelToken()
     with stops_on_interrupt(cancel):
         shown = preview_plan(
-            parsed, workspace, scene=scene, blender=blender, image=image, timeout=timeout, cancel=cancel
+            parsed,
+            workspace,
+            scene=scene,
+            blender=blender,
+            image=image,
+            timeout=timeout,
+            cancel=cancel,
+            proposal=command_line(),
+            determinism=determinism,
         )
     if json:
         print_json(shown.to_json())

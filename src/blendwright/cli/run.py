@@ -15,6 +15,7 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app.plans import read_plan, render
+from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
 from blendwright.cli.externals import of_head, say_externals
 from blendwright.cli.output import (
     AsJson,
@@ -37,7 +38,7 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import OperationReport, RunReport
 
-STYLES = {"succeeded": "green", "skipped_idempotent": "cyan", "skipped": "yellow"}
+STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
 
 
 def run(
@@ -64,19 +65,31 @@ def run(
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole run.")
     ] = None,
+    approve: Approve = None,
+    determinism: Demand = None,
+    contract: ContractFile = None,
     json: AsJson = False,
 ) -> int:
     """Execute a plan. What was done before under the same ids is not done again."""
     parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
+    screen = _Screen()
     extra: list[Outcome] = []
     with (
         stops_on_interrupt(cancel),
-        blendwright.open(workspace, scene=scene, blender=blender, spare=False) as opened,
+        blendwright.open(
+            workspace,
+            scene=scene,
+            blender=blender,
+            spare=False,
+            proposal=command_line(),
+            contract=read_contract(contract),
+            consent=consent(approve, screen.aside),
+        ) as opened,
     ):
         say_recovered(opened.recovered)
-        with _progress(parsed, show=not json) as advance:
-            report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance)
+        with _progress(parsed, screen, show=not json) as advance:
+            report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
         if scene is not None:
             say_externals(of_head(opened.journal))
         if report.ok and export is not None:
@@ -100,9 +113,15 @@ def exit_code(report: RunReport, extra: list[Outcome]) -> Exit:
     faults = {operation.fault for operation in report.operations}
     if Fault.CANCELLED in faults or any(outcome.fault is Fault.CANCELLED for outcome in extra):
         return Exit.INTERRUPTED
-    if report.status == "refused":
+    if report.status == "refused" or nothing_ran(report):
         return Exit.REFUSED
     return Exit.DONE if report.ok and all(outcome.ok for outcome in extra) else Exit.FAILED
+
+
+def nothing_ran(report: RunReport) -> bool:
+    """Whether all that was tried was refused: a person declined, and nothing went before it."""
+    statuses = {operation.status for operation in report.operations}
+    return "refused" in statuses and statuses <= {"refused", "skipped", "skipped_idempotent"}
 
 
 # A picture on a slow machine takes longer than the calls of a plan may.
@@ -128,8 +147,25 @@ def _picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -
     return taken
 
 
+class _Screen:
+    """The bar of a run, out of the way while a question is asked."""
+
+    def __init__(self) -> None:
+        self.bar: Progress | None = None
+
+    @contextlib.contextmanager
+    def aside(self) -> Generator[None]:
+        if self.bar is not None:
+            self.bar.stop()
+        try:
+            yield
+        finally:
+            if self.bar is not None:
+                self.bar.start()
+
+
 @contextlib.contextmanager
-def _progress(plan: Plan, *, show: bool) -> Generator[Any]:
+def _progress(plan: Plan, screen: _Screen, *, show: bool) -> Generator[Any]:
     """A bar on a terminal; nothing anywhere else."""
     out = notes()
     if not show or not out.is_terminal:
@@ -138,6 +174,7 @@ def _progress(plan: Plan, *, show: bool) -> Generator[Any]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                TextColumn("{task.speed:.0f}/s"))  # fmt: skip
     with Progress(*columns, console=out, transient=True) as bar:
+        screen.bar = bar
         task = bar.add_task("starting Blender", total=len(plan.operations))
 
         def advance(report: OperationReport) -> None:

@@ -55,7 +55,7 @@ def _page(tool: AnyTool, json: bool) -> None:
     grid = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
     for field, schema in page["args_schema"].get("properties", {}).items():
         required = field in page["args_schema"].get("required", ())
-        grid.add_row(Text(field, style="bold"), Text(_type(schema)), Text(_default(schema, required), style="dim"),
+        grid.add_row(Text(field, style="bold"), Text(type_of(schema)), Text(default_of(schema, required), style="dim"),
                      Text(schema.get("description", "")))  # fmt: skip
     out.print(grid)
     out.print()
@@ -69,16 +69,17 @@ def _page(tool: AnyTool, json: bool) -> None:
         out.print(Text(f"  blendwright call {tool.name} --args '{orjson.dumps(dict(example.args)).decode()}'"))
 
 
-def _type(schema: dict[str, Any]) -> str:
+def type_of(schema: dict[str, Any]) -> str:
+    """A schema in a word, for a table."""
     if "enum" in schema:
         return " | ".join(str(choice) for choice in schema["enum"])
     if "anyOf" in schema:
-        return " or ".join(_type(part) for part in schema["anyOf"])
+        return " or ".join(type_of(part) for part in schema["anyOf"])
     if schema.get("type") == "array":
         size = schema.get("maxItems") if schema.get("maxItems") == schema.get("minItems") else None
         return f"{size} numbers" if size else "list"
     return str(schema.get("type", schema.get("const", "object")))
 
 
-def _default(schema: dict[str, Any], required: bool) -> str:
+def default_of(schema: dict[str, Any], required: bool) -> str:
     return "required" if required else f"= {orjson.dumps(schema.get('default')).decode()}"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from blendwright.app.plans import parse_plan
-from blendwright.cli.output import AsJson, Exit, console, print_json
+from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
 from blendwright.cli.plan_input import plan_text
-from blendwright.contracts.session import Session
+from blendwright.contracts.contract import Terms
 from blendwright.dialects import steps
 from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import Dialect
+from blendwright.macros import Macro, load_macros
 from blendwright.plan.repair import minimal_repair
 from blendwright.plan.validate import ValidPlan
 from blendwright.plan.validate import validate as validate_plan
@@ -31,6 +33,7 @@ def validate(
     dialect: Annotated[
         Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")
     ] = None,
+    workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
     """Check a plan, or the result of one, and list everything that is wrong with it."""
@@ -39,7 +42,7 @@ def validate(
     if result:
         findings = findings or _result(document, dialect, about)
     elif not findings:
-        findings = _plan(document, dialect, about)
+        findings = _plan(document, dialect, load_macros(Path(workspace).resolve(), catalog.tools()), about)
     if json:
         listed = [finding.to_json() for finding in findings]
         print_json({"ok": not findings, "dialect": None, **about, "findings": listed})
@@ -56,17 +59,19 @@ def _result(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tu
     return steps.validate_result(document)
 
 
-def _plan(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tuple[Finding, ...]:
+def _plan(
+    document: Any, dialect: Dialect | None, macros: Mapping[str, Macro], about: dict[str, Any]
+) -> tuple[Finding, ...]:
     try:
         parsed = parse_plan(document, dialect=dialect)
     except Refusal as refused:
         return tuple(refused.findings)
     about["dialect"] = parsed.dialect
-    valid = validate_plan(parsed, catalog.tools(), Session())
+    valid = validate_plan(parsed, catalog.tools(), Terms(), macros=macros)
     if isinstance(valid, ValidPlan):
         about |= {
             "request_id": valid.plan.request_id,
-            "operations": len(valid.plan.operations),
+            "operations": len(parsed.operations),
             "warnings": [finding.to_json() for finding in valid.failing.values()],
         }
         return ()

@@ -13,4 +13,6 @@ CAPABILITIES: dict[str, str] = {
     "render": "render pictures",
     "file_read": "read files inside the allowed roots",
     "file_write": "write files inside the allowed roots",
+    "network": "reach other machines",
+    "python_trusted": "run Python without confinement",
 }

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from blendwright.contracts.approvals import Approval, ApprovalRequest
+
 CommitKind = Literal["baseline", "operation", "adopt", "rebaseline"]
 MoveKind = Literal["commit", "checkout", "undo", "redo", "rollback"]
 Status = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent"]
 Where = Literal["nowhere", "ancestor", "reading", "before_adopt", "elsewhere", "rolled_back"]
 IntentState = Literal["open", "settled", "indeterminate", "resolved"]
+ApprovalState = Literal["pending", "approved", "declined", "used"]
 
 
 # ---------------------------------------------------------------------- what is written
@@ -32,6 +35,8 @@ class AuditIds:
     error_code: str | None = None
     # Microseconds inside Blender: plan, execute, verify; None for a phase that was not reached.
     phases_us: tuple[int | None, int | None, int | None] = (None, None, None)
+    approval: Approval | None = None
+    """The answer of the person who was asked, where one was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +205,7 @@ class Found:
     `before_adopt`: on HEAD's line, but a foreign file was adopted since and may have lost it. `elsewhere`: on another line
     only. `rolled_back`: it was taken back, so it may run again. `clash` is an operation of the same request and operation id
     with other args, tool or tool version (never one that was rolled back). `intent` is an outside effect of this key of which
-    nobody knows whether it happened.
+    nobody knows whether it happened. `earlier` is the latest reading of this key, whatever scene it was taken in.
     """
 
     where: Where
@@ -208,6 +213,7 @@ class Found:
     reading: Reading | None = None
     clash: Commit | Reading | None = None
     intent: int | None = None
+    earlier: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +254,15 @@ class Intent:
     state: IntentState
     timestamp: str
     note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptApproval:
+    """A question and what became of it; `given_by` says how it was answered."""
+
+    request: ApprovalRequest
+    state: ApprovalState
+    given_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,6 +400,18 @@ class JournalReader(Protocol):
 
     def tags(self) -> Mapping[str, int]: ...
 
+    def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
+        """The contract that a receipt names, as it was kept."""
+        ...
+
+    def contract_of(self, session_id: str) -> str | None:
+        """The fingerprint of the contract that a session was held to."""
+        ...
+
+    def approvals(self, operation_hash: str | None = None) -> tuple[KeptApproval, ...]:
+        """Every question about one operation, newest first; without one, those that wait for an answer."""
+        ...
+
     def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[AuditRecord, ...]: ...
 
     def statistics(self) -> Statistics: ...
@@ -405,6 +432,22 @@ class JournalPort(JournalReader, Protocol):
 
     def commit(self, entries: Sequence[Entry], *, keeps: int | None = None) -> Written:
         """One transaction for all: commits, receipts, audit records, checkpoint rows, intents, HEAD. `keeps` ends a boundary."""
+        ...
+
+    def keep_contract(self, session_id: str, fingerprint: str, contract: Mapping[str, Any]) -> None:
+        """Before the first thing that a session writes."""
+        ...
+
+    def ask_approval(self, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
+        """Keep questions that nobody here can answer; returns the id that each waits under."""
+        ...
+
+    def use_approval(self, operation_hash: str) -> Approval | None:
+        """Spend the approval that somebody gave for this very operation; None where there is none that still counts."""
+        ...
+
+    def record_approvals(self, answered: Sequence[tuple[ApprovalRequest, Approval]]) -> None:
+        """Keep answers that were given on the spot, and are spent with that."""
         ...
 
     def begin_intent(self, intent: NewIntent) -> int: ...

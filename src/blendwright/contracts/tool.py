@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from blendwright.contracts.arguments import Args, Result
+from blendwright.contracts.contract import Registry
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.values.canonical import digest
@@ -115,6 +116,14 @@ class Tool(Generic[A, R]):
         """The tolerance within which results agree, where one applies."""
         return None
 
+    def vertices_for(self, args: A) -> int:
+        """How many vertices the arguments ask for, where they tell: the contract bounds it."""
+        return 0
+
+    def shown_for(self, args: A) -> str:
+        """What a person must see whole before allowing the call, such as code; nothing beyond the arguments by default."""
+        return ""
+
     # ------------------------------------------------------------------ what is derived
 
     @classmethod
@@ -165,6 +174,13 @@ AnyTool = Tool[Any, Any]
 def registry_fingerprint(tools: Iterable[type[AnyTool]]) -> str:
     """One hash over all declarations: two sides with the same one mean the same by every name."""
     return digest([tool.declaration() for tool in sorted(tools, key=lambda tool: tool.name)])
+
+
+def tool_registry(tools: Iterable[AnyTool]) -> Registry:
+    """The reference of a catalogue for a contract, with the fingerprint of every tool."""
+    kinds = sorted({type(tool) for tool in tools}, key=lambda tool: tool.name)
+    entries = {tool.name: digest(tool.declaration()) for tool in kinds}
+    return Registry(version="1", fingerprint=registry_fingerprint(kinds), entries=entries)
 
 
 def _problems(cls: type[AnyTool]) -> Iterable[str]:

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Protocol
 
-from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.profiles import WorkerProfile
 
 
 class CancelToken:
@@ -54,7 +54,7 @@ class WorkerPort(Protocol):
     """One Blender process that has said hello."""
 
     @property
-    def profile(self) -> BlenderProfile: ...
+    def profile(self) -> WorkerProfile: ...
 
     @property
     def catalogue(self) -> str:

@@ -10,6 +10,7 @@ from blendwright.dialects.reading import uncarried
 from blendwright.plan.collector import collector_paused
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
+from blendwright.values.macro_report import as_asked
 from blendwright.values.plan import SOUND, Boundary, Field, Operation, Plan
 from blendwright.values.report import OperationReport, RunReport
 
@@ -91,7 +92,7 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
 def render(report: RunReport) -> dict[str, Any]:
     """Receipts when every operation was done, else the failure payload; either has passed its published schema."""
     if report.ok:
-        receipts = [_receipt(operation) for operation in report.operations]
+        receipts = [_receipt(operation) for operation in as_asked(report.operations)]
         result = {"request_id": report.request_id, "status": "succeeded", "receipts": receipts}
         proven("operations_result.v1", result)
         return result
@@ -133,11 +134,20 @@ def _failure(report: RunReport) -> dict[str, Any]:
 def _hint(report: RunReport, first: Fault, findings: list[Finding]) -> str:
     chosen = next((finding for finding in findings if finding.fault is first), None)
     if chosen is None:
-        said = next((operation.message for operation in report.operations if operation.fault is first), "")
+        asked = as_asked(report.operations)
+        said = next((operation.message for operation in asked if operation.fault is first), "")
         return _cut(said or "The run did not finish; look at the report.", "")
     where = f"{chosen.pointer}: " if chosen.pointer else ""
     more = f" ({len(findings) - 1} more in the report)" if len(findings) > 1 else ""
-    return _cut(f"{where}{chosen.message}. {chosen.cure or ''}".strip(), more)
+    return _cut(f"{where}{_told(report, chosen)}. {chosen.cure or ''}".strip(), more)
+
+
+def _told(report: RunReport, chosen: Finding) -> str:
+    """Of a macro, what became of its other steps belongs to it."""
+    if not any(operation.origin is not None for operation in report.operations):
+        return chosen.message
+    owners = (operation for operation in as_asked(report.operations) if chosen in operation.findings)
+    return next((owner.message for owner in owners if owner.message.startswith(chosen.message)), chosen.message)
 
 
 def _cut(text: str, more: str) -> str:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any, cast
 
-from blendwright.plan.schema import Checker
+from blendwright.contracts.published import schema
+from blendwright.contracts.schema_check import Checker
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-
-
-@cache
-def schema(name: str) -> dict[str, Any]:
-    """A published schema, by its file's name without the ending."""
-    return json.loads(files("blendwright").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8"))
 
 
 @cache

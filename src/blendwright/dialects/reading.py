@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import orjson
 
+from blendwright.contracts.schema_check import MOST_FINDINGS
 from blendwright.plan.collector import collector_paused
 from blendwright.plan.json_values import DEEPEST, foreign_values
-from blendwright.plan.schema import MOST_FINDINGS
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 

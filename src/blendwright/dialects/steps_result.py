@@ -12,6 +12,7 @@ from blendwright.dialects.published import checker, refuse_broken
 from blendwright.dialects.reading import uncarried
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.macro_report import as_asked
 from blendwright.values.report import OperationReport, RunReport
 
 # The semantic version of the contract, for payloads and results: a change of meaning raises it and adds cases to tests/cases/steps.
@@ -29,7 +30,7 @@ def render(report: RunReport) -> list[Entry] | None:
     refused = report.status == "refused"
     if refused and not all(finding.fault in UNRESOLVED for finding in report.all_findings()):
         return None
-    operations = sorted(report.operations, key=lambda operation: operation.position)
+    operations = sorted(as_asked(report.operations), key=lambda operation: operation.position)
     entries = [_entry(operation, refused) for operation in operations]
     blocked = [operation.operation_id for operation in operations if operation.blocked]
     result = [*entries, _meta(entries, blocked)]

@@ -1,7 +1,7 @@
 """One audit record and its place in the chain. Pure: no database.
 
 A record is the minimum audit record of the operations contract, why it failed and how long it took, plus its number and the hash
-of the record before it.
+of the record before it; that of an operation about which a person was asked says also what was answered, and how.
 Its hash is the sha256 of its RFC 8785 form, so anyone can check a chain from the records alone.
 """
 
@@ -27,6 +27,9 @@ FIELDS = (
 # Beyond the minimum: the code of the failure, and what each phase inside Blender took, in microseconds; all of them nullable.
 MORE = ("error_code", "plan_us", "execute_us", "verify_us")
 KEYS: frozenset[str] = frozenset((*FIELDS, *MORE, "sequence", "prev"))
+APPROVED_KEYS: frozenset[str] = KEYS | {"approval_id", "approval_answer", "approval_by"}
+# Journals of the first schema have records without MORE; they are never written any more, and stay as they are.
+FIRST_KEYS: frozenset[str] = KEYS - {*MORE}
 
 
 def genesis(workspace: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from blendwright.contracts.approvals import Approval
 from blendwright.contracts.journal_port import AuditHead, AuditIds, Status
 from blendwright.journal.audit_chain import canonical, digest
 from blendwright.journal.store import Store
@@ -56,6 +57,7 @@ class AuditAppender:
                 "plan_us": ids.phases_us[0],
                 "execute_us": ids.phases_us[1],
                 "verify_us": ids.phases_us[2],
+                **_answer(ids.approval),
             }
         )
 
@@ -79,3 +81,13 @@ class AuditAppender:
                 "UPDATE state SET audit_sequence = ?, audit_hash = ?", (self.head.sequence, self.head.hash)
             )
             self._rows.clear()
+
+
+def _answer(approval: Approval | None) -> dict[str, str]:
+    if approval is None:
+        return {}
+    return {
+        "approval_id": approval.id,
+        "approval_answer": approval.answer.value,
+        "approval_by": approval.by,
+    }

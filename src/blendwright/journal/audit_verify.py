@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from blendwright.contracts.journal_port import AuditHead, AuditRecord, AuditReport
-from blendwright.journal.audit_chain import KEYS, canonical, digest, genesis
+from blendwright.journal.audit_chain import APPROVED_KEYS, FIRST_KEYS, KEYS, canonical, digest, genesis
 from blendwright.journal.audit_log import read_head
 from blendwright.journal.store import Store
 
@@ -66,7 +66,7 @@ def _chain(store: Store, head: AuditHead) -> Iterator[str]:
 def _record(sequence: int, hash: str, text: str, previous: AuditHead | None) -> Iterator[str]:
     stored = text.encode()
     record = _parsed(text)
-    if record.keys() != KEYS or canonical(record) != stored:
+    if record.keys() not in (KEYS, APPROVED_KEYS, FIRST_KEYS) or canonical(record) != stored:
         yield f"record {sequence} was edited: it is not a record in canonical form"
         return
     if digest(stored) != hash:

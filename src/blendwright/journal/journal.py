@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from blendwright.contracts import events
 from blendwright.contracts import journal_port as port
+from blendwright.contracts.approvals import Approval, ApprovalRequest
 from blendwright.journal import (
+    approvals,
     audit_verify,
     batch,
     clock,
@@ -22,6 +24,7 @@ from blendwright.journal import (
     pending,
     quarantine,
     routes,
+    sessions,
     statistics,
 )
 from blendwright.journal import rows as row
@@ -134,6 +137,20 @@ class JournalView:
         with self._store.snapshot():
             return dict(self._store.rows("SELECT name, number FROM tags ORDER BY name"))
 
+    def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
+        with self._store.snapshot():
+            return sessions.contract(self._store, fingerprint)
+
+    def contract_of(self, session_id: str) -> str | None:
+        with self._store.snapshot():
+            return sessions.contract_of(self._store, session_id)
+
+    def approvals(self, operation_hash: str | None = None) -> tuple[port.KeptApproval, ...]:
+        with self._store.snapshot():
+            if operation_hash is None:
+                return approvals.pending(self._store)
+            return approvals.for_operation(self._store, operation_hash)
+
     def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[port.AuditRecord, ...]:
         return audit_verify.records(self._store, after, limit)
 
@@ -204,6 +221,18 @@ class Journal(JournalView):
                 staged = entry.checkpoint
                 self._observe(events.CheckpointSaved(number, staged.scene_hash, staged.size))
         return written
+
+    def keep_contract(self, session_id: str, fingerprint: str, contract: Mapping[str, Any]) -> None:
+        sessions.keep(self._store, session_id, fingerprint, contract)
+
+    def ask_approval(self, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
+        return approvals.ask(self._store, requests)
+
+    def use_approval(self, operation_hash: str) -> Approval | None:
+        return approvals.use(self._store, operation_hash)
+
+    def record_approvals(self, answered: Sequence[tuple[ApprovalRequest, Approval]]) -> None:
+        approvals.record(self._store, answered)
 
     def begin_intent(self, intent: port.NewIntent) -> int:
         self._refuse_in_quarantine()

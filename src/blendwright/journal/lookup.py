@@ -71,6 +71,7 @@ def _find(
     where: Where = "nowhere"
     best: Commit | None = None
     reading: Reading | None = None
+    earlier: Reading | None = None
     clash: Commit | Reading | None = None
     for one in known:
         place = "elsewhere"
@@ -78,13 +79,15 @@ def _find(
             place = _place(store, ancestors, one)
             if one.operation_key == wanted.operation_key and (best is None or _RANK[place] < _RANK[where]):
                 where, best = place, one
-        elif reading is None and one.operation_key == wanted.operation_key and one.scene_hash == scene_hash:
-            reading = one
+        elif one.operation_key == wanted.operation_key:
+            earlier = earlier or one
+            if reading is None and one.scene_hash == scene_hash:
+                reading = one
         if clash is None and place != "rolled_back" and not _same(one, wanted):
             clash = one
     if reading is not None and where in ("nowhere", "rolled_back"):
         where, best = "reading", None
-    return Found(where, best, reading, clash, intent)
+    return Found(where, best, reading, clash, intent, earlier)
 
 
 def _place(store: Store, ancestors: Ancestors, commit: Commit) -> Where:

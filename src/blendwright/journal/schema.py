@@ -1,12 +1,15 @@
 """The tables of journal.db, version by version.
 
 History (commits, lines, moves of HEAD, audit, readings, rollbacks) is append-only, and the database itself refuses to change it.
-Only what describes the present may change: checkpoints, tags, states of intents, boundaries and quarantine, and the one row of `state`.
+Only what describes the present may change: checkpoints, tags, states of intents, boundaries, approvals and quarantine, and the one row
+of `state`.
 """
 
 from __future__ import annotations
 
-VERSION = 1
+from collections.abc import Iterable
+
+VERSION = 2
 # "BWjl": says whose file this is to tools that read the header of a SQLite file.
 APPLICATION_ID = 0x42576A6C
 
@@ -142,16 +145,53 @@ CREATE TABLE quarantines (
 CREATE UNIQUE INDEX one_quarantine ON quarantines ((ended IS NULL)) WHERE ended IS NULL;
 """
 
-APPEND_ONLY = ("lines", "commits", "readings", "head_moves", "rolled_back", "audit")
+# Since version 2: what a session was held to, and the approvals that people gave.
+_SESSIONS = """
+-- The contract of a session, without what differs from session to session; equal ones are kept once.
+CREATE TABLE contracts (
+    fingerprint TEXT PRIMARY KEY,
+    contract TEXT NOT NULL
+) WITHOUT ROWID;
 
-_GUARDS = "".join(
-    f"""
+CREATE TABLE sessions (
+    session_id TEXT PRIMARY KEY,
+    contract TEXT NOT NULL REFERENCES contracts (fingerprint),
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Times are seconds since the epoch: whether one is over is for the database to say.
+CREATE TABLE approvals (
+    id TEXT PRIMARY KEY,
+    operation_hash TEXT NOT NULL,
+    request TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'declined', 'used')),
+    given_by TEXT,
+    asked REAL NOT NULL,
+    expires REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX approvals_by_operation ON approvals (operation_hash);
+"""
+
+APPEND_ONLY = ("lines", "commits", "readings", "head_moves", "rolled_back", "audit", "contracts", "sessions")
+
+
+def _guards(tables: Iterable[str]) -> str:
+    return "".join(
+        f"""
 CREATE TRIGGER {table}_stay_{verb} BEFORE {verb} ON {table} BEGIN
     SELECT RAISE(ABORT, '{table} never change');
 END;
 """
-    for table in APPEND_ONLY
-    for verb in ("UPDATE", "DELETE")
-)
+        for table in tables
+        for verb in ("UPDATE", "DELETE")
+    )
 
-CREATE = f"{_TABLES}{_GUARDS}PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
+
+# What makes a journal of a version one of the next.
+UPGRADES: dict[int, str] = {1: _SESSIONS + _guards(("contracts", "sessions"))}
+
+# The oldest version that can be opened still.
+OLDEST = min(UPGRADES)
+
+CREATE = f"{_TABLES}{_SESSIONS}{_guards(APPEND_ONLY)}PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"

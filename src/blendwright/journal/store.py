@@ -59,11 +59,14 @@ class Store:
         version = connection.execute("PRAGMA user_version").get
         if version == 0 and writable:
             self._create()
-        elif version != schema.VERSION:
+        elif not schema.OLDEST <= version <= schema.VERSION:
             raise EnvironmentUnfit(
-                f"{self.path} has schema version {version}, this program knows {schema.VERSION}",
+                f"{self.path} has schema version {version}, this program knows {schema.OLDEST} to {schema.VERSION}",
                 cure="Use the version of blendwright that wrote it, or a newer one.",
+                details={"version": version, "known": [schema.OLDEST, schema.VERSION]},
             )
+        elif version != schema.VERSION:
+            self._upgrade(writable)
 
     def _create(self) -> None:
         with self.transaction("create", checked=False):
@@ -73,6 +76,20 @@ class Store:
                 workspace = uuid.uuid4().hex
                 self._connection.execute("INSERT INTO state VALUES (1, ?, 0, 0, ?)", (workspace, genesis(workspace)))
         sync_directory(self.directory)
+
+    def _upgrade(self, writable: bool) -> None:
+        """A journal of an older version becomes one of this, in one transaction. Who only reads upgrades a copy in memory."""
+        if not writable:
+            copy: Any = apsw.Connection(":memory:")
+            with copy.backup("main", self._connection, "main") as backup:
+                backup.step(-1)
+            self._connection.close()
+            self._connection = copy
+        with self.transaction("upgrade", checked=False):
+            # Another process may have been first while this one waited for the transaction.
+            for version in range(self.one("PRAGMA user_version")[0], schema.VERSION):
+                self._connection.execute(schema.UPGRADES[version])
+                self._connection.execute(f"PRAGMA user_version = {version + 1}")
 
     # ------------------------------------------------------------------ reading
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from blendwright.contracts.schema_check import MOST_FINDINGS, Checker
 from blendwright.contracts.tool import AnyTool
 from blendwright.plan.json_values import foreign_values
-from blendwright.plan.schema import MOST_FINDINGS, Checker
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 

@@ -15,6 +15,7 @@ from blendwright.values.report import OperationReport, RunReport
 
 def refused(plan: Plan, findings: Sequence[Finding]) -> RunReport:
     """Operations in schedule order as far as there is one, those in cycles behind; each with what is wrong with it."""
+    plan = plan.as_written()
     owners = Owners(plan)
     of_operations: dict[str, list[Finding]] = {}
     of_the_plan: list[Finding] = []

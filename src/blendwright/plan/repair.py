@@ -33,6 +33,7 @@ def minimal_repair(plan: Plan, findings: Iterable[Finding]) -> tuple[Repair, ...
     findings = tuple(findings)
     if not all(RENDERINGS[finding.fault].recoverable for finding in findings):
         return ()
+    plan = plan.as_written()
     graph = read_graph(plan.operations)
     wanted = _wanted(plan, findings)
     dropped, rewritten = _drops(graph, wanted)

@@ -24,11 +24,12 @@ def schedule(valid: ValidPlan, registry: str, baseline: str) -> Schedule:
 def run_order(graph: Graph, tie_break: TieBreak) -> list[int]:
     """Every node behind those it waits for; among the ready ones the lexically first id, or the first in the document.
 
+    Steps of a macro go by the id that the caller gave it, so that nothing comes between them.
     What a cycle keeps from ever being ready is left out.
     """
     operations = graph.operations
     keys: list[tuple[str, int]] = [
-        (operation.id if tie_break == "id" else "", node) for node, operation in enumerate(operations)
+        (operation.asked_as if tie_break == "id" else "", node) for node, operation in enumerate(operations)
     ]
     open_links = [len(links) for links in graph.waits_for]
     ready = [keys[node] for node, count in enumerate(open_links) if not count]

@@ -7,13 +7,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from blendwright.contracts.effects import Determinism, SafetyLevel
+from blendwright.contracts.contract import Terms
+from blendwright.contracts.effects import Determinism
+from blendwright.contracts.gate import gate
 from blendwright.contracts.profiles import BlenderProfile
-from blendwright.contracts.session import Session, gate
+from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
+from blendwright.macros import Macro
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.plan.collector import collector_paused
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, graph_findings, read_graph
+from blendwright.plan.macro_calls import Expanded, declared_too_low, expand_macros
 from blendwright.plan.ownership import Owners
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -22,7 +26,6 @@ from blendwright.values.plan import Operation, Plan
 # A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
 # covers what is listed.
 MOST_FINDINGS = 10_000
-RANKS: dict[str, int] = {level.value: level.rank for level in SafetyLevel}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +42,40 @@ class ValidPlan:
 
 @collector_paused()
 def validate(
-    plan: Plan, tools: Mapping[str, AnyTool], session: Session, blender: BlenderProfile | None = None
+    plan: Plan,
+    tools: Mapping[str, AnyTool],
+    terms: Terms,
+    blender: BlenderProfile | None = None,
+    macros: Mapping[str, Macro] | None = None,
 ) -> ValidPlan | tuple[Finding, ...]:
-    """The valid plan, or all findings in the order of the document. With a Blender at hand, its gate speaks as well."""
+    """The valid plan with its macros expanded, or all findings in the order of the document. With a Blender at hand, its gate
+    speaks as well."""
     graph = read_graph(plan.operations)
-    checks = _Checks(plan, tools, session, blender)
-    found = tuple(islice(_all(plan, graph, checks), MOST_FINDINGS))
+    expanded = expand_macros(plan, macros or {})
+    checks = _Checks(plan, tools, terms, blender, macros or {})
+    too_long = _too_long(len(expanded.plan.operations), terms)
+    found = too_long or tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
     if found:
         owners = Owners(plan)
         return tuple(sorted(found, key=lambda finding: owners.position(finding.pointer)))
-    ready = replace(plan, operations=tuple(checks.canonical))
+    ready = replace(expanded.plan, operations=tuple(checks.canonical))
+    if ready.written is not None:
+        graph = read_graph(ready.operations)
     return ValidPlan(ready, replace(graph, operations=ready.operations), checks.failing)
 
 
-def _all(plan: Plan, graph: Graph, checks: _Checks) -> Iterator[Finding]:
+def _too_long(count: int, terms: Terms) -> tuple[Finding, ...]:
+    most = terms.limits.operations_per_plan
+    if count <= most:
+        return ()
+    return (refusal("plan_too_long", f"the plan has {count} operations, and {most} are allowed"),)
+
+
+def _all(plan: Plan, graph: Graph, expanded: Expanded, checks: _Checks) -> Iterator[Finding]:
     yield from plan.findings
     yield from graph_findings(graph)
-    for operation in plan.operations:
+    yield from expanded.findings
+    for operation in expanded.plan.operations:
         yield from checks.of(operation)
 
 
@@ -63,12 +83,18 @@ class _Checks:
     """What concerns single operations. Collects them in canonical form on the way."""
 
     def __init__(
-        self, plan: Plan, tools: Mapping[str, AnyTool], session: Session, blender: BlenderProfile | None
+        self,
+        plan: Plan,
+        tools: Mapping[str, AnyTool],
+        terms: Terms,
+        blender: BlenderProfile | None,
+        macros: Mapping[str, Macro],
     ) -> None:
         self._plan = plan
         self._tools = tools
-        self._session = session
+        self._terms = terms
         self._blender = blender
+        self._macros = macros
         self._suggestions: dict[str, str] = {}
         self.canonical: list[Operation] = []
         self.failing: dict[str, Finding] = {}
@@ -76,15 +102,17 @@ class _Checks:
     def of(self, operation: Operation) -> Iterator[Finding]:
         tool = self._tools.get(operation.tool)
         if tool is None:
-            yield from self._unknown_tool(operation)
+            # A macro that could not be expanded has its findings already.
+            if operation.tool not in self._macros:
+                yield from self._unknown_tool(operation)
             self.canonical.append(operation)
             return
-        yield from _declared_safety(operation, tool)
+        yield from declared_too_low(operation, tool.name, tool.safety_level)
         if "args" in operation.unsound:
             return
         args, findings = canonical_arguments(tool, operation.args)
         for finding in findings:
-            yield finding.under(operation.pointer + operation.places.args)
+            yield operation.in_arguments(finding)
         if not findings:
             yield from self._gated(operation, tool, args)
             # Not dataclasses.replace: this is the hot line of a plan of 100,000 operations.
@@ -99,6 +127,7 @@ class _Checks:
                     operation.pointer,
                     operation.places,
                     operation.unsound,
+                    operation.origin,
                 )
             )
 
@@ -107,7 +136,7 @@ class _Checks:
             return
         name, otherwise = operation.tool, "See: blendwright tools"
         if name not in self._suggestions and len(self._suggestions) < MOST_SUGGESTIONS:
-            self._suggestions[name] = did_you_mean(name, self._tools, otherwise=otherwise)
+            self._suggestions[name] = did_you_mean(name, [*self._tools, *self._macros], otherwise=otherwise)
         cure = self._suggestions.get(name, otherwise)
         pointer = operation.pointer + operation.places.tool
         finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name[:100]}'", pointer, cure)
@@ -121,25 +150,17 @@ class _Checks:
         if self._blender is not None or "determinism_for" in type(tool).__dict__:
             model = tool.args_model.model_validate(args)
             given = tool.determinism_for(model)
-        demand = self._session.determinism
+        demand = self._terms.constraints.determinism
         if given is Determinism.NONDETERMINISTIC or (demand is not None and given.rank > demand.rank):
             wanted = (
                 "a plan takes deterministic and seeded calls only" if demand is None else f"{demand.value} is demanded"
             )
             message = f"{tool.name} is {given.value} with these arguments, and {wanted}"
-            pointer = operation.pointer + operation.places.args
             cure = "Choose other arguments, or call the tool by itself, outside a plan."
-            yield Finding(Fault.NONDETERMINISTIC_REFUSED, message, pointer, cure)
+            yield operation.in_arguments(
+                Finding(Fault.NONDETERMINISTIC_REFUSED, message, "", cure, None if demand is None else "determinism")
+            )
         if self._blender is not None:
-            for finding in gate(self._session, self._blender, tool, model):
+            for finding in gate(self._terms, self._blender, tool, model, level=operation.safety_level):
                 if finding.fault is not Fault.NONDETERMINISTIC_REFUSED:
-                    yield finding.under(operation.pointer)
-
-
-def _declared_safety(operation: Operation, tool: AnyTool) -> Iterator[Finding]:
-    """Declaring more than the tool's own level is honoured, less is refused."""
-    declared = operation.safety_level
-    if declared is not None and RANKS[declared] < RANKS[tool.safety_level]:
-        message = f"{tool.name} is {tool.safety_level.value}, and the plan declares it as {declared}"
-        pointer = operation.pointer + operation.places.safety_level
-        yield Finding(Fault.POLICY_BLOCKED, message, pointer, f"Declare {tool.safety_level.value}.")
+                    yield operation.as_a_whole(finding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,8 @@ class Board:
     """`settle` is called for what is durable already: it is what acknowledges an operation to whoever watches."""
 
     def __init__(self, schedule: Schedule, progress: Progress | None, *, hold: bool) -> None:
-        """`hold`: acknowledge nothing before `release`, since all of it may be taken back together."""
+        """`hold`: see there."""
+        self._whole = schedule.plan.boundary == "plan"
         self._order = schedule.order
         self._operations = {operation.id: operation for operation in schedule.order}
         self._reports: dict[str, OperationReport] = {}
@@ -38,6 +39,10 @@ class Board:
         elif self._progress is not None:
             self._progress(report)
 
+    def hold(self) -> None:
+        """Acknowledge nothing before `release`, since all of it may be taken back together."""
+        self._held = []
+
     def release(self) -> None:
         held, self._held = self._held or [], None
         if self._progress is not None:
@@ -47,7 +52,7 @@ class Board:
     def amend(self, id: str, **changes: Any) -> None:
         self._reports[id] = replace(self._reports[id], **changes)
 
-    def block_dependents(self, id: str) -> None:
+    def block_dependents(self, id: str, why: str = "failed", *, blocked: bool = True) -> None:
         """What waits for it, directly or through others, and is not done already, is kept from running."""
         waited_by: dict[str, list[str]] = {}
         for operation in self._order:
@@ -57,7 +62,7 @@ class Board:
         while waiting:
             for other in waited_by.get(waiting.popleft(), ()):
                 if self.open(other):
-                    self.settle(self.skipped(other, f"waits for '{id}', which failed", blocked=True))
+                    self.settle(self.skipped(other, f"waits for '{id}', which {why}", blocked=blocked))
                     waiting.append(other)
 
     def skip_rest(self, message: str) -> None:
@@ -65,9 +70,9 @@ class Board:
             if self.open(operation.id):
                 self.settle(self.skipped(operation.id, message))
 
-    def take_back(self, message: str) -> bool:
-        """After a rollback: nothing that this run did stands. Says whether there was something."""
-        done = [report for report in self._reports.values() if report.status == "succeeded"]
+    def take_back(self, message: str, ids: Collection[str]) -> bool:
+        """After a rollback: nothing that this run did with these stands. Says whether there was something."""
+        done = [self._reports[id] for id in ids if self._reports[id].status == "succeeded"]
         for report in done:
             self.amend(report.operation_id, status="rolled_back", message=message, result=None, receipt=None)
         return bool(done)
@@ -80,12 +85,12 @@ class Board:
     def failed(self, id: str, findings: tuple[Finding, ...], **fields: Any) -> OperationReport:
         """`findings` point into the arguments of the operation; the report's point into the plan."""
         operation = self._operations[id]
-        base = operation.pointer + operation.places.args
+        located = tuple(_located(finding, operation) for finding in findings)
         return replace(
             _blank(operation, "failed"),
             fault=findings[0].fault,
-            message="; ".join(dict.fromkeys(finding.message for finding in findings)),
-            findings=tuple(finding.under(base) if finding.pointer else _at(finding, operation) for finding in findings),
+            message="; ".join(dict.fromkeys(finding.message for finding in located)),
+            findings=located,
             **fields,
         )
 
@@ -109,6 +114,7 @@ class Board:
             commit=commit,
             receipt=receipt,
             timings=timings(answer),
+            origin=operation.origin,
         )
 
     def cached(self, id: str, receipt: Mapping[str, Any], commit: int | None) -> OperationReport:
@@ -128,7 +134,11 @@ class Board:
             operation_key=receipt["operation_key"],
             commit=commit,
             receipt=receipt,
+            origin=operation.origin,
         )
+
+    def report(self, id: str) -> OperationReport:
+        return self._reports[id]
 
     def reports(self) -> tuple[OperationReport, ...]:
         return tuple(self._reports[operation.id] for operation in self._order)
@@ -141,9 +151,9 @@ class Board:
         reports = self.reports()
         if all(report.done for report in reports):
             return "succeeded"
-        if any(report.status == "rolled_back" for report in reports):
+        if self._whole and any(report.status == "rolled_back" for report in reports):
             return "rolled_back"
-        return "failed" if any(report.status == "failed" for report in reports) else "partial"
+        return "failed" if any(report.status in ("failed", "rolled_back") for report in reports) else "partial"
 
     def faults(self) -> set[Fault]:
         return {report.fault for report in self._reports.values() if report.fault is not None}
@@ -155,9 +165,14 @@ def timings(answer: StepAnswer) -> dict[str, float]:
 
 def _blank(operation: Operation, status: OperationStatus) -> OperationReport:
     return OperationReport(
-        operation.id, operation.tool, status, operation.position, safety_level=operation.safety_level
+        operation.id,
+        operation.tool,
+        status,
+        operation.position,
+        safety_level=operation.safety_level,
+        origin=operation.origin,
     )
 
 
-def _at(finding: Finding, operation: Operation) -> Finding:
-    return Finding(finding.fault, finding.message, operation.pointer, finding.cure)
+def _located(finding: Finding, operation: Operation) -> Finding:
+    return operation.in_arguments(finding) if finding.pointer else operation.as_a_whole(finding)

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from blendwright.contracts.effects import Determinism
 from blendwright.contracts.events import CallEnded, CallIds, Observer, silent
 from blendwright.contracts.journal_port import NewAudit, NewReading
-from blendwright.contracts.session import Session, gate
+from blendwright.contracts.refusals import refusal
 from blendwright.contracts.step import StepAnswer
 from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.plan.arguments import canonical_arguments
+from blendwright.run.agreement import Agreement
+from blendwright.run.approvals import NO_CONSENT, Approvals, Consent
 from blendwright.run.clock import Clock
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
@@ -22,8 +25,7 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.reasons import reason_of
 from blendwright.run.solo import Settled, Solo
 from blendwright.values import crash_points
-from blendwright.values.errors import RebuildFailed, WorkerError
-from blendwright.values.faults import Fault
+from blendwright.values.errors import RebuildFailed, Refusal, WorkerError
 from blendwright.values.findings import Finding, did_you_mean
 from blendwright.values.outcome import Outcome
 
@@ -41,16 +43,19 @@ class Executor:
         ledger: Ledger,
         solo: Solo,
         tools: Mapping[str, AnyTool],
-        session: Session,
+        agreement: Agreement,
         files: FileAccess,
+        approvals: Approvals | None = None,
         observe: Observer = silent,
     ) -> None:
+        """Without `approvals` nobody is asked: for calls whose effects nobody keeps."""
         self._scene = scene
         self._ledger = ledger
         self._solo = solo
         self._tools = tools
-        self._session = session
+        self._agreement = agreement
         self._files = files
+        self._approvals = approvals
         self._observe = observe
 
     def call(
@@ -65,13 +70,15 @@ class Executor:
         rehearse: str | None = None,
         cancel: CancelToken | None = None,
         parse_ms: float = 0.0,
+        determinism: Determinism | None = None,
+        consent: Consent = NO_CONSENT,
     ) -> Outcome:
         """Run one call; every failure is an outcome. Raises only EnvironmentUnfit: no Blender to call, or no disk to write to."""
         clock = Clock(parse_ms)
         tool = self._tools.get(name)
         if tool is None:
-            cure = did_you_mean(name, self._tools, otherwise="See: blendwright tools")
-            finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)
+            near = did_you_mean(name, self._tools, otherwise="See: blendwright tools")
+            finding = refusal("tool_unknown", f"there is no tool named '{name}'", near=near)
             return self._ended(_refused(Outcome(name, 0, request_id=new_id()), (finding,), clock), recorded=False)
         known = self._scene.known_hash
         args, findings = canonical_arguments(tool, raw)
@@ -86,16 +93,21 @@ class Executor:
         if findings:
             return self._turned_away(call, blank, findings, clock)
 
-        allowed = self._session.limits.call_seconds if limit is None else limit
+        allowed = self._agreement.terms.constraints.call_seconds if limit is None else limit
         seconds = allowed if deadline is None else min(deadline, allowed)
         try:
-            blender = self._scene.profile
+            self._agreement.contract()
+            clock.leave_out()  # starting Blender belongs to no phase of a call
+            findings = tuple(self._agreement.objections(call, determinism))
+        except Refusal as refused:
+            findings = refused.findings
         except (WorkerError, RebuildFailed) as error:
             return self._without_blender(call, blank, seconds, error, clock)
-        clock.leave_out()  # starting Blender belongs to no phase of a call
-        findings = tuple(gate(self._session, blender, tool, call.model))
         clock.lap("gate")
         blank = blank.with_(fingerprint_before=self._scene.hash, fingerprint_after=self._scene.hash)
+        if not findings:
+            call, findings = self._allowed(call, consent, cancel)
+            clock.leave_out()  # nor does waiting for a person
         if findings:
             return self._turned_away(call, blank, findings, clock)
 
@@ -121,6 +133,18 @@ class Executor:
         crash_points.reach("call.before_commit")
         self._ledger.write([entry], redo_ms=settled.redo_ms)
         crash_points.reach("call.committed")
+
+    def _allowed(
+        self, call: Invocation, consent: Consent, cancel: CancelToken | None
+    ) -> tuple[Invocation, tuple[Finding, ...]]:
+        """The call with what a person said to it, where the policy has one asked."""
+        if self._approvals is None:
+            return call, ()
+        question = self._approvals.question(self._agreement.contract(), call, key=None, baseline=self._scene.hash)
+        if question is None:
+            return call, ()
+        approval, finding = self._approvals.settle(question, consent, cancel)
+        return replace(call, approval=approval), () if finding is None else (finding,)
 
     def _turned_away(self, call: Invocation, blank: Outcome, findings: tuple[Finding, ...], clock: Clock) -> Outcome:
         """Refused before Blender was asked: recorded, unless there is no scene yet that a record could speak of."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.contracts.arguments import file_arguments
+from blendwright.contracts.policy import Verdict, nearest_root
+from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
 from blendwright.values import crash_points
 from blendwright.values.errors import Refusal
@@ -34,14 +36,33 @@ class Staged:
 class FileAccess:
     """Which files calls may touch, and the copying."""
 
-    def __init__(self, roots: Sequence[Path], artifacts: Path) -> None:
-        self._roots = [root.resolve() for root in roots]
+    def __init__(self, roots: Mapping[str, Verdict], artifacts: Path, *, scratch_mb: int = 4096) -> None:
+        """`roots` are directories with what the policy says of them; of several that hold a path, the innermost counts.
+
+        `scratch_mb` is what the scratch of a worker may hold.
+        """
+        self._scratch_mb = scratch_mb
+        self._roots = {str(Path(root).expanduser().resolve()): verdict for root, verdict in roots.items()}
         self._artifacts = artifacts
 
     @property
-    def roots(self) -> Sequence[Path]:
-        """Where files may be touched."""
+    def rules(self) -> Mapping[str, Verdict]:
+        """The roots with what the policy says of each."""
         return self._roots
+
+    @property
+    def roots(self) -> Sequence[Path]:
+        """Where files may be touched without asking anybody."""
+        return [Path(root) for root, verdict in self._roots.items() if verdict is Verdict.ALLOW]
+
+    def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]:
+        """The roots that the call's files lie in, and what the policy says of each."""
+        found: dict[str, Verdict] = {}
+        for name in file_arguments(tool.args_model):
+            if args[name] is not None:
+                root = nearest_root(self._roots, Path(args[name]).expanduser().resolve())
+                found |= {} if root is None else dict([root])
+        return tuple(found.items())
 
     def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
         """Path arguments made absolute, or what speaks against them."""
@@ -98,6 +119,13 @@ class FileAccess:
             _move(made, place)
         return [str(place) for _, place in moves]
 
+    def refuse_too_much(self, scratch: Path) -> None:
+        """Raises Refusal when a worker has written more than it may."""
+        size = sum(entry.lstat().st_size for entry in scratch.rglob("*") if not entry.is_dir())
+        if size > self._scratch_mb << 20:
+            message = f"Blender has {size >> 20} MB in its scratch directory, and {self._scratch_mb} MB are allowed"
+            raise Refusal([refusal("scratch", message)])
+
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
         """Bring artifacts to the workspace; an existing name gets a number, since nothing there may be lost."""
         kept: list[str] = []
@@ -111,8 +139,7 @@ class FileAccess:
 
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
         if not self._allowed(path):
-            roots = ", ".join(str(root) for root in self._roots)
-            yield Finding(Fault.POLICY_BLOCKED, f"{path} is outside the allowed roots", at, f"Allowed roots: {roots}.")
+            yield self._forbidden(path, at)
         elif role == "read" and not path.is_file():
             yield Finding(Fault.TARGET_NOT_FOUND, f"there is no file {path}", at, "Check the path.")
         elif role == "write" and path.is_dir():
@@ -123,7 +150,15 @@ class FileAccess:
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
 
     def _allowed(self, path: Path) -> bool:
-        return any(path.is_relative_to(root) for root in self._roots)
+        root = nearest_root(self._roots, path)
+        return root is not None and root[1] is not Verdict.DENY
+
+    def _forbidden(self, path: Path, at: str) -> Finding:
+        roots = ", ".join(root for root, verdict in self._roots.items() if verdict is not Verdict.DENY) or "none"
+        root = nearest_root(self._roots, path)
+        if root is None:
+            return refusal("path_outside", f"{path} is outside the allowed roots", at, roots=roots)
+        return refusal("path_denied", f"{path} is in {root[0]}, which the policy denies", at, roots=roots)
 
     def _copy_in(self, path: Path, room: Path) -> None:
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+from blendwright.contracts.approvals import Approval
 from blendwright.contracts.arguments import file_arguments
 from blendwright.contracts.effects import Determinism, SafetyLevel
 from blendwright.contracts.events import CallIds
@@ -28,6 +29,10 @@ class Invocation:
     safety_level: str
     key: str
     call_id: str
+    approval: Approval | None = None
+    """What a person said to it, where one was asked."""
+    chain: str | None = None
+    """The caller's operation, where this is a step of the macro that it calls."""
 
     @property
     def ids(self) -> CallIds:

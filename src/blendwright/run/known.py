@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from blendwright.contracts.journal_port import Found, JournalReader, Wanted
+from blendwright.contracts.journal_port import Found, JournalReader, Reading, Wanted
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -24,11 +24,16 @@ class Sorted:
 
 
 def sort_out(journal: JournalReader, calls: Sequence[Invocation]) -> Sorted:
-    """One look-up for all. A reading is an answer only where nothing that runs before it may change the scene."""
+    """One look-up for all. A reading is an answer only where nothing that runs before it may change the scene.
+
+    What a macro found out before or after its changes was true then: it is not asked again once these are committed.
+    """
     wanted = [Wanted(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version) for call in calls]
     result = Sorted()
     unchanged = True
-    for call, found in zip(calls, journal.find_many(wanted), strict=True):
+    everything = list(zip(calls, journal.find_many(wanted), strict=True))
+    settled = _settled_readings(everything)
+    for call, found in everything:
         conflict = _conflict(call, found)
         if conflict is not None:
             result.conflicts.append((call, conflict))
@@ -36,10 +41,30 @@ def sort_out(journal: JournalReader, calls: Sequence[Invocation]) -> Sorted:
             result.cached.append((call, found.commit.receipt, found.commit.number))
         elif found.where == "reading" and found.reading is not None and unchanged:
             result.cached.append((call, found.reading.receipt, None))
+        elif call.operation_id in settled:
+            result.cached.append((call, settled[call.operation_id].receipt, None))
         else:
             result.to_run.append(call)
             unchanged = unchanged and call.reads_only
     return result
+
+
+def _settled_readings(everything: Sequence[tuple[Invocation, Found]]) -> dict[str, Reading]:
+    """Readings of macros, by operation id, whose answers stand: a later change of the same macro is committed, or all are."""
+    chains: dict[str, list[tuple[Invocation, Found]]] = {}
+    for call, found in everything:
+        if call.chain is not None:
+            chains.setdefault(call.chain, []).append((call, found))
+    settled: dict[str, Reading] = {}
+    for chain in chains.values():
+        done = [place for place, (call, found) in enumerate(chain) if not call.reads_only and found.where == "ancestor"]
+        if not done:
+            continue
+        complete = len(done) == sum(not call.reads_only for call, _ in chain)
+        for place, (call, found) in enumerate(chain):
+            if call.reads_only and found.earlier is not None and (complete or place < done[-1]):
+                settled[call.operation_id] = found.earlier
+    return settled
 
 
 def _conflict(call: Invocation, found: Found) -> Finding | None:

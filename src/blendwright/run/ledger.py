@@ -21,6 +21,7 @@ from blendwright.contracts.journal_port import (
     Written,
 )
 from blendwright.contracts.step import StepAnswer
+from blendwright.run.agreement import Agreement
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
@@ -36,9 +37,10 @@ NOT_REACHED = (None, None, None)
 class Ledger:
     """Turns what became of calls into entries, and writes them."""
 
-    def __init__(self, journal: JournalPort, scene: LiveScene) -> None:
+    def __init__(self, journal: JournalPort, scene: LiveScene, agreement: Agreement) -> None:
         self._journal = journal
         self._scene = scene
+        self._agreement = agreement
 
     def success(
         self,
@@ -51,9 +53,14 @@ class Ledger:
         """The entry of a step that was kept. One that left the scene as it was needs no redo, and so can always be replayed."""
         mutated = answer["before"] != answer["after"]
         mutation = new_id() if mutated else None
-        receipt = _receipt(call, answer, mutation)
+        receipt = _receipt(call, answer, mutation, self._agreement.fingerprint)
         ids = AuditIds(
-            call.call_id, call.safety_level, mutation, timestamp=receipt["timestamp"], phases_us=_phases_us(answer)
+            call.call_id,
+            call.safety_level,
+            mutation,
+            timestamp=receipt["timestamp"],
+            phases_us=_phases_us(answer),
+            approval=call.approval,
         )
         if call.reads_only:
             return NewReading(
@@ -96,7 +103,7 @@ class Ledger:
         """The record of a call that leaves the scene as it was; `fault` says why, where something went wrong with it."""
         code = None if fault is None else fault.value
         phases = NOT_REACHED if answer is None else _phases_us(answer)
-        ids = AuditIds(call.call_id, call.safety_level, error_code=code, phases_us=phases)
+        ids = AuditIds(call.call_id, call.safety_level, error_code=code, phases_us=phases, approval=call.approval)
         return NewAudit(
             call.request_id, call.operation_id, call.tool.name, status, scene_hash, scene_hash, ids, settles
         )
@@ -135,7 +142,7 @@ def _phases_us(answer: StepAnswer) -> tuple[int | None, int | None, int | None]:
     )
 
 
-def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None) -> Mapping[str, Any]:
+def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contract: str | None) -> Mapping[str, Any]:
     return {
         "request_id": call.request_id,
         "operation_id": call.operation_id,
@@ -145,6 +152,8 @@ def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None) -> Mapp
         "mcp_call_id": call.call_id,
         "blender_mutation_id": mutation,
         "safety_level": call.safety_level,
+        "contract": contract,
+        "approval": None if call.approval is None else call.approval.id,
         "status": "succeeded",
         "scene_hash_before": answer["before"],
         "scene_hash_after": answer["after"],

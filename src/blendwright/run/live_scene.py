@@ -14,7 +14,7 @@ from typing import Any
 
 from blendwright.contracts.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
 from blendwright.contracts.journal_port import AuditIds, Commit, JournalPort, NewCommit
-from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.externals import Externals, TakenIn
@@ -77,7 +77,7 @@ class LiveScene:
         self.head_moved()
 
     @property
-    def profile(self) -> BlenderProfile:
+    def profile(self) -> WorkerProfile:
         return self.worker().profile
 
     @property

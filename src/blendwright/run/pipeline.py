@@ -7,7 +7,7 @@ failure the worker refuses what was sent behind it (the epoch is closed); what s
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -17,6 +17,7 @@ from blendwright.contracts.events import CallIds
 from blendwright.contracts.journal_port import Entry, NewAudit
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer
 from blendwright.contracts.worker_port import CancelToken, WorkerPort
+from blendwright.run.approvals import Approvals, Consent, Question
 from blendwright.run.board import Board
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
@@ -47,27 +48,47 @@ BULK = 128
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """When a run has to end. `call_seconds` is for one operation, `run_seconds` for all of them together."""
+    """When a run has to end. `call_seconds` is for one operation; `ends` is the moment, on the monotonic clock, for all of them."""
 
     call_seconds: float
-    run_seconds: float | None
+    ends: float
     cancel: CancelToken | None
+    at_once: int = WINDOW
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a person is asked about, by operation, and how."""
+
+    approvals: Approvals
+    consent: Consent
+    questions: Mapping[str, Question]
 
 
 class Pipeline:
-    """One run over one list of operations. `stop`: nothing runs after a failure. `whole`: a failure takes everything back."""
+    """One run over one list of operations. `stop`: nothing runs after a failure. `whole`: a failure takes all of the list back."""
 
     def __init__(
-        self, scene: LiveScene, ledger: Ledger, solo: Solo, board: Board, bounds: Bounds, *, stop: bool, whole: bool
+        self,
+        scene: LiveScene,
+        ledger: Ledger,
+        solo: Solo,
+        board: Board,
+        bounds: Bounds,
+        *,
+        stop: bool,
+        whole: bool,
+        asking: Asking | None = None,
     ) -> None:
         self._scene = scene
         self._ledger = ledger
         self._solo = solo
         self._board = board
         self._bounds = bounds
-        self._stop = stop or whole
+        self._stop = stop
         self._whole = whole
-        self._ends = float("inf") if bounds.run_seconds is None else monotonic() + bounds.run_seconds
+        self._asking = asking
+        self._ends = bounds.ends
         self._todo: deque[Invocation] = deque()
         self._window: deque[tuple[Invocation, Future[Any]]] = deque()
         self._answered: list[_Answered] = []
@@ -78,6 +99,11 @@ class Pipeline:
         self._reached = scene.hash
         self.failures: list[NewAudit] = []
         """Records of what failed, where they belong into the transaction of the rollback."""
+
+    @property
+    def ends(self) -> float:
+        """When the run has to end, by now: later than at first, where a person took time to answer."""
+        return self._ends
 
     def run(self, calls: Sequence[Invocation]) -> None:
         """Settle every one of these operations on the board, unless the environment gives up (EnvironmentUnfit)."""
@@ -100,8 +126,8 @@ class Pipeline:
     # ------------------------------------------------------------------ sending
 
     def _send(self) -> None:
-        most = 1 if self._one_by_one else WINDOW
-        while self._todo and len(self._window) < most and not self._todo[0].alone and self._over() is None:
+        most = 1 if self._one_by_one else min(WINDOW, self._bounds.at_once)
+        while self._todo and len(self._window) < most and not self._waits(self._todo[0]) and self._over() is None:
             call = self._todo[0]
             request = {**call.request(), "epoch": self._scene.epoch}
             if self._prompt or self._one_by_one:
@@ -123,6 +149,10 @@ class Pipeline:
                 self._oldest_since = monotonic()
             self._window.append((call, future))
             crash_points.reach("plan.sent")
+
+    def _waits(self, call: Invocation) -> bool:
+        """Whether everything before it must be settled first: it needs the worker for itself, or a person is asked about it."""
+        return call.alone or (self._asking is not None and call.operation_id in self._asking.questions)
 
     def _hold(self) -> WorkerPort:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
@@ -218,6 +248,10 @@ class Pipeline:
         except (WorkerError, RebuildFailed) as error:
             self._broke(call, error)
             return
+        allowed = self._asked(call)
+        if allowed is None:
+            return
+        call = allowed
         seconds = min(self._bounds.call_seconds, max(0.001, self._ends - monotonic()))
         settled = self._solo.run(call, seconds=seconds, cancel=self._bounds.cancel)
         if settled.ok and settled.answer is not None:
@@ -234,6 +268,29 @@ class Pipeline:
         self._fail(call, settled.findings, note=note)
         if settled.reverted_by == "rebuild" and not settled.broken_off:
             self._prove_rebuild(call)
+
+    def _asked(self, call: Invocation) -> Invocation | None:
+        """The call with what a person said to it; None when that was no yes, and it is settled as refused."""
+        question = None if self._asking is None else self._asking.questions.get(call.operation_id)
+        if self._asking is None or question is None:
+            return call
+        began = monotonic()
+        approval, finding = self._asking.approvals.settle(question, self._asking.consent, self._bounds.cancel)
+        self._ends += monotonic() - began  # the time of the run is for work, not for thinking it over
+        call = replace(call, approval=approval)
+        if finding is None:
+            return call
+        over = self._over()
+        if over is not None:
+            self._end(call, over)
+            return None
+        note = self._ledger.note(call, "failed", self._reached)
+        report = replace(self._board.failed(call.operation_id, (finding,)), status="refused")
+        self._answered.append(_Answered(note, call, report=report))
+        self._commit()
+        self._board.block_dependents(call.operation_id, "was refused", blocked=False)
+        self._go_on(f"not run, because '{call.operation_id}' was refused")
+        return None
 
     # ------------------------------------------------------------------ failures
 
@@ -271,9 +328,13 @@ class Pipeline:
         self._answered.append(_Answered(note, call, report=report))
         self._commit()
         self._board.block_dependents(call.operation_id)
+        self._go_on(f"not run, because '{call.operation_id}' failed")
+
+    def _go_on(self, otherwise: str) -> None:
+        """After something was not done: with what does not depend on it, where the plan is to go on at all."""
         if self._stop:
             self._todo.clear()
-            self._board.skip_rest(f"not run, because '{call.operation_id}' failed")
+            self._board.skip_rest(otherwise)
         else:
             self._todo = deque(call for call in self._todo if self._board.open(call.operation_id))
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from blendwright.contracts.effects import Determinism
 from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.session import Session
 from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken
+from blendwright.run.agreement import Agreement, Offer
 from blendwright.run.board import Progress
 from blendwright.run.differences import Difference, Picture, compare, take
 from blendwright.run.executor import Executor
@@ -72,19 +73,21 @@ class Previewer:
         scene: LiveScene,
         journal: JournalPort,
         tools: Mapping[str, AnyTool],
-        session: Session,
+        offer: Offer,
         files: FileAccess,
         room: Path,
     ) -> None:
-        ledger = Ledger(journal, scene)
+        # Nobody is asked about what happens to a copy; what the policy denies is denied here too.
+        agreement = Agreement(offer, scene, journal)
+        ledger = Ledger(journal, scene, agreement)
         written = PreviewFiles.instead_of(files, room / "written")
         solo = Solo(scene, journal, ledger, written)
         self._scene = scene
         self._room = room
-        self._runner = _OneByOne(scene, journal, ledger, solo, tools, session, written)
+        self._runner = _OneByOne(scene, journal, ledger, solo, tools, agreement, written)
         # Pictures of the result are wanted, unlike those that operations of the plan make.
-        kept = FileAccess([], room / "pictures")
-        self._executor = Executor(scene, ledger, Solo(scene, journal, ledger, kept), tools, session, kept)
+        kept = FileAccess({}, room / "pictures")
+        self._executor = Executor(scene, ledger, Solo(scene, journal, ledger, kept), tools, agreement, kept)
 
     def run(
         self,
@@ -95,10 +98,13 @@ class Previewer:
         seconds: float | None = None,
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
+        determinism: Determinism | None = None,
     ) -> Preview:
         before = take(self._scene.worker())
         baseline = self._saved()
-        report = self._runner.run(schedule, failing, seconds=seconds, cancel=cancel, progress=progress)
+        report = self._runner.run(
+            schedule, failing, seconds=seconds, cancel=cancel, progress=progress, determinism=determinism
+        )
         after = take(self._scene.worker())
         picture = None if image is None or not report.ok else self._picture(image, after, cancel)
         names = to_look_into(before, after)

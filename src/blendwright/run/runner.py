@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from blendwright.contracts.effects import Determinism
 from blendwright.contracts.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
 from blendwright.contracts.journal_port import AuditIds, Entry, JournalPort, NewAudit
-from blendwright.contracts.session import Session, gate
 from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
+from blendwright.run.agreement import Agreement
+from blendwright.run.approvals import NO_CONSENT, Approvals, Consent, Question
 from blendwright.run.board import Board, Progress
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
@@ -23,10 +25,11 @@ from blendwright.run.keys import new_id, operation_key
 from blendwright.run.known import Sorted, sort_out
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.pipeline import Bounds, Pipeline
+from blendwright.run.pipeline import Asking, Bounds, Pipeline
 from blendwright.run.solo import Solo
+from blendwright.run.units import Unit, units
 from blendwright.values import crash_points
-from blendwright.values.errors import BlendwrightError
+from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Schedule
@@ -34,6 +37,8 @@ from blendwright.values.report import RunReport
 
 # A path that no policy allows refuses the plan; a file that is not there yet may be written by an operation before.
 POLICY = frozenset({Fault.POLICY_BLOCKED, Fault.ARGS_INVALID})
+# More than a person would answer one by one: the findings say how to allow them together.
+MOST_QUESTIONS = 100
 
 
 class Runner:
@@ -46,17 +51,20 @@ class Runner:
         ledger: Ledger,
         solo: Solo,
         tools: Mapping[str, AnyTool],
-        session: Session,
+        agreement: Agreement,
         files: FileAccess,
+        approvals: Approvals | None = None,
         observe: Observer = silent,
     ) -> None:
+        """Without `approvals` nobody is asked: for runs whose effects nobody keeps."""
         self._scene = scene
         self._journal = journal
         self._ledger = ledger
         self._solo = solo
         self._tools = tools
-        self._session = session
+        self._agreement = agreement
         self._files = files
+        self._approvals = approvals
         self._observe = observe
 
     def run(
@@ -67,6 +75,8 @@ class Runner:
         seconds: float | None = None,
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
+        determinism: Determinism | None = None,
+        consent: Consent = NO_CONSENT,
     ) -> RunReport:
         """`failing` are operations that are bound to fail on their own. Raises EnvironmentUnfit when nothing more can be run or written."""
         plan = schedule.plan
@@ -82,7 +92,7 @@ class Runner:
         )
         try:
             with collector_paused():
-                report = self._run(schedule, failing, seconds, cancel, progress)
+                report = self._run(schedule, failing, seconds, cancel, progress, determinism, consent)
         except BaseException as error:
             message = str(error) or type(error).__name__
             self._observe(RunBrokenOff(plan.request_id, plan.dialect, schedule.hash, message))
@@ -97,6 +107,8 @@ class Runner:
         seconds: float | None,
         cancel: CancelToken | None,
         progress: Progress | None,
+        determinism: Determinism | None,
+        consent: Consent,
     ) -> RunReport:
         started = time.time()
         plan = schedule.plan
@@ -107,53 +119,127 @@ class Runner:
         ]
         known = sort_out(self._journal, calls)
         doomed = bool(failing or known.conflicts)
+        questions: dict[str, Question] = {}
         if known.to_run and not (doomed and (whole or plan.on_failure == "stop")):
-            findings = self._gates(schedule, known.to_run)
+            try:
+                findings = self._gates(schedule, known.to_run, determinism)
+                questions = {} if findings else self._questions(known.to_run)
+            except Refusal as refusal:
+                findings = refusal.findings
+            findings = findings or self._unanswerable(schedule, questions, consent)
             if findings:
-                return refused(plan, findings)
+                return replace(refused(plan, findings), contract=self._agreement.fingerprint)
         self._settle(schedule, board, known, failing)
         runnable = [call for call in known.to_run if board.open(call.operation_id)]
-        boundary = None
-        if runnable:
-            if whole:
-                boundary = self._journal.begin_boundary(plan.request_id)
-                crash_points.reach("whole.begun")
-            bounds = Bounds(self._session.limits.call_seconds, seconds, cancel)
-            pipeline = Pipeline(
-                self._scene, self._ledger, self._solo, board, bounds, stop=plan.on_failure == "stop", whole=whole
-            )
-            try:
-                pipeline.run(runnable)
-            except BaseException:
-                if boundary is not None:
-                    self._give_up(boundary, pipeline.failures)
-                raise
-            if boundary is not None:
-                self._close(boundary, board, pipeline.failures)
+        runnable = self._granted(runnable, questions, consent)
+        asking = None if self._approvals is None else Asking(self._approvals, consent, questions)
+        bounds = self._bounds(seconds, cancel)
+        for unit in units(schedule, runnable):
+            bounds = self._run_unit(schedule, board, unit, bounds, asking)
         board.release()
         return self._report(schedule, board, started)
+
+    def _run_unit(self, schedule: Schedule, board: Board, unit: Unit, bounds: Bounds, asking: Asking | None) -> Bounds:
+        """What is kept or taken back together, or a stretch of operations that each stand for themselves."""
+        runnable = [call for call in unit.calls if board.open(call.operation_id)]
+        if not runnable:
+            return bounds
+        plan = schedule.plan
+        boundary = None
+        if unit.whole is not None:
+            boundary = self._journal.begin_boundary(plan.request_id)
+            crash_points.reach("whole.begun")
+            board.hold()
+        pipeline = Pipeline(
+            self._scene,
+            self._ledger,
+            self._solo,
+            board,
+            bounds,
+            stop=plan.on_failure == "stop" or plan.boundary == "plan",
+            whole=boundary is not None,
+            asking=asking,
+        )
+        try:
+            pipeline.run(runnable)
+        except BaseException:
+            if boundary is not None:
+                self._give_up(boundary, pipeline.failures)
+            raise
+        if boundary is not None and unit.whole is not None:
+            self._close(boundary, board, unit.whole, pipeline.failures)
+            if plan.boundary != "plan":
+                board.release()
+        return replace(bounds, ends=pipeline.ends)
 
     def _invocation(self, request_id: str, operation: Operation) -> Invocation:
         tool = self._tools[operation.tool]
         key = operation_key(request_id, operation.id, operation.args)
         level = operation.safety_level or tool.safety_level.value
-        return Invocation(request_id, operation.id, tool, operation.args, level, key, new_id())
+        chain = None if operation.origin is None else operation.origin.operation_id
+        return Invocation(request_id, operation.id, tool, operation.args, level, key, new_id(), chain=chain)
 
     # ------------------------------------------------------------------ before anything runs
 
-    def _gates(self, schedule: Schedule, calls: Sequence[Invocation]) -> tuple[Finding, ...]:
+    def _bounds(self, seconds: float | None, cancel: CancelToken | None) -> Bounds:
+        """The budget of the contract, which nobody can raise."""
+        terms = self._agreement.terms
+        allowed = terms.constraints.run_seconds
+        return Bounds(
+            terms.constraints.call_seconds,
+            time.monotonic() + (allowed if seconds is None else min(seconds, allowed)),
+            cancel,
+            terms.limits.calls_at_once,
+        )
+
+    def _questions(self, calls: Sequence[Invocation]) -> dict[str, Question]:
+        """What a person has to be asked, by operation."""
+        if self._approvals is None:
+            return {}
+        contract, baseline = self._agreement.contract(), self._scene.hash
+        asked = {
+            call.operation_id: self._approvals.question(contract, call, key=call.key, baseline=baseline)
+            for call in calls
+        }
+        return {id: question for id, question in asked.items() if question is not None}
+
+    def _unanswerable(
+        self, schedule: Schedule, questions: Mapping[str, Question], consent: Consent
+    ) -> tuple[Finding, ...]:
+        """What nobody is there to answer refuses the plan before anything runs; the questions wait for whoever answers later."""
+        if self._approvals is None:
+            return ()
+        open_ones = {id: one for id, one in questions.items() if not self._approvals.can_be_had(one, consent)}
+        findings = self._approvals.leave(list(open_ones.values())[:MOST_QUESTIONS])
+        operations = {operation.id: operation for operation in schedule.order}
+        return tuple(operations[id].as_a_whole(finding) for id, finding in zip(open_ones, findings, strict=False))
+
+    def _granted(self, calls: list[Invocation], questions: dict[str, Question], consent: Consent) -> list[Invocation]:
+        """The calls, those that were allowed beforehand with their approval: they need not wait for anybody."""
+        if self._approvals is None:
+            return calls
+        running = {call.operation_id for call in calls}
+        granted = [one for id, one in questions.items() if id in running and one.granted(consent)]
+        given = self._approvals.grant(granted)
+        for id in given:
+            del questions[id]
+        return [
+            replace(call, approval=given[call.operation_id]) if call.operation_id in given else call for call in calls
+        ]
+
+    def _gates(
+        self, schedule: Schedule, calls: Sequence[Invocation], determinism: Determinism | None
+    ) -> tuple[Finding, ...]:
         """Everything that contract and policy say against the operations that would run."""
         operations = {operation.id: operation for operation in schedule.order}
-        blender = self._scene.profile
         findings: list[Finding] = []
         for call in calls:
             operation = operations[call.operation_id]
-            for finding in gate(self._session, blender, call.tool, call.model):
-                findings.append(finding.under(operation.pointer))
+            for finding in self._agreement.objections(call, determinism):
+                findings.append(operation.as_a_whole(finding))
             if call.alone:
                 _, found = self._files.normalised(call.tool, dict(call.args))
-                base = operation.pointer + operation.places.args
-                findings += [finding.under(base) for finding in found if finding.fault in POLICY]
+                findings += [operation.in_arguments(finding) for finding in found if finding.fault in POLICY]
         return tuple(findings)
 
     def _settle(self, schedule: Schedule, board: Board, known: Sorted, failing: Mapping[str, Finding]) -> None:
@@ -198,19 +284,21 @@ class Runner:
 
     # ------------------------------------------------------------------ afterwards
 
-    def _close(self, boundary: int, board: Board, failures: Sequence[NewAudit]) -> None:
+    def _close(self, boundary: int, board: Board, ids: Collection[str], failures: Sequence[NewAudit]) -> None:
         """All or nothing: kept when every operation was done, taken back otherwise."""
-        if all(report.done for report in board.reports()):
+        reports = [board.report(id) for id in ids]
+        if all(report.done for report in reports):
             crash_points.reach("whole.before_keep")
             self._ledger.write([], keeps=boundary)
             crash_points.reach("whole.kept")
             return
-        culprit = next(report.operation_id for report in board.reports() if report.fault is not None)
+        culprit = next(report.operation_id for report in reports if report.fault is not None)
         crash_points.reach("whole.before_rollback")
-        self._journal.roll_back(boundary, failures)
+        written = self._journal.roll_back(boundary, failures)
         crash_points.reach("whole.rolled_back")
-        self._scene.head_moved()
-        board.take_back(f"taken back, because '{culprit}' was not done")
+        if any(number is not None for number in written.numbers):
+            self._scene.head_moved()
+        board.take_back(f"taken back, because '{culprit}' was not done", ids)
 
     def _give_up(self, boundary: int, failures: Sequence[NewAudit]) -> None:
         """The run ends without an answer. Left open, the boundary would take back what others do in this workspace later."""
@@ -231,6 +319,7 @@ class Runner:
             repair=minimal_repair(plan, findings) if findings else (),
             schedule_hash=schedule.hash,
             boundary=plan.boundary,
+            contract=self._agreement.fingerprint,
             checkpoint=self._latest_checkpoint() if Fault.ROLLBACK_FAILED in board.faults() else None,
             started=started,
             finished=finished,

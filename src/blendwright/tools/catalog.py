@@ -21,11 +21,13 @@ from blendwright.tools.curve.create import CreateCurve
 from blendwright.tools.file.export import ExportFile
 from blendwright.tools.file.import_ import ImportFile
 from blendwright.tools.light.create import CreateLight
+from blendwright.tools.light.expose import Expose
 from blendwright.tools.light.set import SetLight
 from blendwright.tools.material.assign import AssignMaterial
 from blendwright.tools.material.delete import DeleteMaterial
 from blendwright.tools.material.ensure_principled import EnsurePrincipled
 from blendwright.tools.mesh.create import CreateMesh
+from blendwright.tools.mesh.create_backdrop import CreateBackdrop
 from blendwright.tools.mesh.create_primitive import CreatePrimitive
 from blendwright.tools.mesh.measure import Measure
 from blendwright.tools.mesh.set_attribute import SetAttribute
@@ -37,6 +39,7 @@ from blendwright.tools.modifier.set import SetModifier
 from blendwright.tools.object.create_empty import CreateEmpty
 from blendwright.tools.object.delete import DeleteObject
 from blendwright.tools.object.duplicate import Duplicate
+from blendwright.tools.object.duplicate_grid import DuplicateGrid
 from blendwright.tools.object.inspect import Inspect
 from blendwright.tools.object.rename import Rename
 from blendwright.tools.object.set_parent import SetParent
@@ -44,14 +47,17 @@ from blendwright.tools.object.set_property import SetProperty
 from blendwright.tools.object.set_visibility import SetVisibility
 from blendwright.tools.object.transform import Transform
 from blendwright.tools.place.align import Align
+from blendwright.tools.place.around import PlaceAround
 from blendwright.tools.place.distribute import Distribute
 from blendwright.tools.place.on_surface import OnSurface
 from blendwright.tools.place.scatter import Scatter
 from blendwright.tools.render.preview import Preview
 from blendwright.tools.render.still import Still
+from blendwright.tools.scene.expect import Expect
 from blendwright.tools.scene.find import FindObjects
 from blendwright.tools.scene.set_frame_range import SetFrameRange
 from blendwright.tools.scene.set_render import SetRender
+from blendwright.tools.scene.set_sky import SetSky
 from blendwright.tools.scene.set_units import SetUnits
 from blendwright.tools.scene.set_world import SetWorld
 from blendwright.tools.scene.snapshot import TakeSnapshot
@@ -80,12 +86,14 @@ CATALOG: tuple[type[AnyTool], ...] = (
     ImportFile,
     # light
     CreateLight,
+    Expose,
     SetLight,
     # material
     AssignMaterial,
     DeleteMaterial,
     EnsurePrincipled,
     # mesh
+    CreateBackdrop,
     CreateMesh,
     CreatePrimitive,
     Measure,
@@ -100,6 +108,7 @@ CATALOG: tuple[type[AnyTool], ...] = (
     CreateEmpty,
     DeleteObject,
     Duplicate,
+    DuplicateGrid,
     Inspect,
     Rename,
     SetParent,
@@ -108,6 +117,7 @@ CATALOG: tuple[type[AnyTool], ...] = (
     Transform,
     # place
     Align,
+    PlaceAround,
     Distribute,
     OnSurface,
     Scatter,
@@ -115,10 +125,12 @@ CATALOG: tuple[type[AnyTool], ...] = (
     Preview,
     Still,
     # scene
+    Expect,
     FindObjects,
     TakeSnapshot,
     SetFrameRange,
     SetRender,
+    SetSky,
     SetUnits,
     SetWorld,
     # text

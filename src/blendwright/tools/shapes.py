@@ -38,6 +38,23 @@ def build(shape: Shape) -> Geometry:
     return geometry(vertices, faces, loose)
 
 
+def vertex_count(shape: Shape) -> int:
+    """How many vertices `build` makes, known without building."""
+    around, rings = shape.segments, shape.rings
+    counts = {
+        "cube": 8,
+        "plane": 4,
+        "grid": (shape.cells + 1) ** 2,
+        "circle": around,
+        "uv_sphere": around * (rings - 1) + 2,
+        "ico_sphere": 10 * 4 ** (shape.subdivisions - 1) + 2,
+        "cylinder": 2 * around,
+        "cone": 2 * around if shape.radius_top > 0.0 else around + 1,
+        "torus": around * rings,
+    }
+    return counts[shape.kind]
+
+
 def cube(shape: Shape) -> Parts:
     half = shape.size / 2
     vertices = [(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)]

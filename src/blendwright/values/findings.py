@@ -12,28 +12,33 @@ from blendwright.values.faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`pointer` is a JSON pointer into the document that was checked (for a call: its arguments)."""
+    """`pointer` is a JSON pointer into the document that was checked (for a call: its arguments).
+
+    `rule` names what was not met more finely than the fault does, where a contract or policy refuses: see contracts/refusals.py.
+    """
 
     fault: Fault
     message: str
     pointer: str = ""
     cure: str | None = None
+    rule: str | None = None
 
     def under(self, base: str) -> Finding:
         """The same finding, seen from a document that holds this one at `base`."""
-        return Finding(self.fault, self.message, base + self.pointer, self.cure)
+        return Finding(self.fault, self.message, base + self.pointer, self.cure, self.rule)
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        told: dict[str, Any] = {
             "code": self.fault.value,
             "pointer": self.pointer,
             "message": self.message,
             "cure": self.cure,
         }
+        return told if self.rule is None else {**told, "rule": self.rule}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Finding:
-        return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"])
+        return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"], data.get("rule"))
 
 
 def pointer_of(parts: Iterable[str | int]) -> str:

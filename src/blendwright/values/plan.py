@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from blendwright.values.findings import Finding
@@ -32,11 +32,48 @@ PLACES = Places()
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an operation comes from that no document has: step number `step` of `steps` of a macro that the caller named.
+
+    `position` and `safety_level` are those of the caller's operation. `sources` leads from places in the step's arguments to
+    places in the caller's. Operations of one `group` are kept or taken back together.
+    """
+
+    operation_id: str
+    macro: str
+    version: int
+    position: int
+    safety_level: str
+    step: int
+    steps: int
+    title: str
+    sources: Mapping[str, str]
+    group: str | None
+
+    @property
+    def label(self) -> str:
+        return f"step {self.step} of {self.steps} of {self.macro}, {self.title}"
+
+
+def caller_pointer(pointer: str, sources: Mapping[str, str]) -> str | None:
+    """Where in the caller's arguments a place in the arguments of a step comes from; None where it is the macro's own."""
+    head, rest = pointer, ""
+    while True:
+        if head in sources:
+            return sources[head] + rest
+        if not head:
+            return None
+        head, _, last = head.rpartition("/")
+        rest = f"/{last}{rest}"
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One tool call of a plan. `pointer` is its place in the document, for findings; `safety_level` is what the plan declares.
 
     `unsound` names the fields that do not fit the dialect's schema and hold something neutral here instead. An operation
-    whose id is unsound goes by its pointer, which no proper id can equal.
+    whose id is unsound goes by its pointer, which no proper id can equal. `origin` is there for steps of macros only; their
+    pointer and places are those of the caller's operation.
     """
 
     id: str
@@ -48,6 +85,29 @@ class Operation:
     pointer: str
     places: Places = PLACES
     unsound: frozenset[Field] = SOUND
+    origin: Origin | None = None
+
+    @property
+    def asked_as(self) -> str:
+        """The id by which the caller knows it."""
+        return self.id if self.origin is None else self.origin.operation_id
+
+    def in_arguments(self, finding: Finding) -> Finding:
+        """A finding about its arguments, with its place in the plan's document. Of a step of a macro it says which step."""
+        base = self.pointer + self.places.args
+        if self.origin is None:
+            return finding.under(base)
+        place = caller_pointer(finding.pointer, self.origin.sources)
+        message = f"{self.origin.label}: {finding.message}"
+        return Finding(finding.fault, message, self.pointer if place is None else base + place, finding.cure)
+
+    def as_a_whole(self, finding: Finding) -> Finding:
+        """A finding about the operation, with its place in the plan's document."""
+        if self.origin is None:
+            return finding.under(self.pointer)
+        return Finding(
+            finding.fault, f"{self.origin.label}: {finding.message}", self.pointer, finding.cure, finding.rule
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +126,12 @@ class Plan:
     boundary: Boundary = "operation"
     on_unknown_tool: OnUnknownTool = "refuse"
     findings: tuple[Finding, ...] = ()
+    written: tuple[Operation, ...] | None = None
+    """The operations as the document has them, where macros among them were expanded."""
+
+    def as_written(self) -> Plan:
+        """The plan as its author knows it."""
+        return self if self.written is None else replace(self, operations=self.written, written=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.plan import Boundary
+from blendwright.values.plan import Boundary, Origin
 
 OperationStatus = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent", "skipped", "refused"]
 RunStatus = Literal["succeeded", "partial", "failed", "rolled_back", "refused"]
@@ -33,6 +33,7 @@ class OperationReport:
     """One operation. `fault` is None where nothing went wrong with it; `message` says why it is not `succeeded`.
 
     `blocked`: kept from running by a dependency that is missing, in a cycle, or failed, directly or through others.
+    `origin`: the macro, and the caller's operation, that this is a step of.
     """
 
     operation_id: str
@@ -53,6 +54,7 @@ class OperationReport:
     commit: int | None = None
     receipt: Mapping[str, Any] | None = None
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    origin: Origin | None = None
 
     @property
     def done(self) -> bool:
@@ -77,14 +79,27 @@ class OperationReport:
             "commit": self.commit,
             "receipt": None if self.receipt is None else dict(self.receipt),
             "timings": dict(self.timings),
+            "macro": None if self.origin is None else _step_of(self.origin),
         }
+
+
+def _step_of(origin: Origin) -> dict[str, Any]:
+    return {
+        "operation_id": origin.operation_id,
+        "name": origin.macro,
+        "version": origin.version,
+        "step": origin.step,
+        "steps": origin.steps,
+        "title": origin.title,
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
     """One run of a plan, or its refusal. `operations` are in schedule order; `findings` belong to none of them.
 
-    Times are seconds since the epoch. `checkpoint` describes the latest consistent one, where the caller needs to know.
+    Times are seconds since the epoch. `contract` is the fingerprint of what the run was held to, where it came that far.
+    `checkpoint` describes the latest consistent one, where the caller needs to know.
     """
 
     dialect: str
@@ -95,6 +110,7 @@ class RunReport:
     repair: tuple[Repair, ...] = ()
     schedule_hash: str | None = None
     boundary: Boundary = "operation"
+    contract: str | None = None
     checkpoint: Mapping[str, Any] | None = None
     started: float | None = None
     finished: float | None = None
@@ -124,6 +140,7 @@ class RunReport:
             "repair": [entry.to_json() for entry in self.repair],
             "schedule_hash": self.schedule_hash,
             "boundary": self.boundary,
+            "contract": self.contract,
             "checkpoint": None if self.checkpoint is None else dict(self.checkpoint),
             "started": self.started,
             "finished": self.finished,

@@ -13,15 +13,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from blendwright.blender.confinement.account import Confinement
+from blendwright.blender.confinement.account import Confinement, Resources
 from blendwright.blender.confinement.selftest import ACTS
 from blendwright.blender.confinement.syscalls import this_architecture
 from blendwright.contracts.worker_environment import private_directories, private_environment
 
-__all__ = ["Confinement", "confine", "confine_before_exec", "private_environment"]
+__all__ = ["Confinement", "Resources", "confine", "confine_before_exec", "private_environment"]
 
-# Address space, not memory: Blender reserves far more than it touches, and needs 6 GB to start comfortably.
-_ADDRESS_SPACE = 16 << 30
+DEFAULT_RESOURCES = Resources()
 
 _applied: Confinement | None = None
 
@@ -30,7 +29,7 @@ def confine(
     scratch: Path,
     *,
     readable: Sequence[Path] = (),
-    address_space: int = _ADDRESS_SPACE,
+    resources: Resources = DEFAULT_RESOURCES,
     home: Path | None = None,
 ) -> Confinement:
     """Confine this process for good, and say what holds. `readable` are further files and directories to read.
@@ -42,12 +41,12 @@ def confine(
     global _applied
     if _applied is None:
         _make_private(scratch)
-        _applied = _confine(scratch.resolve(), readable, address_space, home)
+        _applied = _confine(scratch.resolve(), readable, resources, home)
     return _applied
 
 
 def confine_before_exec(
-    scratch: Path, executable: Path, *, readable: Sequence[Path] = (), address_space: int = _ADDRESS_SPACE
+    scratch: Path, executable: Path, *, readable: Sequence[Path] = (), resources: Resources = DEFAULT_RESOURCES
 ) -> Path | None:
     """Apply to this process what survives becoming `executable`; returns the user's home, which is out of reach then.
 
@@ -60,7 +59,7 @@ def confine_before_exec(
     from blendwright.blender.confinement.linux import before_exec, home_of_user
 
     home = home_of_user()
-    before_exec(scratch.resolve(), executable, readable, address_space)
+    before_exec(scratch.resolve(), executable, readable, resources)
     return home
 
 
@@ -69,7 +68,7 @@ def _make_private(scratch: Path) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def _confine(scratch: Path, readable: Sequence[Path], address_space: int, home: Path | None) -> Confinement:
+def _confine(scratch: Path, readable: Sequence[Path], resources: Resources, home: Path | None) -> Confinement:
     architecture = this_architecture()
     if sys.platform != "linux":
         return _unconfined(f"{platform.system()} offers no confinement that a process can put on itself")
@@ -78,7 +77,7 @@ def _confine(scratch: Path, readable: Sequence[Path], address_space: int, home: 
 
     from blendwright.blender.confinement.linux import confine_linux  # imports modules that only Linux has
 
-    return confine_linux(architecture, scratch, readable, address_space, home)
+    return confine_linux(architecture, scratch, readable, resources, home)
 
 
 def _unconfined(reason: str) -> Confinement:

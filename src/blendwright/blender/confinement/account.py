@@ -1,6 +1,17 @@
-"""What a worker says about its own confinement."""
+"""What confinement is asked for, and what a worker says about its own."""
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a worker may take, in bytes."""
+
+    address_space: int = 16 << 30
+    """Not memory: Blender reserves far more than it touches, and needs 6 GB to start comfortably."""
+
+    file_size: int = 4 << 30
+    """Of one file."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ import ctypes
 import os
 import resource
 
+from blendwright.blender.confinement.account import Resources
+
 _PR_SET_NO_NEW_PRIVS = 38
 
-_FILE_SIZE = 4 << 30
 _OPEN_FILES = 1024
 
 
@@ -18,11 +19,11 @@ def vow_no_new_privileges() -> None:
         raise OSError(code, f"no_new_privs: {os.strerror(code)}")
 
 
-def limit_resources(address_space: int) -> None:
+def limit_resources(resources: Resources) -> None:
     """Lower the limits for good; one that is already lower stays as it is."""
     for kind, wanted in (
-        (resource.RLIMIT_AS, address_space),
-        (resource.RLIMIT_FSIZE, _FILE_SIZE),
+        (resource.RLIMIT_AS, resources.address_space),
+        (resource.RLIMIT_FSIZE, resources.file_size),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
     ):

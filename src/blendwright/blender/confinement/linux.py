@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from blendwright.blender.confinement import landlock, limits, paths, seccomp, selftest
-from blendwright.blender.confinement.account import Confinement
+from blendwright.blender.confinement.account import Confinement, Resources
 from blendwright.blender.confinement.syscalls import Architecture
 
 
 def confine_linux(
-    architecture: Architecture, scratch: Path, readable: Sequence[Path], address_space: int, home: Path | None = None
+    architecture: Architecture, scratch: Path, readable: Sequence[Path], resources: Resources, home: Path | None = None
 ) -> Confinement:
     """Apply every layer that the kernel offers, then try to break out."""
     missing: list[str] = []
@@ -24,7 +24,7 @@ def confine_linux(
     if threads > 1 and selftest.acts_not_refused(ground, selftest.ON_FILES):
         missing.append(f"{threads - 1} threads were running before confinement and keep their access to files")
 
-    limited = _limit(address_space, missing)
+    limited = _limit(resources, missing)
     version = _restrict_files(scratch, may_read, missing)
     # Last, because the filter refuses the calls that the other layers are made of.
     filtered = _filter_calls(architecture, missing)
@@ -36,13 +36,13 @@ def confine_linux(
     return Confinement(level, version, filtered, limited, not_refused, "; ".join(missing) or None)
 
 
-def before_exec(scratch: Path, executable: Path, readable: Sequence[Path], address_space: int) -> None:
+def before_exec(scratch: Path, executable: Path, readable: Sequence[Path], resources: Resources) -> None:
     """Restrict this process to what `executable`, the program it is about to become, needs. The filter of calls cannot come
     yet: it would refuse the exec itself.
     """
     missing: list[str] = []
     may_run = (executable.resolve().parent, *paths.PROGRAMS)
-    _limit(address_space, missing)
+    _limit(resources, missing)
     _restrict_files(scratch, _may_read(readable), missing, may_run)
 
 
@@ -50,10 +50,10 @@ def _may_read(readable: Sequence[Path]) -> tuple[Path, ...]:
     return tuple(path.resolve() for path in (*paths.needed_to_run(), *readable))
 
 
-def _limit(address_space: int, missing: list[str]) -> bool:
+def _limit(resources: Resources, missing: list[str]) -> bool:
     try:
         limits.vow_no_new_privileges()
-        limits.limit_resources(address_space)
+        limits.limit_resources(resources)
     except (OSError, ValueError) as error:
         missing.append(f"resource limits: {error}")
         return False

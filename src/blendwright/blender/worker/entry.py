@@ -46,9 +46,14 @@ def _serve(options: argparse.Namespace) -> int:
         os.set_inheritable(fd, False)
 
     # Landlock and seccomp hold the thread that asks and those it starts later, and bpy starts threads when it is imported.
-    from blendwright.blender.confinement import confine
+    from blendwright.blender.confinement import Resources, confine
 
-    confinement = confine(options.scratch, readable=[*options.import_root, *options.readable], home=options.home)
+    confinement = confine(
+        options.scratch,
+        readable=[*options.import_root, *options.readable],
+        resources=Resources(options.memory_mb << 20, options.file_mb << 20),
+        home=options.home,
+    )
     if options.lifeline_fd is not None:
         lifeline.watch(options.lifeline_fd)
 
@@ -80,6 +85,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--parent", type=int, required=True, help="the process to end with")
     parser.add_argument("--lifeline-fd", type=int, help="a pipe to wait on, where the kernel has no death signal")
     parser.add_argument("--readable", type=Path, action="append", default=[], help="what may be read besides the usual")
+    parser.add_argument("--memory-mb", type=int, default=16_384, help="address space")
+    parser.add_argument("--file-mb", type=int, default=4096, help="the largest file")
     parser.add_argument("--home", type=Path, help="the user's home, when a launcher knows it")
     parser.add_argument("--import-root", type=Path, action="append", default=[], help="added to sys.path by start.py")
     return parser.parse_args(argv)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from blendwright.blender.confinement import confine_before_exec
+from blendwright.blender.confinement import Resources, confine_before_exec
 from blendwright.blender.worker import entry, lifeline
 
 CANNOT_RUN = 126
@@ -31,7 +31,8 @@ def launch(argv: Sequence[str]) -> NoReturn:
     lifeline.die_with_parent(options.parent)
     lifeline.forbid_new_privileges()
     readable = [*worker.import_root, *worker.readable]
-    home = confine_before_exec(worker.scratch, Path(options.blender), readable=readable)
+    resources = Resources(worker.memory_mb << 20, worker.file_mb << 20)
+    home = confine_before_exec(worker.scratch, Path(options.blender), readable=readable, resources=resources)
     command = [options.blender, "--background", "--factory-startup", "--python", options.start_file, *argv[split:]]
     if home is not None:
         command += ["--home", str(home)]

@@ -10,18 +10,18 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.profiles import WorkerProfile
 
 if TYPE_CHECKING:
     from blendwright.blender.confinement import Confinement
 
 
-def describe(confinement: Confinement) -> BlenderProfile:
+def describe(confinement: Confinement) -> WorkerProfile:
     """The profile of this worker."""
     bpy: Any = importlib.import_module("bpy")
     major, minor, patch = bpy.app.version
     version = (int(major), int(minor), int(patch))
-    return BlenderProfile(
+    return WorkerProfile(
         version=version,
         version_string=bpy.app.version_string,
         build_hash=bpy.app.build_hash.decode("ascii", "replace"),

@@ -12,8 +12,9 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.extents import Point, corners
+from blendwright.tools.extents import Point
 from blendwright.tools.readback import close, differs
+from blendwright.tools.subject import subject_points
 from blendwright.tools.typed import wrong_type
 from blendwright.tools.views import FROM, NEAREST, Axes, View, frustum, pose, stand, standpoint, view_axes
 from blendwright.tools.world import world_matrix
@@ -29,7 +30,10 @@ SLACK = 1e-3
 class FrameObjectsArgs(Args):
     name: Name = Field(description="Name of the camera object.")
     objects: list[Name] = Field(
-        min_length=1, max_length=10_000, description="Objects whose evaluated bounds are to be in the frame."
+        default=[],
+        max_length=10_000,
+        description="Objects whose evaluated bounds are to be in the frame; none: everything that a render shows, "
+        "and where that is nothing, a cube of two metres at the origin.",
     )
     view: View | None = Field(
         default=None, description="From which side to look; left out, the camera keeps its direction."
@@ -79,6 +83,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         Example(
             {"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, given=(CAMERA, CUBE, BALL)
         ),
+        Example({"name": "Camera", "view": "ISO"}, given=(CAMERA, CUBE)),
         Example(
             {"name": "Plan", "objects": ["Box", "Ball"], "from_direction": [0, 0, 1]},
             given=(CUBE, BALL, ("camera.create", {"name": "Plan", "projection": "ORTHO"})),
@@ -138,4 +143,4 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
 
 
 def _corners(scene: Scene, args: FrameObjectsArgs) -> list[Point]:
-    return corners(scene, [scene.require(Kind.OBJECT, name, "/objects") for name in args.objects])
+    return subject_points(scene, args.objects, args.name)

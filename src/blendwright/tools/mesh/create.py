@@ -68,6 +68,9 @@ class CreateMesh(Tool[CreateMeshArgs, ObjectMade]):
         Example({"name": "Path", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]], "edges": [[0, 1], [1, 2]]}),
     )
 
+    def vertices_for(self, args: CreateMeshArgs) -> int:
+        return len(args.vertices)
+
     def check(self, scene: Scene, args: CreateMeshArgs) -> Iterator[Finding]:
         flaws = list(islice(_flaws(args), MOST_FINDINGS))
         yield from flaws

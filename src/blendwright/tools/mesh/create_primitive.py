@@ -15,7 +15,7 @@ from blendwright.tools.geometry import fill_mesh, mesh_differs
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.shapes import Shape, build
+from blendwright.tools.shapes import Shape, build, vertex_count
 from blendwright.values.findings import Finding
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
@@ -75,6 +75,9 @@ class CreatePrimitive(Tool[CreatePrimitiveArgs, ObjectMade]):
         Example({"kind": "cylinder", "name": "Leg", "radius": 0.05, "depth": 0.7, "segments": 24}),
         Example({"kind": "torus", "name": "Ring", "radius": 1, "tube_radius": 0.1}),
     )
+
+    def vertices_for(self, args: CreatePrimitiveArgs) -> int:
+        return vertex_count(args.shape())
 
     def check(self, scene: Scene, args: CreatePrimitiveArgs) -> Iterator[Finding]:
         yield from missing_collection(scene, args)

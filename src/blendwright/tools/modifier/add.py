@@ -37,7 +37,8 @@ class AddModifierArgs(Args):
 
 
 class AddModifier(Tool[AddModifierArgs, ModifierResult]):
-    """Add a modifier to an object: array, bevel, boolean, mirror, solidify, subsurf, decimate, screw, displace or geometry nodes."""
+    """Add a modifier to an object: array, bevel, boolean, mirror, solidify, subsurf, decimate, screw, displace,
+    wireframe or geometry nodes."""
 
     name = "modifier.add"
     version = 1
@@ -59,6 +60,14 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
         ),
         Example(
             {"object": "Box", "name": "Edges", "settings": {"type": "BEVEL", "width": 0.1, "segments": 3}}, (CUBE,)
+        ),
+        Example(
+            {
+                "object": "Box",
+                "name": "Bars",
+                "settings": {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False},
+            },
+            (CUBE,),
         ),
         Example(
             {

@@ -225,6 +225,23 @@ class DisplaceSettings(ModifierSettings):
     vertex_group: str | None = Field(default=None, max_length=63, description="Vertex group that limits it.")
 
 
+class WireframeSettings(ModifierSettings):
+    """Turn edges into bars."""
+
+    type: Literal["WIREFRAME"]
+    thickness: Length | None = Field(default=None, description="Thickness of the bars in metres.")
+    offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = Field(
+        default=None, description="Where they grow: -1 inward, 0 to both sides, 1 outward."
+    )
+    use_replace: bool | None = Field(default=None, description="Without the faces: only the bars are left.")
+    use_boundary: bool | None = Field(default=None, description="Also along open borders.")
+    use_even_offset: bool | None = Field(default=None, description="Keep the thickness even at sharp corners.")
+    use_relative_offset: bool | None = Field(default=None, description="Thickness by the length of the edges.")
+    material_offset: Annotated[int, Field(ge=-32_768, le=32_767)] | None = Field(
+        default=None, description="Added to the material slot of the bars."
+    )
+
+
 class NodesSettings(ModifierSettings):
     """A geometry-nodes tree and the values of its inputs."""
 
@@ -241,11 +258,11 @@ class NodesSettings(ModifierSettings):
 
 Settings = Annotated[
     ArraySettings | BevelSettings | BooleanSettings | MirrorSettings | SolidifySettings | SubsurfSettings
-    | DecimateSettings | ScrewSettings | DisplaceSettings | NodesSettings,
+    | DecimateSettings | ScrewSettings | DisplaceSettings | WireframeSettings | NodesSettings,
     Field(discriminator="type"),
 ]  # fmt: skip
 ModifierType = Literal[
-    "ARRAY", "BEVEL", "BOOLEAN", "MIRROR", "SOLIDIFY", "SUBSURF", "DECIMATE", "SCREW", "DISPLACE", "NODES"
+    "ARRAY", "BEVEL", "BOOLEAN", "MIRROR", "SOLIDIFY", "SUBSURF", "DECIMATE", "SCREW", "DISPLACE", "WIREFRAME", "NODES"
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pydantic import Field
 
@@ -62,7 +63,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             return
         if scene.version < (5, 0, 0) and not world.use_nodes and world.node_tree is None:
             return
-        node = _background(world)
+        node = background(world)
         if node is None:
             message = f"no Background node reaches the output of world '{world.name}'"
             yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Give the name of another world, or of a new one.")
@@ -80,7 +81,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         if world is None:
             world = scene.create(Kind.WORLD, args.name or DEFAULT)
         with_nodes(scene, world)
-        changed = write(scene, _sockets(args, _background(world)), owner=world)
+        changed = write(scene, _sockets(args, background(world)), owner=world)
         # Workbench does not look at nodes.
         if args.color is not None:
             changed = write(scene, [Setting(world, "color", args.color, "/color")]) or changed
@@ -93,7 +94,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         world = scene.active.world
         yield from differs("the scene's world", result.world, world.name if world else None, "/name")
         if world is not None:
-            yield from unlike(_sockets(args, _background(world)))
+            yield from unlike(_sockets(args, background(world)))
 
 
 def _found(scene: Scene, args: SetWorldArgs) -> Block | None:
@@ -101,7 +102,8 @@ def _found(scene: Scene, args: SetWorldArgs) -> Block | None:
     return scene.active.world if args.name is None else scene.find(Kind.WORLD, args.name)
 
 
-def _background(world: Block) -> Block | None:
+def background(world: Block) -> Any:
+    """The Background node that reaches the output; None where there is none."""
     tree = world.node_tree
     outputs = [node for node in tree.nodes if node.bl_idname == "ShaderNodeOutputWorld" and node.is_active_output]
     for output in outputs:

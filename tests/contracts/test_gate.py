@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from pydantic import ValidationError
 
 from blendwright.contracts.capabilities import CAPABILITIES
+from blendwright.contracts.contract import Agreed, Terms
 from blendwright.contracts.effects import Determinism, SafetyMode
+from blendwright.contracts.gate import gate
+from blendwright.contracts.limits import Costs
+from blendwright.contracts.policy import Modes, Rules, Verdict
 from blendwright.contracts.profiles import BlenderProfile
-from blendwright.contracts.session import Limits, Session, gate
 from blendwright.contracts.tool import AnyTool, Requires
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
-
-TOOL = catalog.tools()["object.create_empty"]
-ARGS: Any = TOOL.args_model.model_validate({"name": "Pivot"})
+from sessions import ARGS, TOOL, blender, changed
 
 
-def blender(version: tuple[int, int, int] = (5, 0, 1), *, background: bool = True) -> BlenderProfile:
-    return BlenderProfile(
-        version=version,
-        version_string=".".join(map(str, version)),
-        build_hash="0",
-        platform="linux-x86_64",
-        background=background,
-        engines=("CYCLES",),
-        features={},
-        name_bytes=255,
-        confinement={},
-        python="3.11",
-        pid=1,
-    )
-
-
-def changed(**declarations: Any) -> AnyTool:
-    """A tool with some promises changed, for this instance only."""
-    tool = type(TOOL)()
-    for name, value in declarations.items():
-        setattr(tool, name, value)
-    return tool
-
-
-def findings(tool: AnyTool, session: Session | None = None, profile: BlenderProfile | None = None) -> list[Finding]:
-    return list(gate(session or Session(), profile or blender(), tool, ARGS))
+def findings(tool: AnyTool, terms: Terms | None = None, profile: BlenderProfile | None = None) -> list[Finding]:
+    return list(gate(terms or Terms(), profile or blender(), tool, ARGS))
 
 
 def codes(found: list[Finding]) -> list[str]:
@@ -74,7 +49,7 @@ def test_blender_must_be_in_the_range_which_excludes_its_end(
 
 def test_every_missing_capability_is_named() -> None:
     tool = changed(requires=Requires((4, 2, 0), ("object_write", "render", "file_read")))
-    found = findings(tool, Session(capabilities=frozenset({"render"})))
+    found = findings(tool, Terms(capabilities=("render",)))
     assert codes(found) == ["CAPABILITY_MISSING", "CAPABILITY_MISSING"]
     assert "'object_write'" in found[0].message and "'file_read'" in found[1].message
 
@@ -83,15 +58,23 @@ def test_every_missing_capability_is_named() -> None:
 @pytest.mark.proves("EXEC-MODE-03")
 def test_a_tool_for_the_user_interface_needs_one() -> None:
     tool = changed(safety_mode=SafetyMode.UI_ASSISTED)
-    assert codes(findings(tool)) == ["CAPABILITY_MISSING"]
-    assert codes(findings(tool, profile=blender(background=False))) == []
+    agreed = Terms(constraints=Agreed(rules=Rules(modes=Modes(ui_assisted=Verdict.ALLOW))), ui_optional=True)
+    assert codes(findings(tool, agreed)) == ["CAPABILITY_MISSING"]
+    assert codes(findings(tool, agreed, blender(background=False))) == []
+
+
+@pytest.mark.proves("CORE-UI-01")
+def test_the_user_interface_is_used_only_where_the_contract_says_so() -> None:
+    tool = changed(safety_mode=SafetyMode.UI_ASSISTED)
+    found = findings(tool, Terms(), blender(background=False))
+    assert codes(found) == ["POLICY_BLOCKED"] and found[0].rule == "ui_not_agreed"
 
 
 @pytest.mark.proves("EXEC-MODE-02")
 def test_unsafe_operators_need_leave() -> None:
     tool = changed(safety_mode=SafetyMode.UNSAFE_OPS)
     assert codes(findings(tool)) == ["POLICY_BLOCKED"]
-    assert codes(findings(tool, Session(unsafe_ops=True))) == []
+    assert codes(findings(tool, Terms(constraints=Agreed(rules=Rules(modes=Modes(unsafe_ops=Verdict.ALLOW)))))) == []
 
 
 @pytest.mark.parametrize("demanded", Determinism)
@@ -100,7 +83,7 @@ def test_unsafe_operators_need_leave() -> None:
 def test_a_demand_for_determinism_refuses_what_is_weaker(demanded: Determinism, given: Determinism) -> None:
     order = ["deterministic", "seeded", "nondeterministic"]
     weaker = order.index(given.value) > order.index(demanded.value)
-    found = findings(changed(determinism=given), Session(determinism=demanded))
+    found = findings(changed(determinism=given), Terms(constraints=Agreed(determinism=demanded)))
     assert codes(found) == (["NONDETERMINISTIC_REFUSED"] if weaker else [])
 
 
@@ -110,10 +93,10 @@ def test_without_a_demand_nothing_is_refused_for_its_determinism() -> None:
 
 def test_the_arguments_decide_where_the_promise_depends_on_them() -> None:
     export = catalog.tools()["file.export"]
-    session = Session(determinism=Determinism.DETERMINISTIC)
-    refused = list(gate(session, blender(), export, export.args_model.model_validate({"path": "a.blend"})))
+    terms = Terms(constraints=Agreed(determinism=Determinism.DETERMINISTIC))
+    refused = list(gate(terms, blender(), export, export.args_model.model_validate({"path": "a.blend"})))
     assert [finding.fault.value for finding in refused] == ["NONDETERMINISTIC_REFUSED"]
-    assert list(gate(session, blender(), export, export.args_model.model_validate({"path": "a.stl"}))) == []
+    assert list(gate(terms, blender(), export, export.args_model.model_validate({"path": "a.stl"}))) == []
 
 
 def test_all_reasons_come_at_once() -> None:
@@ -122,7 +105,7 @@ def test_all_reasons_come_at_once() -> None:
         determinism=Determinism.NONDETERMINISTIC,
         requires=Requires((9, 0, 0), ("object_write",)),
     )
-    found = findings(tool, Session(capabilities=frozenset(), determinism=Determinism.SEEDED))
+    found = findings(tool, Terms(capabilities=(), constraints=Agreed(determinism=Determinism.SEEDED)))
     expected = ["UNSUPPORTED_BLENDER", "CAPABILITY_MISSING", "POLICY_BLOCKED", "NONDETERMINISTIC_REFUSED"]
     assert codes(found) == expected
 
@@ -130,14 +113,14 @@ def test_all_reasons_come_at_once() -> None:
 @pytest.mark.parametrize("seconds", [0, -1, 3601, float("nan"), float("inf")])
 def test_a_limit_without_sense_is_refused(seconds: float) -> None:
     with pytest.raises(ValidationError):
-        Limits(call_seconds=seconds)
+        Costs(call_seconds=seconds)
 
 
 def test_the_defaults_are_thirty_seconds_and_every_capability() -> None:
-    session = Session()
-    assert session.limits.call_seconds == 30.0
-    assert session.capabilities == set(CAPABILITIES)
-    assert not session.unsafe_ops
+    terms = Terms()
+    assert terms.constraints.call_seconds == 30.0
+    assert set(terms.capabilities) == set(CAPABILITIES)
+    assert terms.constraints.rules.modes.unsafe_ops is Verdict.DENY and not terms.ui_optional
 
 
 def test_every_tool_asks_for_capabilities_that_exist() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.plan.schema import MOST_FINDINGS, Checker
+from blendwright.contracts.schema_check import MOST_FINDINGS, Checker
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

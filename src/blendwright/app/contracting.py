@@ -1,0 +1,36 @@
+"""The contract that a session on a workspace would have, found out without opening it: Blender is started and asked what it is."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from blendwright.app.policy_files import load_policy
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import SpawnOptions
+from blendwright.contracts.contract import Proposal, SessionContract
+from blendwright.contracts.policy import Policy
+from blendwright.contracts.tool import AnyTool
+from blendwright.macros import load_macros, macro_registry
+from blendwright.run.agreement import Offer
+from blendwright.tools import catalog
+
+
+def negotiated(
+    workspace: str | Path = ".blendwright",
+    *,
+    proposal: Proposal | None = None,
+    policy: Policy | None = None,
+    blender: str | Path | None = None,
+    tools: Mapping[str, AnyTool] | None = None,
+) -> SessionContract:
+    """Raises Refusal when there can be none, before Blender is started where that can be known."""
+    known = catalog.tools() if tools is None else tools
+    rules = policy or load_policy(Path(workspace).resolve()).policy
+    macros = load_macros(Path(workspace).resolve(), known)
+    offer = Offer(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
+    with tempfile.TemporaryDirectory(prefix="blendwright-contract-") as place:
+        options = SpawnOptions(Path(place).resolve(), blender=None if blender is None else Path(blender))
+        with Pool(options) as pool:
+            return offer.contract(pool.take().profile)

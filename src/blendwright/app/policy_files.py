@@ -1,0 +1,146 @@
+"""Reads blendwright.toml: the workspace's own first, then the user's, then the defaults. Says of every value where it comes from.
+
+A file is taken whole or not at all: an unknown key, which may be a misspelt prohibition, is refused with its place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+
+from blendwright.contracts.policy import Policy, Verdict
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean, pointer_of
+
+FILE = "blendwright.toml"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPolicy:
+    """`origins` has the place of every value, by its dotted name: a file, or `default`."""
+
+    policy: Policy
+    origins: Mapping[str, str]
+
+
+def load_policy(workspace: Path) -> LoadedPolicy:
+    """The policy for a workspace. Raises Refusal with every finding in its files."""
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for file in (user_file(), workspace / FILE):
+        if file.is_file():
+            given = read_policy(file)
+            merged = _merged(merged, given)
+            origins |= {name: str(file) for name, _ in _leaves(given)}
+    policy = Policy.model_validate(_merged(_defaults_of_open_tables(), merged))
+    values = dict(_leaves(policy.model_dump(mode="json")))
+    return LoadedPolicy(policy, {name: origins.get(name, DEFAULT) for name in values})
+
+
+def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:
+    """The policy with these roots instead of its own, where a program names some."""
+    if roots is None:
+        return policy
+    named = {str(root): Verdict.ALLOW for root in roots}
+    return policy.model_copy(update={"policy": policy.policy.model_copy(update={"roots": named})})
+
+
+def user_file() -> Path:
+    """Where the user's own policy is, or would be."""
+    home = os.environ.get("XDG_CONFIG_HOME") or (str(Path("~").expanduser() / ".config"))
+    return Path(home) / "blendwright" / FILE
+
+
+def read_policy(file: Path) -> dict[str, Any]:
+    """What a file says, checked. Raises Refusal."""
+    try:
+        text = file.read_text("utf-8")
+        given = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise _refused([Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}")]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise _refused([Finding(Fault.SCHEMA_INVALID, f"{file} is not TOML: {error}", "", "Mend it there.")]) from error
+    try:
+        Policy.model_validate(given)
+    except ValidationError as error:
+        findings = list(_findings(file, text.splitlines(), error))
+        raise _refused(findings) from error
+    return given
+
+
+def _findings(file: Path, lines: Sequence[str], error: ValidationError) -> Iterator[Finding]:
+    for problem in error.errors(include_url=False, include_context=False, include_input=False):
+        path = tuple(str(part) for part in problem["loc"] if part != "[key]")
+        place = f"{file}:{_line(lines, path)}"
+        known = _known(path[:-1])
+        if problem["type"] == "extra_forbidden":
+            cure = did_you_mean(path[-1], known, otherwise=f"Known here: {', '.join(known)}.")
+            message = f"{place}: there is no setting '{'.'.join(path)}'"
+        else:
+            message, cure = f"{place}: {'.'.join(path)}: {problem['msg']}", "See docs/policy.md."
+        yield Finding(Fault.SCHEMA_INVALID, message, pointer_of(path), cure)
+
+
+def _known(path: Sequence[str]) -> list[str]:
+    """The settings of a table."""
+    model: Any = Policy
+    for part in path:
+        model = model.model_fields[part].annotation if part in getattr(model, "model_fields", {}) else None
+    return sorted(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
+
+
+def _line(lines: Sequence[str], path: Sequence[str]) -> int:
+    """The line on which the last name of the path stands, looked for from the header of its table on; 1 where it is not found."""
+    start = 0
+    for depth in range(len(path) - 1, 0, -1):
+        header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(map(re.escape, path[:depth])) + r"\s*\]")
+        found = next((number for number, line in enumerate(lines) if header.match(line)), None)
+        if found is not None:
+            start = found
+            break
+    name = re.compile(rf"""(^|[\s\[.{{,"'])({re.escape(path[-1])})($|[\s\].=}}"'])""")
+    for number, line in enumerate(lines[start:], start + 1):
+        if name.search(line.partition("#")[0]):
+            return number
+    return start + 1
+
+
+def _defaults_of_open_tables() -> dict[str, Any]:
+    """Tables with names of the user's own add to what is there by default."""
+    return {"policy": {"roots": Policy().policy.model_dump(mode="json")["roots"]}}
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Table by table; the one above wins where both have a value."""
+    result = dict(below)
+    for name, value in above.items():
+        under = result.get(name)
+        if isinstance(value, dict) and isinstance(under, dict):
+            result[name] = _merged(cast("dict[str, Any]", under), cast("dict[str, Any]", value))
+        else:
+            result[name] = value
+    return result
+
+
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _leaves(cast("dict[str, Any]", value), f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _refused(findings: Sequence[Finding]) -> Refusal:
+    refused = Refusal(findings)
+    refused.cure = next((finding.cure for finding in findings if finding.cure), None)
+    return refused

@@ -1,0 +1,113 @@
+"""Phase 2 of a call: what the contract says against it. Decided on values alone: no side effect, and every reason at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from blendwright.contracts.capabilities import CAPABILITIES
+from blendwright.contracts.contract import Terms, dotted
+from blendwright.contracts.effects import SafetyLevel, SafetyMode
+from blendwright.contracts.policy import Ruling, Verdict, named_rule, ruling
+from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.refusals import refusal
+from blendwright.contracts.tool import AnyTool
+from blendwright.values.findings import Finding
+
+NETWORK = "network"
+TRUSTED_PYTHON = "python_trusted"
+
+
+def gate(
+    terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any, *, level: str | None = None, payload: int = 0
+) -> Iterator[Finding]:
+    """`level` is what a plan declares, which may be more than the tool's own; `payload` the size of the arguments in bytes.
+
+    That the tool is in the registry is the caller's to find out, who has the registry at hand; which paths may be touched is said
+    where paths are made absolute.
+    """
+    yield from _blender(blender, tool)
+    yield from _offered(terms, blender, tool)
+    yield from _allowed(terms, tool, level or tool.safety_level.value)
+    yield from _within_limits(terms, tool, args, payload)
+    yield from demanded(terms, tool, args)
+
+
+def demanded(terms: Terms, tool: AnyTool, args: Any) -> Iterator[Finding]:
+    """The demand for a class of results."""
+    demand, given = terms.constraints.determinism, tool.determinism_for(args)
+    if demand is not None and given.rank > demand.rank:
+        message = f"{tool.name} is {given.value} with these arguments, and {demand.value} results are demanded"
+        yield refusal("determinism", message)
+
+
+def asks(terms: Terms, tool: AnyTool, level: str, roots: tuple[tuple[str, Verdict], ...] = ()) -> Ruling | None:
+    """What a person must be asked about a call that the gate lets pass, or None."""
+    rules = terms.constraints.rules
+    found = ruling(rules, tool.name, tool.safety_mode, _level(tool, level), roots)
+    if TRUSTED_PYTHON in tool.requires.capabilities:
+        return Ruling(Verdict.ASK, (*found.reasons, "policy.trusted_python = ask"), (tool.name,), in_person=True)
+    return found if found.verdict is Verdict.ASK else None
+
+
+def _blender(blender: BlenderProfile, tool: AnyTool) -> Iterator[Finding]:
+    needs = tool.requires
+    message = f"{tool.name} does not work on Blender {blender.version_string}"
+    if blender.version < needs.blender_min:
+        yield refusal("blender_too_old", message, least=dotted(needs.blender_min))
+    if needs.blender_max is not None and blender.version >= needs.blender_max:
+        yield refusal("blender_too_new", message, most=dotted(needs.blender_max))
+
+
+def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool) -> Iterator[Finding]:
+    for capability in tool.requires.capabilities:
+        if capability not in terms.capabilities:
+            meaning = CAPABILITIES[capability]
+            message = f"{tool.name} needs the capability '{capability}' ({meaning}), which this session does not have"
+            yield refusal("capability", message)
+    if tool.safety_mode is SafetyMode.UI_ASSISTED and blender.background:
+        yield refusal("ui_missing", f"{tool.name} needs Blender's user interface, and this Blender runs without one")
+
+
+def _allowed(terms: Terms, tool: AnyTool, declared: str) -> Iterator[Finding]:
+    rules = terms.constraints.rules
+    named, level = named_rule(rules, tool.name), _level(tool, declared)
+    if named is not None and named[1] is Verdict.DENY:
+        yield refusal("tool_denied", f"{tool.name} is denied by {named[0]}", place=named[0])
+    if named is None and rules.levels.of(level) is Verdict.DENY:
+        yield refusal("level_denied", f"{tool.name} is {level}, which the policy denies", level=level)
+    if rules.modes.of(tool.safety_mode) is Verdict.DENY:
+        yield _mode_denied(tool)
+    if NETWORK in tool.requires.capabilities and rules.network == "deny":
+        yield refusal("network", f"{tool.name} reaches other machines, which the policy denies")
+    if TRUSTED_PYTHON in tool.requires.capabilities and rules.trusted_python == "deny":
+        yield refusal("trusted_python", f"{tool.name} runs Python without confinement, which the policy denies")
+
+
+def _mode_denied(tool: AnyTool) -> Finding:
+    match tool.safety_mode:
+        case SafetyMode.UNSAFE_OPS:
+            return refusal(
+                "unsafe_ops", f"{tool.name} uses context-dependent operators, which this session does not allow"
+            )
+        case SafetyMode.UI_ASSISTED:
+            return refusal(
+                "ui_not_agreed", f"{tool.name} uses Blender's user interface, which this session does not allow"
+            )
+        case mode:
+            return refusal("mode_denied", f"{tool.name} is {mode.value}, which the policy denies", mode=mode.value)
+
+
+def _within_limits(terms: Terms, tool: AnyTool, args: Any, payload: int) -> Iterator[Finding]:
+    if payload > terms.limits.payload_bytes:
+        message = f"the arguments of {tool.name} have {payload} bytes, and {terms.limits.payload_bytes} are allowed"
+        yield refusal("payload", message)
+    vertices = tool.vertices_for(args)
+    if vertices > terms.constraints.vertices:
+        message = f"{tool.name} is asked for {vertices} vertices, and {terms.constraints.vertices} are allowed"
+        yield refusal("vertices", message)
+
+
+def _level(tool: AnyTool, declared: str) -> str:
+    """The level that counts: declaring more than the tool's own is honoured."""
+    return max(tool.safety_level, SafetyLevel(declared), key=lambda level: level.rank).value

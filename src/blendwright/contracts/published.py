@@ -1,0 +1,22 @@
+"""The JSON Schemas that are published, as they lie in the package. Data only: who checks by them is elsewhere."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+ENDING = ".json"
+
+
+def names() -> tuple[str, ...]:
+    """All of them, like `macro.v1`: what they describe, and the version of the schema."""
+    found = (entry.name for entry in files("blendwright").joinpath("schemas").iterdir())
+    return tuple(sorted(name.removesuffix(ENDING) for name in found if name.endswith(ENDING)))
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """A published schema, by its file's name without the ending."""
+    return json.loads(files("blendwright").joinpath("schemas", f"{name}{ENDING}").read_text(encoding="utf-8"))

@@ -1,0 +1,118 @@
+"""Approvals that were asked for: pending, given, declined, used. Each is good for one operation, once, until it expires.
+
+A person answers from another process than the one that holds the workspace, so answering needs no lock: it changes one pending row
+and nothing else. Using an approval, which is what counts, is for the holder of the lock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest
+from blendwright.contracts.journal_port import KeptApproval
+from blendwright.journal.store import FILE, Row, Store
+from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+_COLUMNS = "request, state, given_by"
+_INSERT = "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?)"
+# Questions that nobody answered are of no use to anyone a day after.
+_FORGET_AFTER = 86_400.0
+
+
+def ask(store: Store, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
+    """Keep the questions for whoever may answer them; returns their ids. One that waits already is not asked twice."""
+    now = time.time()
+    ids: list[str] = []
+    with store.transaction("approval"):
+        store.change("DELETE FROM approvals WHERE state = 'pending' AND expires < ?", (now - _FORGET_AFTER,))
+        for request in requests:
+            sql = "SELECT id FROM approvals WHERE operation_hash = ? AND state = 'pending' AND expires > ?"
+            waiting = store.row(sql, (request.operation_hash, now))
+            if waiting is None:
+                store.insert(_INSERT, _row(request, "pending", None, now))
+            ids.append(request.id if waiting is None else waiting[0])
+    return tuple(ids)
+
+
+def use(store: Store, operation_hash: str) -> Approval | None:
+    """Take the approval of this very operation, if someone gave one that has not expired; it is spent from now on."""
+    sql = "SELECT id, given_by FROM approvals WHERE operation_hash = ? AND state = 'approved' AND expires > ? LIMIT 1"
+    with store.transaction("approval"):
+        row = store.row(sql, (operation_hash, time.time()))
+        if row is None:
+            return None
+        store.change("UPDATE approvals SET state = 'used' WHERE id = ?", (row[0],))
+    return Approval(row[0], Answer.APPROVED, row[1])
+
+
+def record(store: Store, answered: Iterable[tuple[ApprovalRequest, Approval]]) -> None:
+    """Answers that were given on the spot: they are used, or refuse, in this very moment."""
+    now = time.time()
+    with store.transaction("approval"):
+        for request, approval in answered:
+            state = "used" if approval.answer is Answer.APPROVED else "declined"
+            store.insert(_INSERT, _row(request, state, approval.by, now))
+
+
+def for_operation(store: Store, operation_hash: str) -> tuple[KeptApproval, ...]:
+    sql = f"SELECT {_COLUMNS} FROM approvals WHERE operation_hash = ? ORDER BY asked DESC"
+    return tuple(_kept(row) for row in store.rows(sql, (operation_hash,)))
+
+
+def pending(store: Store) -> tuple[KeptApproval, ...]:
+    sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'pending' AND expires > ? ORDER BY asked, id"
+    return tuple(_kept(row) for row in store.rows(sql, (time.time(),)))
+
+
+def answer(workspace: Path, id: str, given: Answer, by: str) -> KeptApproval:
+    """Answer a pending question. Raises Refusal when there is none by this id, or it cannot be answered any more."""
+    if not (workspace / FILE).is_file():
+        raise EnvironmentUnfit(f"{workspace} is not a workspace", cure="Name the workspace that asks.")
+    store = Store(workspace, writable=True)
+    try:
+        with store.transaction("answer", checked=False):
+            row = store.row(f"SELECT {_COLUMNS} FROM approvals WHERE id = ?", (id,))
+            kept = None if row is None else _kept(row)
+            _refuse_what_is_over(id, kept)
+            assert kept is not None
+            state = "approved" if given is Answer.APPROVED else "declined"
+            store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
+    finally:
+        store.close()
+    return KeptApproval(kept.request, state, by)
+
+
+def _refuse_what_is_over(id: str, kept: KeptApproval | None) -> None:
+    if kept is None:
+        message, cure = f"there is no approval {id}", "See what waits: blendwright approve"
+    elif kept.state != "pending":
+        message, cure = f"approval {id} was {kept.state} already", "Run the operation again to be asked anew."
+    elif kept.request.expires <= time.time():
+        message, cure = f"approval {id} has expired", "Run the operation again to be asked anew."
+    else:
+        return
+    refusal = Refusal([Finding(Fault.POLICY_BLOCKED, message, "", cure)])
+    refusal.cure = cure
+    raise refusal
+
+
+def _row(
+    request: ApprovalRequest, state: Literal["pending", "used", "declined"], by: str | None, now: float
+) -> tuple[Any, ...]:
+    text = orjson.dumps(asdict(request)).decode()
+    return (request.id, request.operation_hash, text, state, by, now, request.expires)
+
+
+def _kept(row: Row) -> KeptApproval:
+    request, state, by = row
+    fields: dict[str, Any] = orjson.loads(request)
+    fields["why"] = tuple(fields["why"])
+    return KeptApproval(ApprovalRequest(**fields), state, by)

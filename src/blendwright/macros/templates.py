@@ -1,0 +1,93 @@
+"""{{input}} in the arguments of a step: found, and replaced. Whole values keep their type; inside a text they are written out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from blendwright.values.findings import pointer_of
+
+TEMPLATE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
+BRACES = re.compile(r"\{\{|\}\}")
+# Stands for the value at hand in a step that is repeated.
+EACH = "each"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One place where an input is used. `whole`: the value is nothing but the template. `name` is None where braces hold none."""
+
+    pointer: str
+    name: str | None
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The value of an input, and the caller's pointer to it; None where it is none of the caller's."""
+
+    value: Any
+    pointer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Arguments without templates. `sources` leads from places in them to the caller's pointers they came from."""
+
+    value: Any
+    sources: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def uses(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Use]:
+    """Every template in a document."""
+    if isinstance(value, str):
+        pointer = pointer_of(path)
+        found = TEMPLATE.fullmatch(value)
+        if found:
+            yield Use(pointer, found[1], whole=True)
+            return
+        for match in TEMPLATE.finditer(value):
+            yield Use(pointer, match[1], whole=False)
+        if BRACES.search(TEMPLATE.sub("", value)):
+            yield Use(pointer, None, whole=False)
+    else:
+        for key, item in _items(value):
+            yield from uses(item, (*path, key))
+
+
+def fill(value: Any, bound: Mapping[str, Bound]) -> Filled:
+    """The value with every template replaced. All of them are known: that was checked when the macro was loaded."""
+    sources: dict[str, str] = {}
+    return Filled(_fill(value, bound, (), sources), sources)
+
+
+def _fill(value: Any, bound: Mapping[str, Bound], path: tuple[str | int, ...], sources: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        found = TEMPLATE.fullmatch(value)
+        if found is None:
+            return TEMPLATE.sub(lambda match: _written(bound[match[1]].value), value)
+        origin = bound[found[1]]
+        if origin.pointer is not None:
+            sources[pointer_of(path)] = origin.pointer
+        return origin.value
+    if isinstance(value, dict):
+        known = cast("dict[str, Any]", value)
+        return {key: _fill(item, bound, (*path, key), sources) for key, item in known.items()}
+    if isinstance(value, list):
+        listed = cast("list[Any]", value)
+        return [_fill(item, bound, (*path, place), sources) for place, item in enumerate(listed)]
+    return value
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _items(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        yield from cast("dict[str, Any]", value).items()
+    elif isinstance(value, list):
+        yield from enumerate(cast("list[Any]", value))

@@ -1,0 +1,103 @@
+"""Operations that call macros become the chains of operations that these stand for. What is in a macro is not known further on.
+
+A macro called by `op` becomes `op.001`, `op.002` …: the first waits for what `op` waits for, each for the one before, and whoever
+waits for `op` waits for the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from blendwright.contracts.effects import SafetyLevel
+from blendwright.macros import Macro
+from blendwright.macros.expansion import Call, expand
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Operation, Origin, Plan
+
+RANKS: dict[str, int] = {level.value: level.rank for level in SafetyLevel}
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The plan, which is the same where it calls no macro; a call that has findings is left as it is."""
+
+    plan: Plan
+    findings: tuple[Finding, ...] = ()
+
+
+def expand_macros(plan: Plan, macros: Mapping[str, Macro]) -> Expanded:
+    """Every macro of a plan expanded."""
+    if not any(operation.tool in macros for operation in plan.operations):
+        return Expanded(plan)
+    findings: list[Finding] = []
+    chains: dict[int, list[Operation]] = {}
+    ends: dict[str, str] = {}
+    taken = {operation.id for operation in plan.operations}
+    for place, operation in enumerate(plan.operations):
+        macro = macros.get(operation.tool)
+        if macro is None:
+            continue
+        findings += declared_too_low(operation, macro.name, macro.safety_level)
+        if "args" in operation.unsound:
+            continue
+        calls, found = expand(macro, operation.args, macros)
+        findings += [finding.under(operation.pointer + operation.places.args) for finding in found]
+        if calls:
+            chains[place] = list(_chain(operation, macro, calls))
+            ends.setdefault(operation.id, chains[place][-1].id)
+            findings += _collisions(operation, chains[place], taken)
+    return Expanded(
+        replace(plan, operations=tuple(_joined(plan, chains, ends)), written=plan.operations), tuple(findings)
+    )
+
+
+def declared_too_low(operation: Operation, name: str, level: SafetyLevel) -> Iterator[Finding]:
+    """Declaring more than what is called has is honoured, less is refused."""
+    declared = operation.safety_level
+    if declared is not None and operation.origin is None and RANKS[declared] < RANKS[level]:
+        message = f"{name} is {level.value}, and the plan declares it as {declared}"
+        pointer = operation.pointer + operation.places.safety_level
+        yield Finding(Fault.POLICY_BLOCKED, message, pointer, f"Declare {level.value}.")
+
+
+def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Iterator[Operation]:
+    declared = operation.safety_level
+    higher = declared if declared is not None and RANKS[declared] > macro.safety_level.rank else None
+    waits_for = operation.depends_on
+    for number, call in enumerate(calls, start=1):
+        origin = Origin(
+            operation.id,
+            macro.name,
+            macro.version,
+            operation.position,
+            declared or macro.safety_level.value,
+            number,
+            len(calls),
+            call.title,
+            call.sources,
+            None if call.group is None else f"{operation.id} {call.group}",
+        )
+        id = f"{operation.id}.{number:03d}"
+        yield Operation(
+            id, call.tool, call.args, waits_for, higher, operation.position, operation.pointer, operation.places,
+            origin=origin,
+        )  # fmt: skip
+        waits_for = (id,)
+
+
+def _collisions(operation: Operation, chain: list[Operation], taken: set[str]) -> Iterator[Finding]:
+    for step in chain:
+        if step.id in taken:
+            message = f"'{operation.id}' calls a macro, whose steps go by ids like '{step.id}', which is taken"
+            yield Finding(Fault.SCHEMA_INVALID, message, operation.pointer + operation.places.id, "Choose another id.")
+            return
+
+
+def _joined(plan: Plan, chains: Mapping[int, list[Operation]], ends: Mapping[str, str]) -> Iterator[Operation]:
+    for place, operation in enumerate(plan.operations):
+        for one in chains.get(place, [operation]):
+            if any(id in ends for id in one.depends_on):
+                one = replace(one, depends_on=tuple(ends.get(id, id) for id in one.depends_on))
+            yield one

@@ -1,0 +1,165 @@
+"""Whether a person allows an operation: which ones are asked about, where an answer comes from, and what is kept of it.
+
+An answer counts for the operation it was given for, once. Nobody to ask is a refusal that says how to allow it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import orjson
+
+from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest, Approver, operation_hash
+from blendwright.contracts.contract import Terms
+from blendwright.contracts.gate import asks
+from blendwright.contracts.journal_port import JournalPort
+from blendwright.contracts.refusals import refusal
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.run.files import FileAccess
+from blendwright.run.invocation import Invocation
+from blendwright.values.findings import Finding
+
+# Typed by people: without letters that look like others.
+ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+LONGEST_WHAT = 300
+BY_GRANT = "command line"
+HIDDEN = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What the caller brings along: someone to ask, and what is allowed beforehand.
+
+    `grants` are names of safety levels, safety modes, tools and roots. They come from the command line or the program that embeds
+    the engine; no plan can hold one.
+    """
+
+    approver: Approver | None = None
+    grants: frozenset[str] = field(default=frozenset())
+
+
+NO_CONSENT = Consent()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be asked about an operation. `asked` are the names that a grant would have to cover."""
+
+    request: ApprovalRequest
+    asked: frozenset[str]
+
+    def granted(self, consent: Consent) -> bool:
+        return not self.request.in_person and self.asked <= consent.grants
+
+    def options(self) -> str:
+        """The options of the command line that would have allowed it."""
+        return " ".join(f"--approve {name}" for name in sorted(self.asked))
+
+
+class Approvals:
+    """Asks, and keeps the answers in the journal."""
+
+    def __init__(self, journal: JournalPort, files: FileAccess) -> None:
+        self._journal = journal
+        self._files = files
+
+    def question(self, terms: Terms, call: Invocation, *, key: str | None, baseline: str) -> Question | None:
+        """What a person has to say to this call, or None. `key` is None for a call that belongs to no plan."""
+        found = asks(terms, call.tool, call.safety_level, self._files.rules_for(call.tool, call.args))
+        if found is None:
+            return None
+        request = ApprovalRequest(
+            id="".join(secrets.choice(ALPHABET) for _ in range(8)),
+            operation_hash=operation_hash(call.tool.name, call.tool.version, call.args, key=key, baseline=baseline),
+            request_id=call.request_id,
+            operation_id=call.operation_id,
+            tool=call.tool.name,
+            safety_level=call.safety_level,
+            what=_line(call, terms.audit.redact),
+            why=found.reasons,
+            expires=time.time() + terms.constraints.rules.approval_seconds,
+            shown=call.tool.shown_for(call.model),
+            in_person=found.in_person,
+        )
+        return Question(request, frozenset(found.asked))
+
+    def grant(self, questions: Sequence[Question]) -> dict[str, Approval]:
+        """Keep what was allowed beforehand, by operation id. One transaction."""
+        answered = [(one.request, Approval(one.request.id, Answer.APPROVED, BY_GRANT)) for one in questions]
+        if answered:
+            self._journal.record_approvals(answered)
+        return {request.operation_id: approval for request, approval in answered}
+
+    def can_be_had(self, question: Question, consent: Consent) -> bool:
+        """Whether there is, or may be, a yes to this. Spends nothing."""
+        if consent.approver is not None or question.granted(consent):
+            return True
+        now = time.time()
+        kept = self._journal.approvals(question.request.operation_hash)
+        return any(one.state == "approved" and one.request.expires > now for one in kept)
+
+    def leave(self, questions: Sequence[Question]) -> list[Finding]:
+        """Nobody can be asked now: keep the questions for whoever answers later, and say how."""
+        ids = self._journal.ask_approval([question.request for question in questions]) if questions else ()
+        return [self._missing(question, id) for question, id in zip(questions, ids, strict=True)]
+
+    def settle(
+        self, question: Question, consent: Consent, cancel: CancelToken | None = None
+    ) -> tuple[Approval | None, Finding | None]:
+        """Ask for this operation. The finding is None exactly when it is allowed; what was said is there in either case."""
+        request = question.request
+        if question.granted(consent):
+            return self.grant([question])[request.operation_id], None
+        given = self._journal.use_approval(request.operation_hash)
+        if given is not None:
+            return given, None
+        if consent.approver is not None:
+            answer = consent.approver.ask(request, cancel=cancel)
+            if answer is Answer.APPROVED and time.time() > request.expires:
+                answer = Answer.NONE
+            if answer is not Answer.NONE:
+                said = Approval(request.id, answer, consent.approver.name)
+                self._journal.record_approvals([(request, said)])
+                return said, None if answer is Answer.APPROVED else _declined(request)
+        return None, self.leave([question])[0]
+
+    def _missing(self, question: Question, id: str) -> Finding:
+        why = ", ".join(question.request.why)
+        message = f"{question.request.tool} must be allowed by a person ({why}){self._history(question.request, id)}"
+        option = "" if question.request.in_person else f", or give {question.options()}"
+        return refusal("approval_missing", message, id=id, or_option=option)
+
+    def _history(self, request: ApprovalRequest, id: str) -> str:
+        """What became of an earlier answer, which the caller may be counting on."""
+        earlier = [kept for kept in self._journal.approvals(request.operation_hash) if kept.request.id != id]
+        if not earlier:
+            return ""
+        last = earlier[0]
+        word = "was used already" if last.state == "used" else "has expired"
+        return f"; approval {last.request.id} {'was declined' if last.state == 'declined' else word}"
+
+
+def _declined(request: ApprovalRequest) -> Finding:
+    return refusal("approval_declined", f"{request.tool} was declined")
+
+
+def _line(call: Invocation, redact: Sequence[str]) -> str:
+    """The call in one line, without what nobody may see."""
+    text = orjson.dumps(redacted(call.args, redact), default=str).decode()
+    line = f"{call.tool.name} {text}"
+    return line if len(line) <= LONGEST_WHAT else line[: LONGEST_WHAT - 1] + "…"
+
+
+def redacted(value: Any, names: Sequence[str]) -> Any:
+    """The value with everything hidden that stands under one of the names, at any depth."""
+    if isinstance(value, Mapping):
+        known = cast("Mapping[str, Any]", value)
+        hidden = {name.casefold() for name in names}
+        return {key: HIDDEN if key.casefold() in hidden else redacted(item, names) for key, item in known.items()}
+    if isinstance(value, list | tuple):
+        return [redacted(item, names) for item in cast("Sequence[Any]", value)]
+    return value

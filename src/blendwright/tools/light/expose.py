@@ -1,0 +1,104 @@
+"""light.expose"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.subject import missing_targets, subject
+from blendwright.tools.typed import wrong_type
+from blendwright.tools.world import world_matrix
+from blendwright.values.findings import Finding
+
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+KEY = ("light.create", {"name": "Key", "type": "AREA", "location": [3, -4, 5]})
+SUN = ("light.create", {"name": "Sun", "type": "SUN"})
+
+# Watts for one watt per square metre at a distance of one metre, facing the light: an area shines as the cosine of the angle,
+# a point and a spot evenly all around.
+SPREAD = {"AREA": math.pi, "POINT": 4.0 * math.pi, "SPOT": 4.0 * math.pi}
+
+
+class ExposeArgs(Args):
+    name: Name = Field(description="Name of the light object.")
+    targets: list[Name] = Field(
+        default=[], max_length=1000, description="What it lights; none: everything that a render shows."
+    )
+    brightness: float = Field(
+        default=3.0,
+        ge=0.0,
+        le=1e6,
+        description="Light that arrives at the targets' centre, in watts per square metre; a key light has about 3.",
+    )
+    softness: float | None = Field(
+        default=None,
+        gt=0.0,
+        le=100.0,
+        description="Size of the source in radii of the sphere around the targets; larger gives softer shadows. Not for a SUN.",
+    )
+
+
+class Exposed(Result):
+    light: str = Field(description="Name of the light object.")
+    energy: float = Field(description="Its power now, in watts; of a SUN in watts per square metre.")
+    distance: float = Field(description="From the light to the targets' centre, in metres.")
+    changed: bool = Field(description="False when it was just so already.")
+
+
+class Expose(Tool[ExposeArgs, Exposed]):
+    """Set a light's power and size by what arrives at the targets, so that a set-up looks the same at every scale.
+
+    Objects that share the light data change together."""
+
+    name = "light.expose"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.LIGHT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, given=(BOX, KEY)),
+        Example({"name": "Sun", "brightness": 3}, given=(BOX, SUN)),
+    )
+
+    def check(self, scene: Scene, args: ExposeArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        yield from missing_targets(scene, args.targets, "/targets")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is not None:
+            yield from wrong_type(obj, ("LIGHT",), "/name")
+
+    def apply(self, scene: Scene, args: ExposeArgs) -> Exposed:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        changed = write(scene, self._settings(scene, args, obj))
+        return Exposed(light=args.name, energy=obj.data.energy, distance=_distance(scene, args, obj), changed=changed)
+
+    def verify(self, scene: Scene, args: ExposeArgs, result: Exposed) -> Iterator[Finding]:
+        yield from unlike(self._settings(scene, args, scene.require(Kind.OBJECT, args.name, "/name")))
+
+    def _settings(self, scene: Scene, args: ExposeArgs, obj: Block) -> Iterator[Setting]:
+        light = obj.data
+        if light.type == "SUN":
+            yield Setting(light, "energy", args.brightness, "/brightness")
+            return
+        far = max(1e-3, _distance(scene, args, obj))
+        yield Setting(light, "energy", args.brightness * SPREAD[light.type] * far * far, "/brightness")
+        if args.softness is not None:
+            size = args.softness * subject(scene, args.targets, args.name).radius
+            attribute = "size" if light.type == "AREA" else "shadow_soft_size"
+            yield Setting(light, attribute, size, "/softness")
+
+
+def _distance(scene: Scene, args: ExposeArgs, obj: Block) -> float:
+    return math.dist(world_matrix(scene, obj).translation, subject(scene, args.targets, args.name).center)

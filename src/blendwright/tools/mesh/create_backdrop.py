@@ -1,0 +1,96 @@
+"""mesh.create_backdrop"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import Geometry, Point, fill_mesh, geometry
+from blendwright.tools.placement import home
+from blendwright.tools.readback import differs
+from blendwright.tools.results import ObjectMade
+from blendwright.tools.subject import Subject, missing_targets, subject
+from blendwright.values.findings import Finding
+
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 0]})
+# Pieces of the bend between floor and wall.
+BEND = 24
+
+
+class BackdropArgs(Args):
+    name: Name = Field(description="Name of the new object; must be free.")
+    targets: list[Name] = Field(
+        default=[], max_length=1000, description="What stands on it; none: everything that a render shows."
+    )
+    size: float = Field(
+        default=8.0, ge=2.0, le=100.0, description="Half its width, in radii of the sphere around the targets."
+    )
+    collection: Name | None = Field(
+        default=None, description="Collection to link it to; the scene's own when left out."
+    )
+
+
+class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
+    """Add a studio backdrop: a floor right under the targets that bends up into a wall behind them (+Y), without a corner."""
+
+    name = "mesh.create_backdrop"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    examples = (
+        Example({"name": "Backdrop", "targets": ["Box"]}, given=(BOX,)),
+        Example({"name": "Backdrop", "size": 4}),
+    )
+
+    def check(self, scene: Scene, args: BackdropArgs) -> Iterator[Finding]:
+        yield from scene.taken(Kind.OBJECT, args.name, "/name")
+        yield from scene.taken(Kind.MESH, args.name, "/name")
+        yield from missing_targets(scene, args.targets, "/targets")
+        if args.collection:
+            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+
+    def apply(self, scene: Scene, args: BackdropArgs) -> ObjectMade:
+        found = subject(scene, args.targets, args.name)
+        mesh = scene.create(Kind.MESH, args.name)
+        shape = sweep(found, args.size * found.radius)
+        fill_mesh(mesh, shape)
+        mesh.polygons.foreach_set("use_smooth", array("b", [1] * shape.face_count))
+        obj = scene.create(Kind.OBJECT, args.name, mesh)
+        x, y, _ = found.center
+        obj.location = (x, y, found.low[2])
+        scene.link(home(scene, args.collection), obj)
+        return ObjectMade(object=args.name, data=args.name, created=True)
+
+    def verify(self, scene: Scene, args: BackdropArgs, result: ObjectMade) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        found = subject(scene, args.targets, args.name)
+        yield from differs("its floor", found.low[2], obj.location.z, "/name")
+        yield from differs("its faces", BEND + 2, len(obj.data.polygons), "/name")
+
+
+def sweep(found: Subject, half: float) -> Geometry:
+    """A profile from front to back, drawn out to both sides. Its own origin lies on the floor, under the targets' centre."""
+    depth = (found.high[1] - found.low[1]) / 2.0
+    bend = half / 3.0
+    wall = depth + max(found.radius, half / 2.0)
+    profile = [(-2.0 * half, 0.0), (wall - bend, 0.0)]
+    for piece in range(1, BEND + 1):
+        angle = math.pi / 2.0 * piece / BEND
+        profile.append((wall - bend + bend * math.sin(angle), bend - bend * math.cos(angle)))
+    profile.append((wall, 2.0 * half))
+    points: list[Point] = [(side * 2.0 * half, y, z) for y, z in profile for side in (-1.0, 1.0)]
+    faces = [[2 * row, 2 * row + 1, 2 * row + 3, 2 * row + 2] for row in range(len(profile) - 1)]
+    return geometry(points, faces)

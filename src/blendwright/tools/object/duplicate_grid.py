@@ -1,0 +1,106 @@
+"""object.duplicate_grid"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Result, Vector3
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.place.bounds import world_bounds
+from blendwright.tools.place.moving import unplaced
+from blendwright.tools.placement import home
+from blendwright.tools.readback import differs
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+MOST_COPIES = 2000
+
+Count = Annotated[int, Field(ge=1, le=MOST_COPIES)]
+
+
+class DuplicateGridArgs(Args):
+    name: Name = Field(description="Name of the object to copy; it is the first of the grid and stays where it is.")
+    prefix: Name = Field(description="Beginning of the copies' names: 'Tile' gives 'Tile 002' and so on.")
+    columns: Count = Field(default=3, description="How many along X.")
+    rows: Count = Field(default=3, description="How many along Y.")
+    layers: Count = Field(default=1, description="How many along Z.")
+    gap: Vector3 = Field(
+        default=(0.2, 0.2, 0.2), description="Free space between their bounds along X, Y and Z, in metres."
+    )
+    collection: Name | None = Field(
+        default=None, description="Collection to link the copies to; those of the object when left out."
+    )
+
+    @property
+    def count(self) -> int:
+        return self.columns * self.rows * self.layers
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> DuplicateGridArgs:
+        if self.count > MOST_COPIES:
+            raise PydanticCustomError("too_many", "a grid has at most {most} places", {"most": MOST_COPIES})
+        return self
+
+    def names(self) -> list[str]:
+        return [f"{self.prefix} {number:03d}" for number in range(2, self.count + 1)]
+
+
+class GridMade(Result):
+    copies: list[str] = Field(description="Names of the copies, along X, then Y, then Z.")
+    step: Vector3 = Field(description="From one place to the next along X, Y and Z, in metres.")
+
+
+class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
+    """Copy an object into a grid. The copies share its data; the grid grows from where the object stands, along +X, +Y and +Z."""
+
+    name = "object.duplicate_grid"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.NON_IDEMPOTENT
+    writes = (Kind.OBJECT, Kind.COLLECTION)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, given=(CUBE,)),
+        Example(
+            {"name": "Box", "prefix": "Tower", "columns": 1, "rows": 1, "layers": 5, "gap": [0, 0, 0]}, given=(CUBE,)
+        ),
+    )
+
+    def check(self, scene: Scene, args: DuplicateGridArgs) -> Iterator[Finding]:
+        yield from unplaced(scene, args.name, "/name")
+        if args.collection:
+            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        for name in args.names():
+            yield from scene.taken(Kind.OBJECT, name, "/prefix")
+
+    def apply(self, scene: Scene, args: DuplicateGridArgs) -> GridMade:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        bounds = world_bounds(scene, obj)
+        step = (bounds.size(0) + args.gap[0], bounds.size(1) + args.gap[1], bounds.size(2) + args.gap[2])
+        homes = [home(scene, args.collection)] if args.collection else scene.collections_of(obj)
+        for number, name in enumerate(args.names(), start=1):
+            copy = scene.adopt(Kind.OBJECT, obj.copy(), name)
+            copy.use_fake_user = False
+            place = (number % args.columns, number // args.columns % args.rows, number // (args.columns * args.rows))
+            frame = (obj.matrix_world @ obj.matrix_basis.inverted_safe()).to_3x3()
+            way = scene.vector([step[axis] * place[axis] for axis in range(3)])
+            copy.location = obj.location + frame.inverted_safe() @ way
+            for collection in homes:
+                scene.link(collection, copy)
+        return GridMade(copies=args.names(), step=step)
+
+    def verify(self, scene: Scene, args: DuplicateGridArgs, result: GridMade) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        for name in result.copies:
+            copy = scene.require(Kind.OBJECT, name, "/prefix")
+            yield from differs(f"that '{name}' shares its data", True, copy.data == obj.data, "/name")

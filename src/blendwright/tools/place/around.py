@@ -1,0 +1,112 @@
+"""place.around"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name, Result, Vector3
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Block, Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.readback import differs
+from blendwright.tools.subject import missing_targets, subject
+from blendwright.tools.views import pose, stand, view_axes
+from blendwright.tools.world import near, world_matrix
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [2, 1, 0]})
+KEY = ("light.create", {"name": "Key", "type": "AREA"})
+PIVOT = ("object.create_empty", {"name": "Pivot"})
+
+
+class AroundArgs(Args):
+    object: Name = Field(description="Object to put in place: a light, a camera, an empty, anything.")
+    targets: list[Name] = Field(
+        default=[], max_length=1000, description="What it stands around; none: everything that a render shows."
+    )
+    azimuth_deg: float = Field(
+        default=0.0, ge=-360.0, le=360.0, description="Angle seen from above: 0 in front (-Y), 90 to the right (+X)."
+    )
+    elevation_deg: float = Field(default=0.0, ge=-90.0, le=90.0, description="Angle above the horizon.")
+    distance: float = Field(
+        default=3.0,
+        ge=0.0,
+        le=1000.0,
+        description="From the centre of the targets, in radii of the sphere around them; 0 is the centre itself.",
+    )
+    face: bool = Field(
+        default=True, description="Turn its -Z, along which lights shine and cameras look, to the centre."
+    )
+
+
+class Around(Result):
+    object: str = Field(description="Name of the object.")
+    location: Vector3 = Field(description="Where it stands now, in the world.")
+    center: Vector3 = Field(description="The centre of the targets.")
+    radius: float = Field(description="Radius of the sphere around the targets, in metres.")
+    changed: bool = Field(description="False when it stood there already.")
+
+
+class PlaceAround(Tool[AroundArgs, Around]):
+    """Put an object around others, by angles and a distance that goes with their size, and turn it to them."""
+
+    name = "place.around"
+    version = 1
+    safety_level = SafetyLevel.SAFE_WRITE
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = (Kind.OBJECT,)
+    revert = Revert.INVERSE
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    examples = (
+        Example(
+            {"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3},
+            given=(BOX, KEY),
+        ),
+        Example({"object": "Pivot", "distance": 0, "face": False}, given=(BOX, PIVOT)),
+        Example({"object": "Key", "azimuth_deg": -120, "elevation_deg": 20}, given=(KEY,)),
+    )
+
+    def check(self, scene: Scene, args: AroundArgs) -> Iterator[Finding]:
+        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        yield from missing_targets(scene, args.targets, "/targets")
+        if args.object in args.targets:
+            message = f"'{args.object}' cannot stand around itself"
+            at = f"/targets/{args.targets.index(args.object)}"
+            yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out of the targets.")
+
+    def apply(self, scene: Scene, args: AroundArgs) -> Around:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        found = subject(scene, args.targets, args.object)
+        changed = stand(scene, obj, self._pose(scene, args, obj))
+        place = world_matrix(scene, obj).translation
+        return Around(
+            object=args.object,
+            location=(place[0], place[1], place[2]),
+            center=found.center,
+            radius=found.radius,
+            changed=changed,
+        )
+
+    def verify(self, scene: Scene, args: AroundArgs, result: Around) -> Iterator[Finding]:
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        there = near(self._pose(scene, args, obj), world_matrix(scene, obj))
+        yield from differs("that it stands there (no constraint or animation holds it)", True, there, "/object")
+
+    def _pose(self, scene: Scene, args: AroundArgs, obj: Block) -> Block:
+        found = subject(scene, args.targets, args.object)
+        around, above = math.radians(args.azimuth_deg), math.radians(args.elevation_deg)
+        way = (math.sin(around) * math.cos(above), -math.cos(around) * math.cos(above), math.sin(above))
+        far = args.distance * found.radius
+        x, y, z = (center + part * far for center, part in zip(found.center, way, strict=True))
+        held = world_matrix(scene, obj)
+        if args.face:
+            return pose(scene, view_axes(way), (x, y, z), held.to_scale())
+        held.translation = (x, y, z)
+        return held

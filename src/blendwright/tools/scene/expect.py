@@ -1,0 +1,149 @@
+"""scene.expect"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+
+KINDS: dict[str, Kind] = {
+    "object": Kind.OBJECT,
+    "collection": Kind.COLLECTION,
+    "material": Kind.MATERIAL,
+    "mesh": Kind.MESH,
+    "light": Kind.LIGHT,
+    "camera": Kind.CAMERA,
+    "world": Kind.WORLD,
+    "image": Kind.IMAGE,
+    "action": Kind.ACTION,
+    "node_group": Kind.NODE_GROUP,
+}
+
+
+class Expectation(Args):
+    """One thing that must hold: of a named datablock, of their number, or of the scene's camera."""
+
+    kind: Literal[
+        "object", "collection", "material", "mesh", "light", "camera", "world", "image", "action", "node_group",
+        "active_camera",
+    ] = Field(description="What it is about; active_camera is the camera that the scene renders through.")  # fmt: skip
+    name: Name | None = Field(default=None, description="The datablock; left out, all of the kind are counted.")
+    exists: bool = Field(default=True, description="Whether there must be one (of that name), or must not.")
+    type: Literal["MESH", "CURVE", "FONT", "EMPTY", "LIGHT", "CAMERA", "ARMATURE"] | None = Field(
+        default=None, description="The type that the object must have; without a name, which objects are counted."
+    )
+    at_least: int | None = Field(default=None, ge=0, description="Without a name: so many at least.")
+    at_most: int | None = Field(default=None, ge=0, description="Without a name: so many at most.")
+
+    @model_validator(mode="after")
+    def _one_question(self) -> Expectation:
+        counted = self.at_least is not None or self.at_most is not None
+        if self.kind == "active_camera" and (self.name is not None or counted):
+            raise PydanticCustomError("expect_camera", "active_camera takes only exists")
+        if self.name is not None and counted:
+            raise PydanticCustomError("expect_count", "at_least and at_most count all of a kind: leave name out")
+        if self.kind not in ("object", "active_camera") and self.type is not None:
+            raise PydanticCustomError("expect_type", "only objects have a type")
+        if self.kind == "active_camera" and self.type is not None:
+            raise PydanticCustomError("expect_camera", "active_camera takes only exists")
+        return self
+
+
+class ExpectArgs(Args):
+    expectations: list[Expectation] = Field(min_length=1, max_length=100, description="What must hold, all of it.")
+    moment: Literal["before", "after"] = Field(
+        default="before",
+        description="before: what is not as expected is missing or in the way. after: a promise was not kept.",
+    )
+
+
+class Expected(Result):
+    held: int = Field(description="How many expectations were looked at; all of them held.")
+
+
+class Expect(Tool[ExpectArgs, Expected]):
+    """Fail unless things are as expected: datablocks that are there, or are not, of a type, in number; a camera to render through."""
+
+    name = "scene.expect"
+    version = 1
+    safety_level = SafetyLevel.READ_ONLY
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.NOTHING
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    examples = (
+        Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, given=(CUBE,)),
+        Example(
+            {
+                "expectations": [
+                    {"kind": "material", "name": "Gold", "exists": False},
+                    {"kind": "object", "type": "MESH", "at_least": 1, "at_most": 10},
+                ]
+            },
+            given=(CUBE,),
+        ),
+    )
+
+    def check(self, scene: Scene, args: ExpectArgs) -> Iterator[Finding]:
+        for place, expectation in enumerate(args.expectations):
+            for finding in _broken(scene, expectation, f"/expectations/{place}"):
+                if args.moment == "before":
+                    yield finding
+                else:
+                    yield Finding(Fault.VERIFICATION_FAILED, finding.message, finding.pointer, finding.cure)
+
+    def apply(self, scene: Scene, args: ExpectArgs) -> Expected:
+        return Expected(held=len(args.expectations))
+
+    def verify(self, scene: Scene, args: ExpectArgs, result: Expected) -> Iterator[Finding]:
+        yield from self.check(scene, args)
+
+
+def _broken(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
+    if expectation.kind == "active_camera":
+        if (scene.active.camera is not None) != expectation.exists:
+            there = "has a camera already" if not expectation.exists else "has no camera"
+            cure = "See: blendwright tools camera.set_active"
+            yield Finding(Fault.SCENE_CONFLICT, f"the scene {there}", at, cure)
+        return
+    kind = KINDS[expectation.kind]
+    if expectation.name is None:
+        yield from _miscounted(scene, kind, expectation, at)
+    elif not expectation.exists:
+        yield from scene.taken(kind, expectation.name, f"{at}/name")
+    else:
+        yield from scene.missing(kind, expectation.name, f"{at}/name")
+        found = scene.find(kind, expectation.name)
+        if found is not None and expectation.type is not None and found.type != expectation.type:
+            message = f"the object '{expectation.name}' is of type {found.type}, and {expectation.type} is expected"
+            yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/name", "Name another object.")
+
+
+def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> Iterator[Finding]:
+    wanted = expectation.type
+    count = sum(wanted is None or block.type == wanted for block in scene.blocks(kind))
+    what = kind.label if wanted is None else f"{kind.label} of type {wanted}"
+    least = expectation.at_least
+    most = expectation.at_most if expectation.exists else 0
+    if least is None and expectation.at_most is None and expectation.exists:
+        least = 1
+    if least is not None and count < least:
+        message = f"there are {count} of the kind: {what}, and at least {least} are expected"
+        yield Finding(Fault.TARGET_NOT_FOUND, message, at, "Add what is missing first.")
+    if most is not None and count > most:
+        message = f"there are {count} of the kind: {what}, and at most {most} are expected"
+        yield Finding(Fault.SCENE_CONFLICT, message, at, "Take away what is too much first.")

@@ -1,0 +1,56 @@
+"""What a picture is about: named objects, or everything that a render shows, as a box and the sphere around it. Reads only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from blendwright.contracts.effects import Kind
+from blendwright.contracts.scene import Scene
+from blendwright.tools.extents import Point, corners, visible
+from blendwright.values.findings import Finding
+
+# Where there is nothing yet, a set-up is made for a cube of two metres at the origin.
+NOTHING: tuple[Point, Point] = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
+SMALLEST = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A box along the world's axes."""
+
+    low: Point
+    high: Point
+
+    @property
+    def center(self) -> Point:
+        x, y, z = ((a + b) / 2.0 for a, b in zip(self.low, self.high, strict=True))
+        return x, y, z
+
+    @property
+    def radius(self) -> float:
+        """Of the sphere around the box."""
+        return max(SMALLEST, math.dist(self.low, self.high) / 2.0)
+
+
+def subject_points(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
+    """Corners of the bounds of these objects; of all that a render shows but `without`, where none is named."""
+    named = [scene.require(Kind.OBJECT, name) for name in names]
+    found = corners(scene, named or [obj for obj in visible(scene) if obj.name != without])
+    if not found:
+        low, high = NOTHING
+        found = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+    return found
+
+
+def subject(scene: Scene, names: Sequence[str], without: str) -> Subject:
+    columns = list(zip(*subject_points(scene, names, without), strict=True))
+    low_x, low_y, low_z = (min(column) for column in columns)
+    high_x, high_y, high_z = (max(column) for column in columns)
+    return Subject((low_x, low_y, low_z), (high_x, high_y, high_z))
+
+
+def missing_targets(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
+    for place, name in enumerate(names):
+        yield from scene.missing(Kind.OBJECT, name, f"{at}/{place}")

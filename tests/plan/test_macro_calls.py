@@ -1,0 +1,138 @@
+"""Macros in plans: the chains they become, where findings inside them point, and how they are scheduled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blendwright.contracts.contract import Terms
+from blendwright.dialects import operations, steps
+from blendwright.plan.refusal import refused
+from blendwright.plan.schedule import schedule
+from blendwright.plan.validate import ValidPlan, validate
+from blendwright.tools import catalog
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Plan
+from macro_documents import NAME, document, empty, macros
+from plans import box
+
+PAIR = macros(document())
+
+
+def call(id: str, *waits_for: str, tool: str = "test.pair", **args: Any) -> dict[str, Any]:
+    return box(id, *waits_for, tool_name=tool, args={"name": id, **args})
+
+
+def plan_of(*listed: dict[str, Any]) -> Plan:
+    return operations.parse({"request_id": "request", "operations": list(listed)})
+
+
+def valid(plan: Plan, known: Any = PAIR) -> ValidPlan:
+    found = validate(plan, catalog.tools(), Terms(), macros=known)
+    assert isinstance(found, ValidPlan), found
+    return found
+
+
+def findings(plan: Plan, known: Any = PAIR) -> tuple[Finding, ...]:
+    found = validate(plan, catalog.tools(), Terms(), macros=known)
+    assert not isinstance(found, ValidPlan)
+    return found
+
+
+def test_a_macro_becomes_a_chain_that_takes_its_place_in_the_graph() -> None:
+    plan = valid(plan_of(box("z"), call("m", "z"), box("a", "m"))).plan
+    assert [(one.id, one.depends_on) for one in plan.operations] == [
+        ("z", ()),
+        ("m.001", ("z",)),
+        ("m.002", ("m.001",)),
+        ("a", ("m.002",)),
+    ]
+    assert [one.args["name"] for one in plan.operations[1:3]] == ["m a", "m b"]
+    assert [one.id for one in plan.as_written().operations] == ["z", "m", "a"]
+
+
+def test_both_dialects_call_macros_by_the_name_of_the_tool() -> None:
+    payload: dict[str, Any] = {"steps": [{"step_id": "one", "dependencies": [], "tool": {"name": "test.pair", "args": {"name": "P"}}},
+                         {"step_id": "two", "dependencies": ["one"], "tool": "test.pair", "args": {"name": "Q"}}]}  # fmt: skip
+    assert [one.id for one in valid(steps.parse(payload)).plan.operations] == [
+        "one.001",
+        "one.002",
+        "two.001",
+        "two.002",
+    ]
+
+
+def test_inputs_are_checked_at_their_exact_place_and_defaults_filled_in() -> None:
+    inputs = {"type": "object", "additionalProperties": False, "required": ["name"], "properties": {
+        "name": NAME, "at": {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3,
+                             "default": [1, 2, 3], "description": "A place."}}}  # fmt: skip
+    known = macros(document("test.pair", empty("one", location="{{at}}"), inputs=inputs))
+    assert valid(plan_of(call("m")), known).plan.operations[0].args["location"] == [1, 2, 3]
+    found = findings(plan_of(call("m", at=[1, "x", 3]), call("n", nmae=1)), known)
+    assert [(one.fault.value, one.pointer) for one in found] == [
+        ("ARGS_INVALID", "/operations/0/args/at/1"),
+        ("ARGS_INVALID", "/operations/1/args/nmae"),
+    ]
+
+
+def test_what_a_tool_inside_refuses_points_to_the_input_it_came_from_and_names_the_step() -> None:
+    loose = document()["inputs"] | {"properties": {"name": {"description": "Anything."}}}
+    known = macros(document("test.pair", empty("one"), inputs=loose, rollback=False))
+    (found,) = findings(plan_of(call("m") | {"args": {"name": 7}}), known)
+    assert found.pointer == "/operations/0/args/name"
+    assert found.message.startswith("step 1 of 1 of test.pair, one: ")
+
+
+def test_the_refusal_of_a_plan_speaks_of_the_callers_operations_alone() -> None:
+    plan = plan_of(call("m"), box("n", "x"))
+    report = refused(plan, findings(plan))
+    assert [one.operation_id for one in report.operations] == ["m", "n"]
+    assert [entry.operation_id for entry in report.repair] == ["n"]
+
+
+def test_a_macro_declares_the_level_of_its_most_harmful_step() -> None:
+    known = macros(document("test.pair", {"title": "off", "tool": "object.delete", "args": {"name": "{{name}}"}}))
+    (found,) = findings(plan_of(call("m")), known)
+    assert (found.fault.value, found.pointer) == ("POLICY_BLOCKED", "/operations/0/safety_level")
+    assert (
+        valid(plan_of(call("m") | {"safety_level": "destructive"}), known).plan.operations[0].safety_level
+        == "destructive"
+    )
+
+
+def test_declaring_more_than_a_macro_needs_is_honoured_in_every_step() -> None:
+    plan = valid(plan_of(call("m") | {"safety_level": "destructive"})).plan
+    assert [one.safety_level for one in plan.operations] == ["destructive", "destructive"]
+
+
+def test_ids_that_the_steps_of_a_macro_need_must_be_free() -> None:
+    (found,) = findings(plan_of(call("m"), box("m.002")))
+    assert (found.fault.value, found.pointer) == ("SCHEMA_INVALID", "/operations/0/operation_id")
+
+
+def test_nothing_comes_between_the_steps_of_a_macro_and_it_runs_where_its_own_id_stands() -> None:
+    plan = plan_of(call("m"), box("m.0015"), box("m-1"), box("l"), box("m.0"))
+    order = schedule(valid(plan), "registry", "baseline").order
+    assert [one.id for one in order] == ["l", "m.001", "m.002", "m-1", "m.0", "m.0015"]
+
+
+def test_steps_are_repeated_for_each_value_and_inner_macros_are_flattened() -> None:
+    names = {"type": "array", "items": NAME, "description": "Names."}
+    inputs = {"type": "object", "additionalProperties": False, "required": ["names"], "properties": {"names": names}}
+    outer = document(
+        "test.many",
+        empty("fixed", "Fixed"),
+        {"title": "pairs", "tool": "test.pair", "for_each": "names", "args": {"name": "{{each}}"}},
+        inputs=inputs, rollback=False, examples=[{"inputs": {"names": ["A"]}}],
+    )  # fmt: skip
+    known = macros(outer, document())
+    plan = valid(plan_of(box("m", tool_name="test.many", args={"names": ["P", "Q"]})), known).plan
+    assert [one.args["name"] for one in plan.operations] == ["Fixed", "P a", "P b", "Q a", "Q b"]
+    groups = [one.origin.group for one in plan.operations if one.origin]
+    assert groups[0] is None and groups[1] == groups[2] != groups[3] == groups[4]
+    (found,) = findings(plan_of(box("m", tool_name="test.many", args={"names": ["P", ""]})), known)
+    assert found.pointer == "/operations/0/args/names/1"
+
+
+def test_an_unknown_name_is_told_from_macros_too() -> None:
+    (found,) = findings(plan_of(call("m", tool="test.pear")))
+    assert found.fault.value == "TOOL_NOT_ALLOWED" and "test.pair" in (found.cure or "")

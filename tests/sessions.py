@@ -1,0 +1,69 @@
+"""What sessions are made of, for tests of contracts: a Blender that need not run, tools with some promises changed, a contract."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from blendwright.contracts.contract import Negotiation, Proposal, Registry, SessionContract, negotiate, registry
+from blendwright.contracts.policy import Policy
+from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.tool import AnyTool, tool_registry
+from blendwright.tools import catalog
+from blendwright.values.findings import Finding
+
+TOOL = catalog.tools()["object.create_empty"]
+ARGS: Any = TOOL.args_model.model_validate({"name": "Pivot"})
+NO_MACROS = registry("1", {})
+
+
+def blender(version: tuple[int, int, int] = (5, 0, 1), *, background: bool = True) -> BlenderProfile:
+    return BlenderProfile(
+        version=version,
+        version_string=".".join(map(str, version)),
+        build_hash="0",
+        platform="linux-x86_64",
+        background=background,
+        engines=("CYCLES",),
+        features={"memfile_undo": True, "node_warnings": True},
+        name_bytes=255,
+        confinement={"level": "full"},
+        python="3.11",
+    )
+
+
+def changed(**declarations: Any) -> AnyTool:
+    """A tool with some promises changed, for this instance only."""
+    tool = type(TOOL)()
+    for name, value in declarations.items():
+        setattr(tool, name, value)
+    return tool
+
+
+@cache
+def tools() -> Registry:
+    return tool_registry(catalog.tools().values())
+
+
+def negotiation(**parts: Any) -> Negotiation:
+    given: dict[str, Any] = {
+        "session_id": "session",
+        "proposal": Proposal(),
+        "policy": Policy(),
+        "blender": blender(),
+        "tool_registry": tools(),
+        "macro_registry": NO_MACROS,
+    }
+    return Negotiation(**(given | parts))
+
+
+def agreed(**parts: Any) -> SessionContract:
+    made = negotiate(negotiation(**parts))
+    assert isinstance(made, SessionContract), made
+    return made
+
+
+def objections(**parts: Any) -> tuple[Finding, ...]:
+    made = negotiate(negotiation(**parts))
+    assert isinstance(made, tuple), "a contract was made"
+    return made
