@@ -1,0 +1,105 @@
+"""Gates on the tree itself, without evaluating anything. Each returns what is wrong, or nothing."""
+
+from __future__ import annotations
+
+from blendwright.contracts.scene import Block
+from blendwright.tools.geonodes.editor import unused_nodes
+from blendwright.tools.geonodes.interface import sockets
+from blendwright.tools.geonodes.properties import nested
+from blendwright.tools.geonodes.wiring import INPUT, OUTPUT, active_output, wiring_of
+
+GEOMETRY = "NodeSocketGeometry"
+MOST_NAMED = 5
+
+
+def output_not_connected(tree: Block) -> str:
+    """The first geometry socket of the group output that counts."""
+    output = active_output(tree)
+    if output is None:
+        return "There is no Group Output node. Add a NodeGroupOutput and link the result to it."
+    for socket in output.inputs:
+        if socket.bl_idname == GEOMETRY:
+            if socket.is_linked:
+                return ""
+            return (
+                f"Group Output geometry socket is not connected. Link the node that makes the result to '{socket.name}' "
+                "of group_output."
+            )
+    return "The group has no Geometry output. Add one with set_group_io and link the result to it."
+
+
+def invalid_links(tree: Block) -> str:
+    """Links that Blender does not follow because the types do not fit; those of circles are told by another gate."""
+    found: list[str] = []
+    for inner in nested(tree):
+        bad = [link for link in inner.links if not link.is_valid]
+        if bad:
+            round_about = _circles(inner)
+            found += [_link(link, inner, tree) for link in bad if not _within(link, round_about)]
+    if not found:
+        return ""
+    return f"Blender does not follow {_some(found)}. Unlink them, or put a node between that converts the type."
+
+
+def cycles(tree: Block) -> str:
+    """Circles, in the tree and in the groups inside it: any of them, even one that leads nowhere, empties the result."""
+    for inner in nested(tree):
+        if all(link.is_valid for link in inner.links):
+            continue
+        circle = wiring_of(inner).circle()
+        if circle:
+            way = " → ".join([*circle, circle[0]])
+            return f"The links {way}{_inside(inner, tree)} go round in a circle. Unlink one of them."
+    return ""
+
+
+def several_group_nodes(tree: Block) -> str:
+    inputs = sum(node.bl_idname == INPUT for node in tree.nodes)
+    outputs = sum(node.bl_idname == OUTPUT for node in tree.nodes)
+    if inputs == outputs == 1:
+        return ""
+    return f"There are {inputs} group inputs and {outputs} group outputs. Apply ensure_single_group_io."
+
+
+def nodes_without_use(tree: Block) -> str:
+    unused = [f"'{name}'" for name in unused_nodes(tree)]
+    if not unused:
+        return ""
+    return f"{_some(unused)} lead to no output. Link them, delete them, or apply cleanup_unused."
+
+
+def not_runnable(tree: Block) -> str:
+    """What keeps Blender from running a tree in a modifier."""
+    first = sockets(tree, "OUTPUT")[:1]
+    if not first or first[0].socket_type != GEOMETRY:
+        return "The first output of the group must be a Geometry socket. Put it first with set_group_io and replace."
+    return ""
+
+
+def _circles(tree: Block) -> set[frozenset[str]]:
+    """Pairs of nodes whose link is part of a circle."""
+    wiring = wiring_of(tree)
+    return {
+        frozenset((wire.source, wire.target))
+        for wire in wiring.wires
+        if not wire.is_valid and wire.target in wiring.leading_to([wire.source])
+    }
+
+
+def _within(link: Block, pairs: set[frozenset[str]]) -> bool:
+    return frozenset((link.from_node.name, link.to_node.name)) in pairs
+
+
+def _link(link: Block, inner: Block, tree: Block) -> str:
+    start = f"'{link.from_node.name}' {link.from_socket.name} ({link.from_socket.type})"
+    end = f"'{link.to_node.name}' {link.to_socket.name} ({link.to_socket.type})"
+    return f"{start} → {end}{_inside(inner, tree)}"
+
+
+def _inside(inner: Block, tree: Block) -> str:
+    return "" if inner == tree else f" in group '{inner.name}'"
+
+
+def _some(found: list[str]) -> str:
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return ", ".join(found[:MOST_NAMED]) + more
