@@ -27,15 +27,15 @@ def describe_socket(socket: Any) -> dict[str, Any]:
 
 
 def _range(socket: Any) -> dict[str, Any]:
-    """The least and the greatest value that the editor gives. A socket does not tell them; a group's made after it does."""
+    """The least and the greatest value that the editor offers; others are taken as well. A socket does not tell them; a group's made after it does."""
     tree = socket.id_data
     item = tree.interface.new_socket("range", in_out="INPUT", socket_type=RANGED[socket.type])
     item.from_socket(socket.node, socket)
     found: dict[str, Any] = {}
     if item.min_value > -WIDEST:
-        found["min"] = plain(item.min_value)
+        found["soft_min"] = plain(item.min_value)
     if item.max_value < WIDEST:
-        found["max"] = plain(item.max_value)
+        found["soft_max"] = plain(item.max_value)
     tree.interface.remove(item)
     return found
 

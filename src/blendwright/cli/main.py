@@ -9,7 +9,20 @@ from typing import Any
 
 import typer
 
-from blendwright.cli import audit, call, doctor, history, preview, recover, replay, run, snapshot, tools, validate
+from blendwright.cli import (
+    audit,
+    call,
+    doctor,
+    history,
+    nodes,
+    preview,
+    recover,
+    replay,
+    run,
+    snapshot,
+    tools,
+    validate,
+)
 from blendwright.cli.output import Exit, fail
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 
@@ -29,6 +42,7 @@ app.command("preview")(preview.preview)
 app.command("call")(call.call)
 app.command("validate")(validate.validate)
 app.command("tools")(tools.tools)
+app.command("nodes")(nodes.nodes)
 app.command("snapshot")(snapshot.snapshot)
 app.command("log")(history.log)
 app.command("show")(history.show)

@@ -134,6 +134,8 @@ class _Checks:
             for finding in gate(self._session, self._blender, tool, model):
                 if finding.fault is not Fault.NONDETERMINISTIC_REFUSED:
                     yield finding.under(operation.pointer)
+            for finding in tool.examine(model, self._blender.version):
+                yield finding.under(operation.pointer + operation.places.args)
 
 
 def _declared_safety(operation: Operation, tool: AnyTool) -> Iterator[Finding]:

@@ -87,7 +87,7 @@ class Executor:
         except (WorkerError, RebuildFailed) as error:
             return self._without_blender(call, blank, seconds, error, clock)
         clock.leave_out()  # starting Blender belongs to no phase of a call
-        findings = tuple(gate(self._session, blender, tool, call.model))
+        findings = (*gate(self._session, blender, tool, call.model), *tool.examine(call.model, blender.version))
         clock.lap("gate")
         blank = blank.with_(fingerprint_before=self._scene.hash, fingerprint_after=self._scene.hash)
         if findings:

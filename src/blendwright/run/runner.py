@@ -111,7 +111,7 @@ class Runner:
     # ------------------------------------------------------------------ before anything runs
 
     def _gates(self, schedule: Schedule, calls: Sequence[Invocation]) -> tuple[Finding, ...]:
-        """Everything that contract and policy say against the operations that would run."""
+        """Everything that contract, policy and this very Blender say against the operations that would run."""
         operations = {operation.id: operation for operation in schedule.order}
         blender = self._scene.profile
         findings: list[Finding] = []
@@ -119,9 +119,10 @@ class Runner:
             operation = operations[call.operation_id]
             for finding in gate(self._session, blender, call.tool, call.model):
                 findings.append(finding.under(operation.pointer))
+            base = operation.pointer + operation.places.args
+            findings += [finding.under(base) for finding in call.tool.examine(call.model, blender.version)]
             if call.alone:
                 _, found = self._files.normalised(call.tool, dict(call.args))
-                base = operation.pointer + operation.places.args
                 findings += [finding.under(base) for finding in found if finding.fault in POLICY]
         return tuple(findings)
 

@@ -16,7 +16,7 @@ VALUELESS = ("GEOMETRY", "MATRIX", "SHADER", "BUNDLE", "CLOSURE", "TEXTURE")
 
 @dataclass(frozen=True, slots=True)
 class SocketType:
-    """A socket that a node can have.
+    """A socket that a node can have. The soft range is what the editor offers: Blender takes values beyond it.
 
     `takes` says what an input bears: "single" values, a "field" as well, or "other" (a grid or a list). `gives` says what an output
     is: "single", "field", "implicit" (a field unless its inputs are linked), "other", or the inputs whose fields it follows. None:
@@ -28,6 +28,8 @@ class SocketType:
     type: str
     kind: str
     default: Any = None
+    soft_min: float | None = None
+    soft_max: float | None = None
     min: float | None = None
     max: float | None = None
     items: tuple[str, ...] | None = None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from blendwright.nodes.catalogue.load import Catalogue
+from blendwright.nodes.catalogue.load import VERSIONS, Catalogue, catalogue, catalogue_for
 from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.catalogue.search import suggestion
 from blendwright.nodes.checks.edits import (
@@ -36,7 +36,7 @@ MOST_FINDINGS = 100
 
 def examine(
     payload: Payload,
-    catalogue: Catalogue,
+    known: Catalogue,
     tree: Tree | None = None,
     groups: Mapping[str, Interface] | None = None,
 ) -> list[Finding]:
@@ -45,7 +45,22 @@ def examine(
     `tree` is the tree that it will change (a new one is `new_tree()`); without it, nodes that the payload does not create are
     not judged. `groups` are the interfaces of node groups that it may nest.
     """
-    return list(islice(_Reader(payload, State(catalogue, tree, groups or {})).findings(), MOST_FINDINGS))
+    return list(islice(_Reader(payload, State(known, tree, groups or {})).findings(), MOST_FINDINGS))
+
+
+def examine_for(payload: Payload, blender: Sequence[int] | None) -> list[Finding]:
+    """The same for a Blender by its version, of which the tree is not known. Without one: what no supported Blender takes.
+
+    A version whose catalogue is not here finds nothing: Blender itself will judge.
+    """
+    if blender is not None:
+        known = catalogue_for(blender)
+        return examine(payload, known) if known else []
+    found = [examine(payload, catalogue(VERSIONS[0]))]
+    for version in VERSIONS[1:]:
+        if found[-1]:
+            found.append(examine(payload, catalogue(version)))
+    return found[0] if all(found) else []
 
 
 class _Reader:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.contracts.tool import Example, Requires, Tool, Version
+from blendwright.nodes.checks.examine import examine_for
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, Operation, Unlink
 from blendwright.tools.geonodes import target as targets
 from blendwright.tools.geonodes.editor import TreeEditor
@@ -98,6 +99,9 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
     def idempotence_for(self, args: NodeTreePayload) -> Idempotence:
         once = any(operation.op in ONCE for operation in args.operations)
         return Idempotence.NON_IDEMPOTENT if once else Idempotence.IDEMPOTENT
+
+    def examine(self, args: NodeTreePayload, blender: Version | None) -> Iterable[Finding]:
+        return examine_for(args, blender)
 
     def check(self, scene: Scene, args: NodeTreePayload) -> Iterator[Finding]:
         yield from targets.problems(scene, Target.of_tree(args.target))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.contracts.tool import Example, Requires, Tool, Version
+from blendwright.nodes.checks.examine import examine_for
 from blendwright.nodes.payloads.gn_ops import AddNode, GnOpsPayload, NamedSocket, PatchOperation, PatchUnlink
 from blendwright.tools.geonodes import target as targets
 from blendwright.tools.geonodes.editor import TreeEditor
@@ -83,6 +84,9 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
             (CUBE, MADE),
         ),
     )
+
+    def examine(self, args: GnOpsPayload, blender: Version | None) -> Iterable[Finding]:
+        return examine_for(args, blender)
 
     def check(self, scene: Scene, args: GnOpsPayload) -> Iterator[Finding]:
         yield from targets.problems(scene, _target(args))
