@@ -103,7 +103,7 @@ class TreeEditor:
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
     def set_input(self, node: Block, key: str, value: Any, at: str, value_at: str) -> None:
-        socket = sockets.find(node, node.inputs, key, at)
+        socket = sockets.find(node, node.inputs, key, at, off=True)
         if not values.holds_value(socket):
             message = f"input '{key}' of node '{node.name}' holds no value"
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Link something to it.")

@@ -53,7 +53,7 @@ def _node(node: Block, ids: dict[str, str]) -> dict[str, Any]:
     usable = available(node.inputs)
     inputs = {
         key_of(socket, usable): plain(socket.default_value)
-        for socket in usable
+        for socket in node.inputs
         if holds_value(socket) and not _is_fresh(socket, fresh_inputs)
     }
     return {

@@ -31,7 +31,6 @@ BASES: dict[Gate, tuple[Gate, ...]] = {
     "NON_EMPTY_GEOMETRY": ("EVALUATES",),
     "NO_NODE_WARNINGS": ("EVALUATES",),
 }
-ON_GEOMETRY: tuple[Gate, ...] = ("NON_EMPTY_GEOMETRY",)
 
 
 def judge(scene: Scene, obj: Block, modifier: Block, asked: Sequence[AskedGate]) -> GateReport:
@@ -49,7 +48,7 @@ def judge(scene: Scene, obj: Block, modifier: Block, asked: Sequence[AskedGate])
             verdicts[gate], reasons[gate] = None, f"Not judged: {failed[0]} is not passed."
         elif gate == "EVALUATES":
             facts = scene.geometry_facts(obj, open_edges=wants_edges)
-            verdicts[gate] = _not_evaluated(obj, modifier, facts)
+            verdicts[gate] = _not_evaluated(scene, obj, modifier, facts)
         elif gate == "NON_EMPTY_GEOMETRY":
             assert facts is not None
             verdicts[gate] = _empty(facts)
@@ -86,7 +85,7 @@ def _verdict(gate: Gate, wrong: str | None, reason: str, required: bool) -> Verd
     return Verdict(gate=gate, status="failed" if wrong else "passed", required=required, message=wrong)
 
 
-def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> str:
+def _not_evaluated(scene: Scene, obj: Block, modifier: Block, facts: GeometryFacts | None) -> str:
     if not modifier.show_viewport:
         return f"Modifier '{modifier.name}' is switched off. Turn show_viewport on with modifier.set."
     if facts is None:
@@ -95,7 +94,7 @@ def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> 
     lacking = [socket.name for socket in sockets_of(modifier.node_group) if _needs(socket, held)]
     if lacking:
         return f"The modifier has no value for {', '.join(lacking)}. Set it with geonodes.set_modifier_input."
-    return structure.not_runnable(modifier.node_group)
+    return structure.not_runnable(modifier.node_group, scene.version)
 
 
 def _needs(socket: Block, held: set[str]) -> bool:

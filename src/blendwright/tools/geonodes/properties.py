@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
@@ -104,6 +104,9 @@ def _write(scene: Scene, node: Block, prop: Block, value: Any, at: str, group: B
         wanted = scene.require(REFERENCES[prop.fixed_type.identifier], str(value), at)
         if name == GROUP:
             refuse_nesting(group, wanted, at)
+    elif prop.type == "ENUM" and prop.is_enum_flag and isinstance(value, list):
+        value = sorted(cast("list[str]", value))
+        wanted = set(value)
     if plain(getattr(node, name)) == value:
         return
     try:

@@ -26,8 +26,8 @@ def available(sockets: Sequence[Block]) -> list[Block]:
     return [socket for socket in sockets if socket.enabled and socket.bl_idname != VIRTUAL]
 
 
-def find(node: Block, sockets: Sequence[Block], key: str, at: str) -> Block:
-    """The socket that a key means; a StepError when there is none or more than one."""
+def find(node: Block, sockets: Sequence[Block], key: str, at: str, *, off: bool = False) -> Block:
+    """The socket that a key means; a StepError when there is none or more than one. `off`: also one that is not available."""
     for socket in sockets:
         if socket.identifier == key and socket.enabled and socket.bl_idname != VIRTUAL:
             return socket
@@ -45,6 +45,9 @@ def find(node: Block, sockets: Sequence[Block], key: str, at: str) -> Block:
         same = [socket for socket in usable if socket.name == numbered[1]]
         if int(numbered[2]) <= len(same):
             return same[int(numbered[2]) - 1]
+    for socket in sockets if off else ():
+        if socket.identifier == key:
+            return socket
     raise _missing(node, sockets, usable, key, at)
 
 
@@ -63,7 +66,7 @@ def key_of(socket: Block, usable: Sequence[Block]) -> str:
     """The key of a socket among the available ones on its side of its node."""
     identifier: str = socket.identifier
     name: str = socket.name
-    if not name or not COUNTED.search(identifier):
+    if not name or not COUNTED.search(identifier) or not socket.enabled:
         return identifier
     same = [other.identifier for other in usable if other.name == name]
     if len(same) == 1 and not any(other.identifier == name for other in usable):

@@ -10,6 +10,8 @@ from blendwright.tools.geonodes.wiring import INPUT, OUTPUT, active_output, wiri
 
 GEOMETRY = "NodeSocketGeometry"
 MOST_NAMED = 5
+# Before Blender 5.0 the last node of a zone without its first one empties the result, wherever it stands.
+WHOLE_ZONES = (5, 0, 0)
 
 
 def output_not_connected(tree: Block) -> str:
@@ -68,8 +70,12 @@ def nodes_without_use(tree: Block) -> str:
     return f"{_some(unused)} lead to no output. Link them, delete them, or apply cleanup_unused."
 
 
-def not_runnable(tree: Block) -> str:
+def not_runnable(tree: Block, version: tuple[int, int, int]) -> str:
     """What keeps Blender from running a tree in a modifier."""
+    if version < WHOLE_ZONES:
+        halves = [f"'{name}'{_inside(inner, tree)}" for inner in nested(tree) for name in wiring_of(inner).half_zones()]
+        if halves:
+            return f"The zone of {_some(halves)} has no first node. Add it and set its paired_output, or delete it."
     first = sockets(tree, "OUTPUT")[:1]
     if not first or first[0].socket_type != GEOMETRY:
         return "The first output of the group must be a Geometry socket. Put it first with set_group_io and replace."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import Any, cast
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
@@ -69,6 +69,8 @@ def plain(value: Any) -> Any:
         return short(value)
     if hasattr(value, "bl_rna"):
         return value.name
+    if isinstance(value, set):  # an enumeration of which several hold
+        return sorted(cast("set[str]", value))
     return [plain(part) for part in value]
 
 

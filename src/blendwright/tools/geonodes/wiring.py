@@ -52,6 +52,11 @@ class Wiring:
                     waiting.append(name)
         return found
 
+    def half_zones(self) -> list[str]:
+        """The last nodes of zones that have no first one."""
+        whole = set(self.pairs.values())
+        return sorted(name for name, kind in self.types.items() if kind in ZONES.values() and name not in whole)
+
     def circle(self) -> list[str]:
         """The nodes of one circle of links, in order; empty when there is none."""
         after: dict[str, list[str]] = {}
