@@ -41,6 +41,13 @@ def tree(name: str = "GN_Thing") -> Any:
     return groups[name]
 
 
+def ways() -> tuple[str, ...]:
+    """How a step can be taken back; Blender's own undo is proven from 4.5 on."""
+    import bpy
+
+    return ("inverse", "memfile") if bpy.app.version >= (4, 5, 0) else ("inverse",)
+
+
 def group_io(inputs: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
     return {"op": "set_group_io", "inputs": inputs, **more}
 
@@ -102,7 +109,7 @@ def test_a_changed_interface_reaches_other_objects_and_groups_that_use_the_tree(
         {**payload([], "Twin"), "target": {**payload([], "Twin")["target"], "node_group_name": "GN_Thing"}},
     )
     asked = payload([group_io([number("Height", default=2.0)])])
-    for way in ("inverse", "memfile"):
+    for way in ways():
         assert stage.call("geonodes.node_tree", asked, rehearse=way)["reverted_by"] == way
     answer = stage.call("geonodes.node_tree", asked)
     assert sorted(change[1] for change in answer["changes"]) == ["GN_Outer", "GN_Thing", "Thing", "Twin"]
@@ -114,8 +121,7 @@ def test_a_changed_interface_reaches_other_objects_and_groups_that_use_the_tree(
 
 
 @pytest.mark.proves("GN-TREE-02")
-@pytest.mark.parametrize("way", ["inverse", "memfile"])
-def test_a_failed_operation_leaves_the_old_tree_untouched(stage: Stage, way: str) -> None:
+def test_a_failed_operation_leaves_the_old_tree_untouched(stage: Stage) -> None:
     build(stage, node("box", CUBE), link(("box", "Mesh"), OUT))
     held = tree().as_pointer()
     (finding,) = attempt(
@@ -124,9 +130,10 @@ def test_a_failed_operation_leaves_the_old_tree_untouched(stage: Stage, way: str
     assert finding["pointer"] == "/operations/1/to/node_id"
     assert tree().as_pointer() == held
     assert "ball" not in tree().nodes
-    again = stage.call("geonodes.node_tree", payload(node("ball", "GeometryNodeMeshUVSphere")), rehearse=way)
-    assert again["reverted_by"] == way
-    assert "ball" not in tree().nodes
+    for way in ways():
+        again = stage.call("geonodes.node_tree", payload(node("ball", "GeometryNodeMeshUVSphere")), rehearse=way)
+        assert again["reverted_by"] == way
+        assert "ball" not in tree().nodes
 
 
 def test_an_operation_that_was_done_cannot_be_done_again(stage: Stage) -> None:

@@ -41,6 +41,9 @@ class Evaluation(SceneReader):
         for instance in self.depsgraph().object_instances:
             if instance.is_instance and instance.parent == evaluated:
                 one = _of_data(instance.object.data, open_edges)
+                if instance.object.type == "CURVE":
+                    # Curves that nodes made have no splines here: that there are some is all that can be said.
+                    one = replace(one, curves=max(1, one.curves))
                 # Other components of the object itself come as instances that stand where it stands.
                 loose += instance.object.type == "MESH"
                 facts.append(_moved(one, (origin @ np.array(instance.matrix_world))[None]))
