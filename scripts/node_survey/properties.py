@@ -29,6 +29,19 @@ def common_properties(node: Any) -> dict[str, Any]:
     return found
 
 
+def not_kept(node: Any) -> list[str]:
+    """The switches that all nodes share and that this one does not keep: Blender 5.0 mutes no zones."""
+    found: list[str] = []
+    for name in COMMON:
+        before = getattr(node, name, None)
+        if isinstance(before, bool):
+            setattr(node, name, not before)
+            if getattr(node, name) == before:
+                found.append(name)
+            setattr(node, name, before)
+    return found
+
+
 def own_properties(node: Any) -> dict[str, Any]:
     """The properties that the type adds to those, in Blender's order, without lists of items."""
     types: Any = bpy.types

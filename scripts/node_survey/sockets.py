@@ -27,7 +27,7 @@ def describe_socket(socket: Any) -> dict[str, Any]:
 
 
 def _range(socket: Any) -> dict[str, Any]:
-    """The least and the greatest value that the editor offers; others are taken as well. A socket does not tell them; a group's made after it does."""
+    """The least and the greatest value that the editor offers. A socket does not tell them; a group's that is made after it does."""
     tree = socket.id_data
     item = tree.interface.new_socket("range", in_out="INPUT", socket_type=RANGED[socket.type])
     item.from_socket(socket.node, socket)

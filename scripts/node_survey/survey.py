@@ -9,7 +9,7 @@ import bpy
 from node_survey.items import item_lists
 from node_survey.layouts import combinations, deciding, layout, signature
 from node_survey.links import Fields, conversions, interface_types
-from node_survey.properties import common_properties, own_properties
+from node_survey.properties import common_properties, not_kept, own_properties
 from node_survey.scratch import Scratch, type_names
 from node_survey.sockets import real_sockets
 
@@ -58,6 +58,8 @@ def _node(scratch: Scratch, fields: Fields, name: str, starts: str | None, kinds
             "description": node.bl_rna.description,
             "properties": own_properties(node),
         }
+        if fixed := not_kept(node):
+            found["not_kept"] = fixed
     names = deciding(scratch, name, found["properties"])
     found |= _layouts(scratch, fields, name, names, kinds)
     if names:

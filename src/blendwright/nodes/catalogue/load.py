@@ -70,7 +70,8 @@ class Catalogue:
     def _node(self, bl_idname: str, data: Mapping[str, Any]) -> NodeType:
         sockets = [self._socket(each) for each in data["sockets"]]
         layouts = tuple(_layout(sockets, each) for each in data["layouts"])
-        properties = {**_properties(data["properties"]), **self._common}
+        shared = {name: prop for name, prop in self._common.items() if name not in data.get("not_kept", ())}
+        properties = {**_properties(data["properties"]), **shared}
         return NodeType(
             bl_idname,
             data["label"],
