@@ -13,6 +13,7 @@ from blendwright.cli import (
     audit,
     call,
     doctor,
+    gates,
     history,
     nodes,
     preview,
@@ -44,6 +45,7 @@ app.command("validate")(validate.validate)
 app.command("tools")(tools.tools)
 app.command("nodes")(nodes.nodes)
 app.command("snapshot")(snapshot.snapshot)
+app.command("gates")(gates.gates)
 app.command("log")(history.log)
 app.command("show")(history.show)
 app.command("diff")(history.diff)

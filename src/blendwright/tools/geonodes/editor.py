@@ -13,7 +13,7 @@ from blendwright.contracts.scene import Block, Scene
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.tools.geonodes import properties, sockets, values
 from blendwright.tools.geonodes.interface import GroupIO
-from blendwright.tools.geonodes.wiring import FRAME, INPUT, OUTPUT, ZONES, active_output, first_input, wiring_of
+from blendwright.tools.geonodes.wiring import FRAME, INPUT, OUTPUT, ZONES, Wiring, active_output, first_input, wiring_of
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
@@ -187,7 +187,7 @@ class TreeEditor:
 
     def cleanup(self) -> list[str]:
         """Remove the nodes that do not lead to an output; their names."""
-        unused = unused_nodes(self._tree)
+        unused = unused_nodes(self._tree, wiring_of(self._tree))
         for name in unused:
             self._tree.nodes.remove(self._tree.nodes[name])
         return unused
@@ -196,17 +196,17 @@ class TreeEditor:
         self.group_io.finish()
 
 
-def unused_nodes(tree: Block) -> list[str]:
+def unused_nodes(tree: Block, wiring: Wiring) -> list[str]:
     """The nodes that lead to no output of the group, in order; group nodes and frames around others do not count."""
-    wiring = wiring_of(tree)
     used = wiring.leading_to([name for name, kind in wiring.types.items() if kind in (INPUT, OUTPUT)])
-    frames = {name for name, kind in wiring.types.items() if kind == FRAME}
-    for name in sorted(used - frames):
-        parent = tree.nodes[name].parent
-        while parent is not None:
-            used.add(parent.name)
-            parent = parent.parent
-    return sorted(wiring.types.keys() - used)
+    frames: set[str] = set()
+    for node in tree.nodes:
+        parent = node.parent
+        if parent is not None and node.bl_idname != FRAME and node.name in used:
+            while parent is not None and parent.name not in frames:
+                frames.add(parent.name)
+                parent = parent.parent
+    return sorted(wiring.types.keys() - used - frames)
 
 
 def in_order(socket: Block) -> list[Block]:

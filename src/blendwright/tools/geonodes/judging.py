@@ -11,19 +11,19 @@ from typing import Any
 
 from blendwright.contracts.geometry import GeometryFacts
 from blendwright.contracts.scene import Block, Scene
-from blendwright.tools.geonodes import structure
+from blendwright.tools.geonodes.structure import Structure
 from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
 from blendwright.tools.modifier.inputs import sockets_of
 
 # node_warnings came with Blender 4.5.
 WARNINGS_MIN = (4, 5, 0)
 AXES = "XYZ"
-STRUCTURAL: dict[Gate, Callable[[Block], str]] = {
-    "OUTPUT_CONNECTED": structure.output_not_connected,
-    "NO_INVALID_LINKS": structure.invalid_links,
-    "NO_CYCLES": structure.cycles,
-    "SINGLE_GROUP_IO": structure.several_group_nodes,
-    "NO_UNUSED_NODES": structure.nodes_without_use,
+STRUCTURAL: dict[Gate, Callable[[Structure], str]] = {
+    "OUTPUT_CONNECTED": Structure.output_not_connected,
+    "NO_INVALID_LINKS": Structure.invalid_links,
+    "NO_CYCLES": Structure.cycles,
+    "SINGLE_GROUP_IO": Structure.several_group_nodes,
+    "NO_UNUSED_NODES": Structure.nodes_without_use,
 }
 # What must hold before a gate can be judged.
 BASES: dict[Gate, tuple[Gate, ...]] = {
@@ -38,8 +38,9 @@ def judge(scene: Scene, obj: Block, modifier: Block, asked: Sequence[AskedGate])
     verdicts: dict[Gate, str | None] = {}  # what is wrong; empty when passed; None when not judged
     reasons: dict[Gate, str] = {}
     tree = modifier.node_group
+    structure = Structure(tree)
     for gate, look in STRUCTURAL.items():
-        verdicts[gate] = look(tree)
+        verdicts[gate] = look(structure)
     wants_edges = any(one.gate == "MANIFOLD" for one in asked)
     facts: GeometryFacts | None = None
     for gate in ("EVALUATES", "NON_EMPTY_GEOMETRY", "NO_NODE_WARNINGS"):
@@ -48,7 +49,7 @@ def judge(scene: Scene, obj: Block, modifier: Block, asked: Sequence[AskedGate])
             verdicts[gate], reasons[gate] = None, f"Not judged: {failed[0]} is not passed."
         elif gate == "EVALUATES":
             facts = scene.geometry_facts(obj, open_edges=wants_edges)
-            verdicts[gate] = _not_evaluated(scene, obj, modifier, facts)
+            verdicts[gate] = _not_evaluated(obj, modifier, facts) or structure.not_runnable(scene.version)
         elif gate == "NON_EMPTY_GEOMETRY":
             assert facts is not None
             verdicts[gate] = _empty(facts)
@@ -85,7 +86,7 @@ def _verdict(gate: Gate, wrong: str | None, reason: str, required: bool) -> Verd
     return Verdict(gate=gate, status="failed" if wrong else "passed", required=required, message=wrong)
 
 
-def _not_evaluated(scene: Scene, obj: Block, modifier: Block, facts: GeometryFacts | None) -> str:
+def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> str:
     if not modifier.show_viewport:
         return f"Modifier '{modifier.name}' is switched off. Turn show_viewport on with modifier.set."
     if facts is None:
@@ -94,7 +95,7 @@ def _not_evaluated(scene: Scene, obj: Block, modifier: Block, facts: GeometryFac
     lacking = [socket.name for socket in sockets_of(modifier.node_group) if _needs(socket, held)]
     if lacking:
         return f"The modifier has no value for {', '.join(lacking)}. Set it with geonodes.set_modifier_input."
-    return structure.not_runnable(modifier.node_group, scene.version)
+    return ""
 
 
 def _needs(socket: Block, held: set[str]) -> bool:

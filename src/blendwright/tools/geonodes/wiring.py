@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from blendwright.contracts.scene import Block
 
@@ -17,14 +18,12 @@ ZONES = {
 INPUT, OUTPUT, FRAME = "NodeGroupInput", "NodeGroupOutput", "NodeFrame"
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(NamedTuple):
     """A link by the names of its nodes."""
 
     source: str
     target: str
     is_valid: bool
-    is_muted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +87,15 @@ class Wiring:
 
 
 def wiring_of(tree: Block) -> Wiring:
-    types = {node.name: node.bl_idname for node in tree.nodes}
-    wires = [Wire(link.from_node.name, link.to_node.name, link.is_valid, link.is_muted) for link in tree.links]
-    zones = [name for name, kind in types.items() if kind in ZONES]
-    paired = {name: tree.nodes[name].paired_output for name in zones}
-    return Wiring(types, wires, {name: last.name for name, last in paired.items() if last is not None})
+    types: dict[str, str] = {}
+    pairs: dict[str, str] = {}
+    for node in tree.nodes:
+        kind: str = node.bl_idname
+        types[node.name] = kind
+        if kind in ZONES and node.paired_output is not None:
+            pairs[node.name] = node.paired_output.name
+    wires = [Wire(link.from_node.name, link.to_node.name, link.is_valid) for link in tree.links]
+    return Wiring(types, wires, pairs)
 
 
 def active_output(tree: Block) -> Block | None:
