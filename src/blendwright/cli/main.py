@@ -16,9 +16,11 @@ from blendwright.cli import (
     contract,
     doctor,
     externals,
+    gates,
     history,
     macros,
     metrics,
+    nodes,
     preview,
     recover,
     replay,
@@ -65,7 +67,9 @@ app.command("macros")(macros.macros)
 app.command("schemas")(schemas.schemas)
 app.command("contract")(contract.contract)
 app.command("approve")(approve.approve)
+app.command("nodes")(nodes.nodes)
 app.command("snapshot")(snapshot.snapshot)
+app.command("gates")(gates.gates)
 app.command("log")(history.log)
 app.command("show")(history.show)
 app.command("diff")(history.diff)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from blendwright.contracts.effects import Kind
+from blendwright.contracts.geometry import GeometryFacts
 from blendwright.values.findings import Finding
 
 # A Blender datablock or a structure inside one. Only the worker knows its type, so nothing here can be more precise.
@@ -108,6 +109,10 @@ class Scene(Protocol):
         """The mesh that an object evaluates to, freed at the end; None when it evaluates to no mesh."""
         ...
 
+    def geometry_facts(self, obj: Block, *, open_edges: bool = False) -> GeometryFacts | None:
+        """What an object amounts to after its modifiers, all components and instances; None when it is not evaluated."""
+        ...
+
     def content_hash(self, block: Block) -> str:
         """The content hash of one datablock, in hex."""
         ...
@@ -146,6 +151,12 @@ class Scene(Protocol):
         """Hold a pre-image of a datablock, after which it may be written into freely in this step.
 
         Not for scenes and collections: use `set`, `link` and `unlink` on those."""
+        ...
+
+    def redraft(self, tree: Block) -> AbstractContextManager[Block]:
+        """A copy of a node group, to write into freely; at the end of the `with` block it takes the group's place everywhere.
+
+        When the block raises, the group is as it was and nobody has seen the copy."""
         ...
 
     def set(self, target: Block, attribute: str, value: Any, *, owner: Block | None = None) -> None:

@@ -97,6 +97,13 @@ class Tool(Generic[A, R]):
         """What is not as promised, read back from the data."""
         raise NotImplementedError
 
+    def examine(self, args: A, blender: Version | None) -> Iterable[Finding]:
+        """What is wrong with the arguments that their schema cannot say. Pure: no scene, no Blender; pointers into the arguments.
+
+        Without a version: what no supported Blender would take.
+        """
+        return ()
+
     # ------------------------------------------------------------------ promises that may depend on the arguments
 
     def determinism_for(self, args: A) -> Determinism:

@@ -1,7 +1,7 @@
 """Phase 1 of a call: arguments against the tool's schema, every finding with its pointer, then in canonical form.
 
 What is no JSON at all is found first. Then JSON Schema speaks, since its pointers are exact; the argument model fills in
-defaults, trims, and has the last word on what a schema cannot say.
+defaults, trims, and says what a schema cannot. What only the tool knows of its arguments comes last.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def canonical_arguments(tool: AnyTool, raw: Any) -> tuple[dict[str, Any], tuple[
         model = tool.args_model.model_validate(raw)
     except ValidationError as error:
         return {}, tuple(_model_findings(type(tool), error))
-    return model.model_dump(mode="json"), ()
+    findings = tuple(tool.examine(model, None))
+    return ({}, findings) if findings else (model.model_dump(mode="json"), ())
 
 
 @cache

@@ -164,3 +164,5 @@ class _Checks:
             for finding in gate(self._terms, self._blender, tool, model, level=operation.safety_level):
                 if finding.fault is not Fault.NONDETERMINISTIC_REFUSED:
                     yield operation.as_a_whole(finding)
+            for finding in tool.examine(model, self._blender.version):
+                yield operation.in_arguments(finding)

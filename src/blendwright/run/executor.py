@@ -98,7 +98,11 @@ class Executor:
         try:
             self._agreement.contract()
             clock.leave_out()  # starting Blender belongs to no phase of a call
-            findings = tuple(self._agreement.objections(call, determinism))
+            blender = self._scene.profile
+            findings = (
+                *self._agreement.objections(call, determinism),
+                *tool.examine(call.model, blender.version),
+            )
         except Refusal as refused:
             findings = refused.findings
         except (WorkerError, RebuildFailed) as error:

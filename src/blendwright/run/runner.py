@@ -230,13 +230,15 @@ class Runner:
     def _gates(
         self, schedule: Schedule, calls: Sequence[Invocation], determinism: Determinism | None
     ) -> tuple[Finding, ...]:
-        """Everything that contract and policy say against the operations that would run."""
+        """Everything that contract, policy and this very Blender say against the operations that would run."""
         operations = {operation.id: operation for operation in schedule.order}
+        version = self._scene.profile.version
         findings: list[Finding] = []
         for call in calls:
             operation = operations[call.operation_id]
             for finding in self._agreement.objections(call, determinism):
                 findings.append(operation.as_a_whole(finding))
+            findings += [operation.in_arguments(finding) for finding in call.tool.examine(call.model, version)]
             if call.alone:
                 _, found = self._files.normalised(call.tool, dict(call.args))
                 findings += [operation.in_arguments(finding) for finding in found if finding.fault in POLICY]

@@ -20,6 +20,11 @@ from blendwright.tools.collection.unlink_object import UnlinkObject
 from blendwright.tools.curve.create import CreateCurve
 from blendwright.tools.file.export import ExportFile
 from blendwright.tools.file.import_ import ImportFile
+from blendwright.tools.geonodes.gates import Gates
+from blendwright.tools.geonodes.inspect import InspectTree
+from blendwright.tools.geonodes.node_tree import NodeTree
+from blendwright.tools.geonodes.patch import Patch
+from blendwright.tools.geonodes.set_modifier_input import SetModifierInput
 from blendwright.tools.light.create import CreateLight
 from blendwright.tools.light.expose import Expose
 from blendwright.tools.light.set import SetLight
@@ -84,6 +89,12 @@ CATALOG: tuple[type[AnyTool], ...] = (
     # file
     ExportFile,
     ImportFile,
+    # geonodes
+    Gates,
+    InspectTree,
+    NodeTree,
+    Patch,
+    SetModifierInput,
     # light
     CreateLight,
     Expose,

@@ -6,8 +6,10 @@ from typing import Any
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
+from blendwright.blender.scene.evaluation import Evaluation
 from blendwright.blender.scene.interchange import Interchange
 from blendwright.blender.scene.record import MASTER
+from blendwright.blender.scene.redrafting import Redrafting
 from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rendering import Rendering
 from blendwright.contracts.effects import Kind
@@ -15,7 +17,7 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 
-class BpyScene(Removal, Interchange, Rendering):
+class BpyScene(Removal, Redrafting, Interchange, Rendering, Evaluation):
     """Implements `blendwright.contracts.scene.Scene`: all its parts, and names, which concern all of them."""
 
     def rename(self, block: Any, name: str) -> None:

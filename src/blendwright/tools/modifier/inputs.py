@@ -51,14 +51,24 @@ def problems(scene: Scene, tree: Block, inputs: Mapping[str, Any], at: str) -> I
         found = _find(sockets, key)
         if len(found) == 1:
             yield from _misfit(scene, found[0], value, place)
-        elif found:
-            known = ", ".join(socket.identifier for socket in found)
-            message = f"{len(found)} inputs of '{tree.name}' are called '{key}'"
-            yield Finding(Fault.ARGS_INVALID, message, place, f"Use an identifier: {known}.")
         else:
-            names = [socket.name for socket in sockets]
-            cure = did_you_mean(key, names, otherwise="Known inputs: " + (", ".join(names) or "none") + ".")
-            yield Finding(Fault.TARGET_NOT_FOUND, f"node group '{tree.name}' has no input '{key}'", place, cure)
+            yield not_one(tree, found, key, place)
+
+
+def named(tree: Block, key: str) -> list[Block]:
+    """The inputs of a tree that a key means; more than one when they share a name."""
+    return _find(sockets_of(tree), key)
+
+
+def not_one(tree: Block, found: list[Block], key: str, at: str) -> Finding:
+    """What is wrong with a key that does not mean exactly one input."""
+    if found:
+        known = ", ".join(socket.identifier for socket in found)
+        message = f"{len(found)} inputs of '{tree.name}' are called '{key}'"
+        return Finding(Fault.ARGS_INVALID, message, at, f"Use an identifier: {known}.")
+    names = [socket.name for socket in sockets_of(tree)]
+    cure = did_you_mean(key, names, otherwise="Known inputs: " + (", ".join(names) or "none") + ".")
+    return Finding(Fault.TARGET_NOT_FOUND, f"node group '{tree.name}' has no input '{key}'", at, cure)
 
 
 def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:

@@ -1,0 +1,147 @@
+"""Which links Blender takes: between which types of socket, and where a field may go.
+
+An input takes single values, fields, or only grids. An output is a field always, or when one of the inputs that it follows is.
+All of it is found by linking and asking whether the link is valid.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from node_survey.scratch import Scratch
+
+NUMBERS = ("VALUE", "INT", "BOOLEAN", "VECTOR", "RGBA")
+FIELDS = (*NUMBERS, "ROTATION", "MATRIX")
+
+
+def conversions() -> dict[str, list[str]]:
+    """By type of output: the types of input that it can be linked to."""
+    data: Any = bpy.data
+    tree = data.node_groups.new("conversions", "GeometryNodeTree")
+    for name in socket_types():
+        for direction in ("INPUT", "OUTPUT"):
+            tree.interface.new_socket(name, in_out=direction, socket_type=name)
+    source, target = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    found: dict[str, list[str]] = {}
+    for output in list(source.outputs)[:-1]:
+        taken = [socket.type for socket in list(target.inputs)[:-1] if _valid(tree, output, socket)]
+        found[output.type] = sorted(set(taken))
+    # A menu that nobody has given items fits nowhere: ask one that has some.
+    menu = next(output for output in source.outputs if output.type == "MENU")
+    if _valid(tree, menu, tree.nodes.new("GeometryNodeMenuSwitch").inputs[0]):
+        found["MENU"] = ["MENU"]
+    return found
+
+
+def socket_types() -> dict[str, str]:
+    """Every socket type that a group can have, by its name: what is its kind of value."""
+    data: Any = bpy.data
+    types: Any = bpy.types
+    tree = data.node_groups.new("types", "GeometryNodeTree")
+    found: dict[str, str] = {}
+    for name in sorted(dir(types)):
+        if not name.startswith("NodeSocket") or not hasattr(
+            types, name.replace("NodeSocket", "NodeTreeInterfaceSocket")
+        ):
+            continue
+        try:
+            item = tree.interface.new_socket(name, in_out="INPUT", socket_type=name)
+        except (TypeError, RuntimeError):
+            continue
+        if item is not None:
+            found[name] = ""
+    node = tree.nodes.new("NodeGroupInput")
+    for socket in list(node.outputs)[:-1]:
+        found[socket.name] = socket.type
+    return {name: kind for name, kind in found.items() if kind}
+
+
+def interface_types() -> list[str]:
+    """The types that a group's socket can be made of; the others are variants that a subtype gives."""
+    data: Any = bpy.data
+    tree = data.node_groups.new("interface", "GeometryNodeTree")
+    found: list[str] = []
+    for name in socket_types():
+        item = tree.interface.new_socket(name, in_out="INPUT", socket_type=name)
+        if item is not None and item.socket_type == name:
+            found.append(name)
+    return found
+
+
+def _valid(tree: Any, source: Any, target: Any) -> bool:
+    link = tree.links.new(target, source)
+    valid = bool(link.is_valid)
+    tree.links.remove(link)
+    return valid
+
+
+class Fields:
+    """Tries fields on the sockets of nodes in a scratch tree."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        new = scratch.tree.nodes.new
+        index, value = new("GeometryNodeInputIndex").outputs[0], new("ShaderNodeValue").outputs[0]
+        self._single: dict[str, Any] = dict.fromkeys(NUMBERS, value)
+        self._field: dict[str, Any] = dict.fromkeys(NUMBERS, index)
+        self._sink: dict[str, Any] = dict.fromkeys(NUMBERS, new("GeometryNodeMeshCube").inputs["Vertices X"])
+        for kind, maker in (("ROTATION", "FunctionNodeEulerToRotation"), ("MATRIX", "FunctionNodeCombineTransform")):
+            self._single[kind] = new(maker).outputs[0]
+            varied = new(maker)
+            scratch.link(index, varied.inputs[0])
+            self._field[kind] = varied.outputs[0]
+        # A rotation or a matrix goes to the same sink by way of its parts.
+        self._through = {kind: new(name) for kind, name in
+                         (("ROTATION", "FunctionNodeRotationToEuler"), ("MATRIX", "FunctionNodeSeparateTransform"))}  # fmt: skip
+        # Takes fields and single values, but nothing else: what it refuses is a grid or the like.
+        self._taker = new("GeometryNodeSetPosition").inputs["Offset"]
+
+    def takes(self, socket: Any) -> str | None:
+        """What an input takes: "single", "field" (and single), "other"; None where fields are no matter."""
+        if socket.type not in FIELDS:
+            return None
+        if not self._scratch.valid(self._single[socket.type], socket):
+            return "other"
+        return "field" if self._scratch.valid(self._field[socket.type], socket) else "single"
+
+    def gives(self, socket: Any, inputs: list[Any]) -> Any:
+        """What an output is: "single", "field", "implicit" (a field unless inputs are linked), "other", or the inputs that it
+        follows, by identifier."""
+        if socket.type not in FIELDS:
+            return None
+        if not self._is_single(socket):
+            return self._of_itself(socket, inputs)
+        followed: list[str] = []
+        for each in inputs:
+            link = self._scratch.link(self._field[each.type], each)
+            if not self._is_single(socket):
+                followed.append(each.identifier)
+            self._scratch.tree.links.remove(link)
+        return followed or "single"
+
+    def _of_itself(self, socket: Any, inputs: list[Any]) -> str:
+        """An output that is no single value with nothing linked; perhaps since an input is the position or the like then."""
+        if not self._is_field(socket):
+            return "other"
+        links = [self._scratch.link(self._single[each.type], each) for each in inputs]
+        single = self._is_single(socket)
+        for link in links:
+            self._scratch.tree.links.remove(link)
+        return "implicit" if single else "field"
+
+    def _is_single(self, socket: Any) -> bool:
+        return self._reaches(socket, self._sink["VALUE"])
+
+    def _is_field(self, socket: Any) -> bool:
+        return self._reaches(socket, self._taker)
+
+    def _reaches(self, socket: Any, sink: Any) -> bool:
+        through = self._through.get(socket.type)
+        if through is None:
+            return self._scratch.valid(socket, sink)
+        link = self._scratch.link(socket, through.inputs[0])
+        valid = self._scratch.valid(through.outputs[0], sink)
+        self._scratch.tree.links.remove(link)
+        return valid

@@ -1,0 +1,95 @@
+"""The properties of a node type: what each takes, and what a new node has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from node_survey.scratch import choices, plain
+
+# What every node has and a plan may set. The rest of the base is state of the editor.
+COMMON = ("label", "location", "width", "mute", "hide", "parent", "use_custom_color", "color", "warning_propagation")
+# Which item is highlighted in a list, and whether the viewer is on: state of the editor as well.
+EDITOR = ("active_index", "active_item", "active_input_index", "active_output_index", "active_main_index",
+          "active_generation_index", "is_active_output", "ui_shortcut", "show_ui", "inspection_index")  # fmt: skip
+STRUCTURED = {"ColorRamp": "COLOR_RAMP", "CurveMapping": "CURVE_MAPPING"}
+# Left-overs of materials that geometry trees do not read.
+UNREAD = ("TexMapping", "ColorMapping")
+WIDEST = {"INT": 2**31, "FLOAT": 3.4e38}
+
+
+def common_properties(node: Any) -> dict[str, Any]:
+    """The properties that all nodes share."""
+    known = node.bl_rna.properties
+    found = {name: describe(node, known[name]) for name in COMMON if name in known}
+    # Each type has its own width and place to begin with.
+    for name in ("width", "location"):
+        found[name].pop("default")
+    return found
+
+
+def not_kept(node: Any) -> list[str]:
+    """The switches that all nodes share and that this one does not keep: Blender 5.0 mutes no zones."""
+    found: list[str] = []
+    for name in COMMON:
+        before = getattr(node, name, None)
+        if isinstance(before, bool):
+            setattr(node, name, not before)
+            if getattr(node, name) == before:
+                found.append(name)
+            setattr(node, name, before)
+    return found
+
+
+def own_properties(node: Any) -> dict[str, Any]:
+    """The properties that the type adds to those, in Blender's order, without lists of items."""
+    types: Any = bpy.types
+    shared = {prop.identifier for prop in types.Node.bl_rna.properties}
+    found: dict[str, Any] = {}
+    for prop in node.bl_rna.properties:
+        if prop.identifier in shared or prop.identifier in EDITOR or prop.type == "COLLECTION":
+            continue
+        described = describe(node, prop)
+        if described is not None:
+            found[prop.identifier] = described
+    return found
+
+
+def describe(holder: Any, prop: Any) -> Any:
+    """One property as data; None when it cannot be set."""
+    if prop.type == "POINTER":
+        return _pointer(holder, prop)
+    if prop.is_readonly:
+        return None
+    found: dict[str, Any] = {"type": prop.type, "default": plain(getattr(holder, prop.identifier))}
+    if prop.type == "ENUM" and prop.is_enum_flag:
+        found |= {"items": sorted(item.identifier for item in prop.enum_items), "several": True}
+    elif prop.type == "ENUM":
+        found["items"] = choices(holder, prop.identifier)
+    elif prop.type in WIDEST:
+        found |= _range(prop)
+        if prop.is_array:
+            found["size"] = prop.array_length
+    return found
+
+
+def _range(prop: Any) -> dict[str, Any]:
+    widest = WIDEST[prop.type]
+    found: dict[str, Any] = {}
+    if prop.hard_min > -widest:
+        found["min"] = plain(prop.hard_min)
+    if prop.hard_max < widest - 1:
+        found["max"] = plain(prop.hard_max)
+    return found
+
+
+def _pointer(holder: Any, prop: Any) -> dict[str, Any] | None:
+    kind = prop.fixed_type.identifier
+    if kind in STRUCTURED:
+        return {"type": STRUCTURED[kind]}
+    if prop.identifier in ("parent", "paired_output"):
+        return {"type": "NODE", "default": None}
+    if kind in UNREAD or prop.is_readonly:
+        return None
+    return {"type": "DATABLOCK", "kind": kind, "default": None}

@@ -1,0 +1,86 @@
+"""blendwright gates: whether the geometry-nodes tree of an object passes its gates."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import blendwright
+from blendwright.cli.call import exit_code
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, fail, print_json
+
+MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not_judged": ("?", "yellow")}
+
+
+def gates(
+    name: Annotated[str, typer.Argument(metavar="OBJECT", help="The object whose tree is judged.")],
+    modifier: Annotated[
+        str | None,
+        typer.Option("--modifier", metavar="NAME", help="Its modifier; the only one with nodes when left out."),
+    ] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--gate",
+            metavar="GATE[=VALUE]",
+            help="Require this too: MANIFOLD, MIN_VERTICES=100, MAX_SIZE=2,2,2, HAS_ATTRIBUTE=mask; repeatable.",
+        ),
+    ] = None,
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Judge a geometry-nodes tree; ends with 1 when a required gate is not passed."""
+    args: dict[str, Any] = {"object_name": name, "gates": [_asked(text) for text in gate or ()]}
+    if modifier is not None:
+        args["modifier_name"] = modifier
+    with tempfile.TemporaryDirectory() as aside:
+        # A file that is only looked at begins no workspace.
+        place = workspace if scene is None else aside
+        with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:
+            outcome = opened.outcome("geonodes.gates", args)
+    if not outcome.ok or outcome.result is None:
+        cure = outcome.findings[0].cure if outcome.findings else None
+        fail("failed", outcome.message, cure, exit_code(outcome))
+    if json:
+        print_json(outcome.result)
+    else:
+        _show(dict(outcome.result))
+    return Exit.DONE if outcome.result["success"] else Exit.FAILED
+
+
+def _asked(text: str) -> dict[str, Any]:
+    """GATE or GATE=VALUE; numbers and lists of numbers are taken as such, for the gates that want them."""
+    gate, given, value = text.partition("=")
+    if not given:
+        return {"gate": gate}
+    if gate == "HAS_ATTRIBUTE":
+        return {"gate": gate, "value": value}
+    try:
+        numbers = [float(part) for part in value.split(",")]
+    except ValueError:
+        return {"gate": gate, "value": value}
+    if len(numbers) == 1:
+        return {"gate": gate, "value": int(numbers[0]) if numbers[0].is_integer() else value}
+    return {"gate": gate, "value": numbers}
+
+
+def _show(report: dict[str, Any]) -> None:
+    out = console()
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for verdict in report["gates"]:
+        mark, style = MARKS[verdict["status"]]
+        name = verdict["gate"] + ("" if verdict["required"] else " (advisory)")
+        table.add_row(Text(mark, style=style), Text(name), Text(verdict["message"], style="dim"))
+    out.print(table)
+    if report["geometry"] is not None:
+        size = " x ".join(f"{length:g}" for length in report["geometry"]["size"])
+        counts = [f"{count} {what}" for what, count in report["geometry"].items() if what != "size" and count]
+        out.print(Text(f"{report['node_group']}: {', '.join(counts) or 'nothing'}; {size} m", style="dim"))
+    verdict = "passed" if report["success"] else "failed: " + ", ".join(report["failed_gates"])
+    out.print(Text(verdict, style="bold green" if report["success"] else "bold red"))

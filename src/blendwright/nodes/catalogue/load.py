@@ -1,0 +1,133 @@
+"""Reads the catalogue of a Blender version when it is first asked for, and each node type of it when it is first looked up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from blendwright.nodes.catalogue.model import ItemList, ItemSocket, Layout, NodeType, Property, SocketType
+
+# The Blenders whose catalogues are here, the newest first. It speaks for plans that are checked without a Blender.
+VERSIONS = ("5.0", "4.5", "4.2")
+NEWEST = VERSIONS[0]
+SIDES = ("inputs", "outputs", "off")
+
+
+class Catalogue:
+    """The node types of one Blender version."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.blender: str = data["blender"]
+        self.interface_types: tuple[str, ...] = tuple(data["interface_types"])
+        self._nodes: dict[str, Any] = data["nodes"]
+        self._kinds: dict[str, str] = data["socket_types"]
+        self._conversions: dict[str, list[str]] = data["conversions"]
+        self._common = _properties(data["common"])
+        self._read: dict[str, NodeType] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __contains__(self, bl_idname: object) -> bool:
+        return bl_idname in self._nodes
+
+    def find(self, bl_idname: str) -> NodeType | None:
+        """The node type of that name."""
+        if bl_idname not in self._nodes:
+            return None
+        if bl_idname not in self._read:
+            self._read[bl_idname] = self._node(bl_idname, self._nodes[bl_idname])
+        return self._read[bl_idname]
+
+    def all(self) -> Iterator[NodeType]:
+        for name in self._nodes:
+            found = self.find(name)
+            if found is not None:
+                yield found
+
+    def kind(self, socket_type: str) -> str:
+        """The type of value of a socket type: NodeSocketFloatFactor holds a VALUE."""
+        return self._kinds[socket_type]
+
+    @property
+    def common(self) -> Mapping[str, Property]:
+        """The properties that every node has."""
+        return self._common
+
+    def converts(self, source: str, target: str) -> bool:
+        """Whether a link from one kind of value to another is valid."""
+        return target in self._conversions[source]
+
+    def converted_to(self, source: str) -> Sequence[str]:
+        return self._conversions[source]
+
+    def _node(self, bl_idname: str, data: Mapping[str, Any]) -> NodeType:
+        sockets = [self._socket(each) for each in data["sockets"]]
+        layouts = tuple(_layout(sockets, each) for each in data["layouts"])
+        shared = {name: prop for name, prop in self._common.items() if name not in data.get("not_kept", ())}
+        properties = {**_properties(data["properties"]), **shared}
+        return NodeType(
+            bl_idname,
+            data["label"],
+            data["description"],
+            properties,
+            {name: _items(name, each) for name, each in data.get("items", {}).items()},
+            tuple(data.get("deciding", ())),
+            layouts,
+            {tuple(words.split("|")): number for words, number in data.get("settings", {}).items()},
+            data.get("zone_output"),
+            data.get("zone_input"),
+        )
+
+    def _socket(self, data: Mapping[str, Any]) -> SocketType:
+        said = dict(data)
+        for name in ("items", "gives"):
+            if isinstance(said.get(name), list):
+                said[name] = tuple(said[name])
+        return SocketType(kind=self._kinds[data["type"]], **said)
+
+
+def _layout(sockets: Sequence[SocketType], numbers: Mapping[str, list[int]]) -> Layout:
+    inputs, outputs, off = (tuple(sockets[number] for number in numbers.get(side, [])) for side in SIDES)
+    return Layout(inputs, outputs, off)
+
+
+def _properties(data: Mapping[str, dict[str, Any]]) -> dict[str, Property]:
+    found: dict[str, Property] = {}
+    for name, said in data.items():
+        items: tuple[str, ...] = tuple(said.pop("items", ()))
+        found[name] = Property(name, items=items, **said)
+    return found
+
+
+def _items(name: str, data: Mapping[str, Any]) -> ItemList:
+    return ItemList(
+        name,
+        data["named"],
+        tuple(ItemSocket(**each) for each in data["sockets"]),
+        _properties(data["properties"]),
+        tuple(data["default"]),
+        data.get("type_key"),
+        data.get("types", {}),
+    )
+
+
+@cache
+def catalogue(blender: str = NEWEST) -> Catalogue:
+    """The catalogue of a version in `VERSIONS`."""
+    text = files("blendwright.nodes.catalogue").joinpath(f"{blender}.json").read_bytes()
+    return Catalogue(json.loads(text))
+
+
+def catalogue_for(version: Sequence[int] | None) -> Catalogue | None:
+    """The catalogue of a Blender, by its version; None where we have none. Without a version, the newest."""
+    if version is None:
+        return catalogue()
+    name = f"{version[0]}.{version[1]}"
+    return catalogue(name) if name in VERSIONS else None

@@ -1,0 +1,43 @@
+"""Finds node types by words of their names, sockets and descriptions, the best match first."""
+
+from __future__ import annotations
+
+from blendwright.nodes.catalogue.load import Catalogue
+from blendwright.nodes.catalogue.model import NodeType
+from blendwright.values.findings import did_you_mean
+
+
+def search(catalogue: Catalogue, query: str) -> list[NodeType]:
+    """The node types in which every word of the query occurs."""
+    words = query.casefold().split()
+    ranked = [(rank, node.label, node.bl_idname, node) for node in catalogue.all() if (rank := _rank(node, words))]
+    return [node for *_, node in sorted(ranked, key=lambda found: found[:3])]
+
+
+def suggestion(catalogue: Catalogue, name: str) -> str:
+    """A cure for a node type that there is not: similar names, or types whose label is meant."""
+    by_label: dict[str, str] = {}
+    for node in catalogue.all():
+        by_label.setdefault(node.label.casefold().replace(" ", ""), node.bl_idname)
+    bare = name.casefold().replace(" ", "").replace("_", "")
+    for prefix in ("geometrynode", "shadernode", "functionnode"):
+        bare = bare.removeprefix(prefix)
+    if bare in by_label:
+        return f"Did you mean '{by_label[bare]}'?"
+    return did_you_mean(name, catalogue, otherwise="List node types: blendwright nodes")
+
+
+def _rank(node: NodeType, words: list[str]) -> int:
+    """0 when a word is nowhere; else how far from the name the farthest of them is."""
+    names = f"{node.label} {node.bl_idname}".casefold()
+    places = (names, _of_sockets(node), node.description.casefold())
+    ranks = [next((number for number, text in enumerate(places, 2) if word in text), 0) for word in words]
+    if not all(ranks):
+        return 0
+    return 1 if " ".join(words) == node.label.casefold() else max(ranks, default=1)
+
+
+def _of_sockets(node: NodeType) -> str:
+    names = [socket.name for layout in node.layouts for socket in (*layout.inputs, *layout.outputs)]
+    choices = [item for each in node.properties.values() for item in each.items if each.type == "ENUM"]
+    return " ".join((*names, *choices)).casefold()

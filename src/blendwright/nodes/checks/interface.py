@@ -1,0 +1,90 @@
+"""What is wrong with the sockets that a payload gives its group, and what the group has afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from blendwright.nodes.catalogue.model import Side, SocketType
+from blendwright.nodes.checks.edits import SetInterface
+from blendwright.nodes.checks.state import GROUP_INPUT, GROUP_OUTPUT, State
+from blendwright.nodes.checks.values import socket_misfits
+from blendwright.nodes.payloads.parts import InterfaceSocket
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
+
+RANGED = ("VALUE", "INT", "VECTOR")
+SIDES: tuple[Side, Side] = ("inputs", "outputs")
+
+
+def interface_misfits(state: State, edit: SetInterface) -> Iterator[Finding]:
+    """What is wrong with the sockets that are listed, and with those to be removed."""
+    for side in SIDES:
+        for number, socket in enumerate(_listed(edit, side) or ()):
+            yield from _misfits(state, socket, f"{edit.at}/{side}/{number}")
+        there = state.interface[side]
+        for number, name in enumerate(_removed(edit, side)):
+            if there is not None and all(socket.name != name for socket in there):
+                names = [socket.name for socket in there]
+                cure = did_you_mean(name, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
+                at = f"{edit.at}/remove_{side}/{number}"
+                yield Finding(Fault.TARGET_NOT_FOUND, f"the group has no {side[:-1]} '{name}'", at, cure)
+
+
+def _misfits(state: State, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
+    known = state.catalogue.interface_types
+    if socket.socket_type not in known:
+        base = next((each for each in known if socket.socket_type.startswith(each)), None)
+        cure = did_you_mean(socket.socket_type, known, otherwise=f"One of: {', '.join(known)}.")
+        cure = f"Use '{base}', and 'subtype' for the rest." if base else cure
+        message = f"a group has no sockets of type '{socket.socket_type}'"
+        yield Finding(Fault.ARGS_INVALID, message, at + "/socket_type", cure)
+        return
+    kind = state.catalogue.kind(socket.socket_type)
+    if kind not in RANGED:
+        for name in ("min", "max"):
+            if getattr(socket, name) is not None:
+                message = f"a socket of type '{socket.socket_type}' has no '{name}'"
+                yield Finding(Fault.ARGS_INVALID, message, f"{at}/{name}", "Leave it out.")
+    elif socket.min is not None and socket.max is not None and socket.min > socket.max:
+        yield Finding(Fault.ARGS_INVALID, "'min' is greater than 'max'", at + "/min", "Give the smaller one as 'min'.")
+    if socket.default is not None:
+        size = [0.0] * socket.dimensions if socket.dimensions and kind == "VECTOR" else None
+        like = SocketType(
+            socket.name, socket.name, socket.socket_type, kind, default=size, min=socket.min, max=socket.max
+        )
+        yield from socket_misfits(like, socket.default, at + "/default")
+
+
+def take_interface(state: State, edit: SetInterface) -> None:
+    """What the group has after the edit. Links of sockets that are gone are gone."""
+    for side in SIDES:
+        there, listed = state.interface[side], _listed(edit, side)
+        before = [socket.name for socket in there or ()]
+        if listed is not None and edit.replace:
+            there = list(listed)
+        elif there is not None:
+            kept = [socket for socket in there if socket.name not in _removed(edit, side)]
+            there = _merged(kept, listed or ())
+        state.interface[side] = there
+        names = [socket.name for socket in there or ()]
+        _drop_links(state, side, {name for name in before if name not in names})
+
+
+def _merged(there: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket]) -> list[InterfaceSocket]:
+    given = {socket.name: socket for socket in listed}
+    merged = [given.pop(socket.name, socket) for socket in there]
+    return [*merged, *given.values()]
+
+
+def _drop_links(state: State, side: Side, gone: set[str]) -> None:
+    holder, end = (GROUP_INPUT, 0) if side == "inputs" else (GROUP_OUTPUT, 1)
+    ids = {node_id for node_id, node in state.nodes.items() if node.type.bl_idname == holder}
+    state.disconnect(lambda link: link[end].node in ids and link[end].key in gone)
+
+
+def _listed(edit: SetInterface, side: Side) -> Sequence[InterfaceSocket] | None:
+    return edit.inputs if side == "inputs" else edit.outputs
+
+
+def _removed(edit: SetInterface, side: Side) -> Sequence[str]:
+    return edit.remove_inputs if side == "inputs" else edit.remove_outputs

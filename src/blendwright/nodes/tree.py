@@ -1,0 +1,165 @@
+"""A whole tree as a value: what `geonodes.inspect` exports, and what a NODE_TREE payload builds again.
+
+Sockets are named by their identifier, except those that come from the group's interface or from a node's list of items: Blender
+gives these a new identifier in every tree, so they go by name (`Name#2` for the second of a name). Properties hold everything else
+that a node knows, lists of items, node groups, the frame around it and the other end of its zone included. Input values are those
+of all inputs that hold one, linked or not. Nothing that only concerns the look of the editor is kept, apart from places and labels.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator
+
+from blendwright.nodes.payloads.node_tree import (
+    CreateNode,
+    DeleteNode,
+    Link,
+    NodeTreePayload,
+    SetGroupIO,
+    SetInputDefault,
+    SetProperty,
+    Socket,
+    TreeTarget,
+    Unlink,
+)
+from blendwright.nodes.payloads.parts import (
+    GIVEN_IDS,
+    GROUP_INPUT,
+    GROUP_OUTPUT,
+    InterfaceSocket,
+    Location,
+    NodeId,
+    Part,
+    PropertyValue,
+    SocketValue,
+    TypeName,
+)
+
+GEOMETRY = "NodeSocketGeometry"
+# Properties that name another node: they are set when all nodes have the rest of theirs.
+LATE = ("paired_output", "parent")
+
+
+class TreeNode(Part):
+    """A node with all that it holds."""
+
+    id: NodeId
+    bl_idname: TypeName
+    location: Location
+    properties: dict[str, PropertyValue] = Field(default={}, description="By Blender's names.")
+    inputs: dict[str, SocketValue] = Field(default={}, description="Values by identifier, or by name (see the module).")
+
+
+class TreeLink(Part):
+    """A link; the order of links is the order in multi-input sockets."""
+
+    source: Socket = Field(alias="from")
+    target: Socket = Field(alias="to")
+
+
+class Interface(Part):
+    """The sockets of the group, in order."""
+
+    inputs: Annotated[tuple[InterfaceSocket, ...], Field(strict=False)] = ()
+    outputs: Annotated[tuple[InterfaceSocket, ...], Field(strict=False)] = ()
+
+
+class Tree(Part):
+    """A tree. The first group input and output go by their given ids and come first, the other nodes in Blender's order."""
+
+    interface: Interface
+    nodes: Annotated[tuple[TreeNode, ...], Field(strict=False)]
+    links: Annotated[tuple[TreeLink, ...], Field(strict=False)]
+
+    @field_validator("nodes")
+    @classmethod
+    def _given_first(cls, nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
+        return tuple(sorted(nodes, key=lambda node: GIVEN_IDS.index(node.id) if node.id in GIVEN_IDS else 2))
+
+    def node(self, node_id: str) -> TreeNode | None:
+        return next((node for node in self.nodes if node.id == node_id), None)
+
+
+def new_tree() -> Tree:
+    """How every new tree starts: what comes in goes out."""
+    geometry = InterfaceSocket(name="Geometry", socket_type=GEOMETRY)
+    ends = (
+        TreeNode(id=GROUP_INPUT, bl_idname="NodeGroupInput", location=(-200.0, 0.0)),
+        TreeNode(id=GROUP_OUTPUT, bl_idname="NodeGroupOutput", location=(200.0, 0.0)),
+    )
+    through = TreeLink.model_validate(
+        {
+            "from": {"node_id": GROUP_INPUT, "socket": geometry.name},
+            "to": {"node_id": GROUP_OUTPUT, "socket": geometry.name},
+        }
+    )
+    return Tree(interface=Interface(inputs=(geometry,), outputs=(geometry,)), nodes=ends, links=(through,))
+
+
+def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
+    """The payload that builds this tree in a new node group.
+
+    Nodes come first, then properties (they decide which sockets there are), then values, then links.
+    """
+    (through,) = new_tree().links
+    operations: list[dict[str, Any]] = [
+        {"op": "unlink", **through.model_dump()},
+        {"op": "set_group_io", "replace": True, **tree.interface.model_dump(mode="json")},
+    ]
+    ids = {node.id for node in tree.nodes}
+    operations += [{"op": "delete_node", "node_id": given} for given in GIVEN_IDS if given not in ids]
+    late: list[dict[str, Any]] = []
+    for node in tree.nodes:
+        place = list(node.location)
+        if node.id in GIVEN_IDS:
+            operations.append(_property(node.id, "location", place))
+        else:
+            made = {"op": "create_node", "node_id": node.id, "bl_idname": node.bl_idname, "location": place}
+            operations.append(made)
+    for node in tree.nodes:
+        for name, value in node.properties.items():
+            (late if name in LATE else operations).append(_property(node.id, name, value))
+    operations += late
+    for node in tree.nodes:
+        for socket, value in node.inputs.items():
+            operations.append({"op": "set_input_default", "node_id": node.id, "socket": socket, "value": value})
+    operations += [{"op": "link", **link.model_dump()} for link in tree.links]
+    return NodeTreePayload.model_validate({"target": target.model_dump(), "operations": operations})
+
+
+def from_payload(payload: NodeTreePayload) -> Tree:
+    """The tree that a payload of `to_payload` builds in a new node group: the same way back, exactly."""
+    nodes: dict[str, dict[str, Any]] = {}
+    for node in new_tree().nodes:
+        nodes[node.id] = {"id": node.id, "bl_idname": node.bl_idname, "location": node.location, **_nothing_set()}
+    interface, links = Interface(), list[Any]()
+    for operation in payload.operations:
+        match operation:
+            case SetGroupIO():
+                interface = Interface(inputs=tuple(operation.inputs or ()), outputs=tuple(operation.outputs or ()))
+            case DeleteNode():
+                del nodes[operation.node_id]
+            case CreateNode():
+                made = {"id": operation.node_id, "bl_idname": operation.bl_idname, "location": operation.location}
+                nodes[operation.node_id] = {**made, **_nothing_set()}
+            case SetProperty(property="location"):
+                nodes[operation.node_id]["location"] = operation.value
+            case SetProperty():
+                nodes[operation.node_id]["properties"][operation.property] = operation.value
+            case SetInputDefault():
+                nodes[operation.node_id]["inputs"][operation.socket] = operation.value
+            case Link():
+                links.append(operation.model_dump(exclude={"op"}))
+            case Unlink():
+                pass
+    return Tree.model_validate({"interface": interface, "nodes": list(nodes.values()), "links": links})
+
+
+def _nothing_set() -> dict[str, Any]:
+    return {"properties": {}, "inputs": {}}
+
+
+def _property(node_id: str, name: str, value: Any) -> dict[str, Any]:
+    return {"op": "set_property", "node_id": node_id, "property": name, "value": value}

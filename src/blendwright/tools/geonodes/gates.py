@@ -1,0 +1,67 @@
+"""geonodes.gates"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
+from blendwright.tools.geonodes.judging import judge
+from blendwright.tools.geonodes.verdicts import AskedGate, GateReport
+from blendwright.values.findings import Finding
+
+
+class GatesArgs(Args):
+    object_name: Name = Field(description="Object whose modifier holds the tree.")
+    modifier_name: Name | None = Field(
+        default=None, description="Its geometry-nodes modifier; the only one when left out."
+    )
+    gates: list[AskedGate] = Field(default=[], max_length=50, description="Gates to require besides the usual ones.")
+
+
+class Gates(Tool[GatesArgs, GateReport]):
+    """Judge a geometry-nodes tree by its gates: is the output connected, are links valid, does it evaluate, is anything there.
+
+    A failed gate is a result, not an error of the call; its message says what to change. What is counted is the object after all
+    of its modifiers, instances as often as they appear."""
+
+    name = "geonodes.gates"
+    version = 1
+    safety_level = SafetyLevel.READ_ONLY
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.NOTHING
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    examples = (
+        Example({"object_name": "Cube"}, (CUBE, MADE)),
+        Example(
+            {
+                "object_name": "Cube",
+                "modifier_name": "GeometryNodes",
+                "gates": [
+                    {"gate": "MANIFOLD"},
+                    {"gate": "MIN_VERTICES", "value": 8},
+                    {"gate": "MAX_SIZE", "value": [2, 2, 2]},
+                ],
+            },
+            (CUBE, MADE),
+        ),
+    )
+
+    def check(self, scene: Scene, args: GatesArgs) -> Iterator[Finding]:
+        yield from no_tree(scene, args.object_name, args.modifier_name)
+
+    def apply(self, scene: Scene, args: GatesArgs) -> GateReport:
+        obj = scene.require(Kind.OBJECT, args.object_name, "/object_name")
+        return judge(scene, obj, modifier_of(obj, args.modifier_name), args.gates)
+
+    def verify(self, scene: Scene, args: GatesArgs, result: GateReport) -> Iterator[Finding]:
+        return iter(())

@@ -1,0 +1,101 @@
+"""Short ways to say node trees in tests: payloads of operations, and calls on a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from blendwright.contracts.step import StepAnswer
+from blendwright.tools.catalog import tools
+
+if TYPE_CHECKING:
+    from stage import Stage
+
+Operation = dict[str, Any]
+NOISE = "ShaderNodeTexNoise"
+CUBE = "GeometryNodeMeshCube"
+JOIN = "GeometryNodeJoinGeometry"
+MOVE = "GeometryNodeSetPosition"
+OUT = ("group_output", "Geometry")
+IN = ("group_input", "Geometry")
+
+
+def node(node_id: str, bl_idname: str, **properties: Any) -> list[Operation]:
+    """A node and its properties."""
+    made: list[Operation] = [{"op": "create_node", "node_id": node_id, "bl_idname": bl_idname}]
+    return made + [prop(node_id, name, value) for name, value in properties.items()]
+
+
+def prop(node_id: str, name: str, value: Any) -> Operation:
+    return {"op": "set_property", "node_id": node_id, "property": name, "value": value}
+
+
+def value(node_id: str, socket: str, held: Any) -> Operation:
+    return {"op": "set_input_default", "node_id": node_id, "socket": socket, "value": held}
+
+
+def link(source: tuple[str, str], target: tuple[str, str], op: str = "link") -> Operation:
+    return {"op": op, "from": end(source), "to": end(target)}
+
+
+def end(socket: tuple[str, str]) -> dict[str, str]:
+    return {"node_id": socket[0], "socket": socket[1]}
+
+
+def payload(operations: Sequence[Operation], name: str = "Thing") -> dict[str, Any]:
+    """A NODE_TREE payload on an object of that name, which it may create."""
+    target = {
+        "object_name": name,
+        "modifier_name": "Nodes",
+        "node_group_name": f"GN_{name}",
+        "allow_create_object": True,
+    }
+    return {"target": target, "operations": list(operations)}
+
+
+def patch(ops: Sequence[Operation], name: str = "Thing") -> dict[str, Any]:
+    """A GN_OPS payload on the same object."""
+    allowed = {"op": "ensure_target", "allow_create_modifier": True, "allow_create_object": True}
+    return {"v": 1, "target": {"object_name": name, "modifier_name": "Nodes"}, "ops": [allowed, *ops]}
+
+
+def wire(source: tuple[str, str], target: tuple[str, str], op: str = "link") -> Operation:
+    """A link as GN_OPS says it."""
+    start, goal = (dict(zip(("node_id", "socket_name"), each, strict=True)) for each in (source, target))
+    return {"op": op, "from": start, "to": goal}
+
+
+def build(stage: Stage, *operations: Operation | list[Operation], name: str = "Thing") -> dict[str, Any]:
+    """Build or change a tree; its result."""
+    return stage.do("geonodes.node_tree", payload(flat(operations), name))
+
+
+def attempt(stage: Stage, *operations: Operation | list[Operation], name: str = "Thing") -> list[dict[str, Any]]:
+    """Operations that Blender's side must refuse by itself and leave everything as it was; the findings."""
+    return unexamined(stage, "geonodes.node_tree", payload(flat(operations), name))
+
+
+def unexamined(stage: Stage, tool: str, args: dict[str, Any]) -> list[dict[str, Any]]:
+    """A call that must be refused without the checks against the catalogue, which would find most of it before."""
+    from blendwright.blender.step import Stepper
+
+    canonical = tools()[tool].args_model.model_validate(args).model_dump(mode="json")
+    request: Any = {"tool": tool, "version": 1, "args": canonical, "cross_check": True}
+    answer = Stepper(stage.state, tools(), stage.scratch).run(request)
+    assert not answer["ok"], args
+    assert answer["after"] == answer["before"] == stage.state.full_root()
+    return answer["findings"]
+
+
+def exported(stage: Stage, name: str = "Thing") -> dict[str, Any]:
+    return stage.do("geonodes.inspect", {"object_name": name})["tree"]
+
+
+def rebuild(stage: Stage, name: str, copy: str) -> StepAnswer:
+    """Build what `geonodes.inspect` exports of one object on another one."""
+    shown = stage.do("geonodes.inspect", {"object_name": name, "formats": ["payload"]})["payload"]
+    return stage.call("geonodes.node_tree", payload(shown["operations"], copy))
+
+
+def flat(operations: Sequence[Operation | list[Operation]]) -> list[Operation]:
+    return [each for part in operations for each in (part if isinstance(part, list) else [part])]
