@@ -152,6 +152,10 @@ class OpenScene:
             image=image, timeout=timeout, cancel=cancel,
         )  # fmt: skip
 
+    def warm(self) -> None:
+        """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
+        self._scene.worker()
+
     @property
     def hash(self) -> str:
         """The fingerprint of the scene as it stands."""

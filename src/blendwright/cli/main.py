@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from blendwright.cli import audit, call, doctor, history, preview, recover, replay, run, snapshot, tools, validate
+from blendwright.cli import audit, call, doctor, history, preview, recover, replay, run, serve, snapshot, tools, validate
 from blendwright.cli.output import Exit, fail
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 
@@ -42,6 +42,7 @@ app.command("gc")(history.gc)
 app.add_typer(audit.app, name="audit")
 app.command("replay")(replay.replay)
 app.command("recover")(recover.recover)
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 
 
