@@ -39,6 +39,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_without_blender.py
 	$(BIN)/python scripts/generate_schemas.py --check
+	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
 	$(BIN)/python scripts/check_docs.py
 
@@ -48,6 +49,7 @@ bench: $(READY)
 # Everything that is generated: published schemas, reference pages, the catalogue's golden file.
 generate: $(READY)
 	$(BIN)/python scripts/generate_schemas.py
+	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
 
 # Pins with hashes, without the names of indexes or hosts.

@@ -1,6 +1,6 @@
 """`python -m blendwright` is the program `blendwright`."""
 
-from blendwright.cli.main import main
+from blendwright.entry import main
 
 if __name__ == "__main__":
     main()

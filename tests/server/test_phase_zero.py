@@ -7,7 +7,7 @@ import pytest
 
 from blendwright.server.phase_zero import INVALID_REQUEST, PARSE_ERROR, broken
 
-GOOD = [
+GOOD: list[dict[str, Any]] = [
     {"jsonrpc": "2.0", "id": 1, "method": "ping"},
     {"jsonrpc": "2.0", "id": "a", "method": "ping", "params": {}},
     {"jsonrpc": "2.0", "method": "notifications/initialized"},

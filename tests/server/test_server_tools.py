@@ -176,8 +176,8 @@ def test_a_run_in_the_background_is_a_job(house: House, era: Era) -> None:
 def test_progress_is_told_operation_by_operation(house: House, era: Era) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 
-    async def heard(done: float, total: float | None, message: str | None) -> None:
-        told.append((done, total, message))
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
 
     async def script(client: Client) -> Any:
         steps = [cube(f"op{number}", f"Progress{era}{number}") for number in range(3)]
@@ -201,7 +201,7 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: H
         await client.call_tool("plan_execute", {"plan": plan(f"before{era}", cube("a", f"Before{era}"))})
         begun = anyio.Event()
 
-        async def heard(done: float, total: float | None, message: str | None) -> None:
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
             begun.set()
 
         async with anyio.create_task_group() as tasks:

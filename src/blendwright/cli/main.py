@@ -9,7 +9,20 @@ from typing import Any
 
 import typer
 
-from blendwright.cli import audit, call, doctor, history, preview, recover, replay, run, serve, snapshot, tools, validate
+from blendwright.cli import (
+    audit,
+    call,
+    doctor,
+    history,
+    preview,
+    recover,
+    replay,
+    run,
+    serve,
+    snapshot,
+    tools,
+    validate,
+)
 from blendwright.cli.output import Exit, fail
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 

@@ -14,7 +14,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from blendwright.server.phase_zero import INVALID_REQUEST, LARGEST_MESSAGE, broken, error
+from blendwright.server.early import LARGEST_MESSAGE
+from blendwright.server.phase_zero import INVALID_REQUEST, broken, error
 from blendwright.values.errors import EnvironmentUnfit
 
 PATH = "/mcp"

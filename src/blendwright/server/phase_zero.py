@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import orjson
 
+from blendwright.server.early import LARGEST_MESSAGE
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
-# Larger than any plan that the dialects accept, small enough that nobody can fill the memory.
-LARGEST_MESSAGE = 64 * 1024 * 1024
 
 
 def broken(raw: bytes, limit: int = LARGEST_MESSAGE) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ import anyio
 import blendwright
 from blendwright.server.answers import Envelope
 from blendwright.server.desk import Desk
+from blendwright.server.early import wire
 from blendwright.server.house import House
 from blendwright.server.jobs import Jobs
 from blendwright.server.service import Service
@@ -50,7 +51,8 @@ async def serve(settings: Settings) -> None:
         if settings.address is None:
             from blendwright.server.stdio import serve_stdio
 
-            await serve_stdio(service.server)
+            with wire() as opened:
+                await serve_stdio(service.server, opened)
         else:
             from blendwright.server.http import serve_http
 

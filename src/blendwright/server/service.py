@@ -115,8 +115,9 @@ def declared(offer: Offer) -> types.Tool:
         output_schema=OUTPUT_SCHEMA,
         annotations=types.ToolAnnotations(
             read_only_hint=offer.read_only,
-            destructive_hint=offer.destructive,
-            idempotent_hint=offer.idempotent,
+            # Without meaning for what only reads, and every byte counts.
+            destructive_hint=None if offer.read_only else offer.destructive,
+            idempotent_hint=None if offer.read_only else offer.idempotent,
             open_world_hint=offer.open_world,
         ),
     )
