@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := build/demo
 
-.PHONY: demo test test-slow test-matrix check bench generate lock clean
+.PHONY: demo test test-slow test-matrix mcp-conformance check bench generate lock clean
 
 $(READY): requirements.txt pyproject.toml scripts/system-libraries
 	bash scripts/system-libraries
@@ -59,3 +59,9 @@ lock:
 
 clean:
 	rm -rf $(VENV) .envs build dist .pytest_cache .ruff_cache .hypothesis
+
+# The protocol's public conformance suite and inspector against our server. They come from npm and are not part of the project.
+NPM := build/npm
+mcp-conformance: $(READY)
+	bash scripts/npm-packages $(NPM) @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0
+	$(BIN)/python scripts/mcp_conformance.py $(NPM)
