@@ -57,6 +57,7 @@ app.command("replay")(replay.replay)
 app.command("recover")(recover.recover)
 app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
+app.command("init-host")(init_host.init_host)
 
 
 def main() -> None:
