@@ -14,6 +14,7 @@ from blendwright.cli import (
     call,
     doctor,
     history,
+    init_host,
     preview,
     recover,
     replay,
