@@ -13,7 +13,7 @@ from blendwright.app.hosts import Host, host_named, installed
 from blendwright.values.errors import BlendwrightError
 
 Check = dict[str, Any]
-SECONDS = 30.0
+SECONDS = 120.0
 
 
 def host_checks(name: str) -> list[Check]:
