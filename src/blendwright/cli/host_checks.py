@@ -42,7 +42,7 @@ def host_checks(name: str) -> list[Check]:
 def _starts(host: Host, command: list[str]) -> Check:
     """Start it as the host would, on a workspace of its own, and ask for its tools."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}}
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
     ]
