@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := build/demo
 
-.PHONY: demo test test-slow test-matrix check bench generate lock clean
+.PHONY: demo test test-slow test-matrix mcp-conformance check bench generate lock clean
 
 $(READY): requirements.txt pyproject.toml scripts/system-libraries
 	bash scripts/system-libraries
@@ -39,6 +39,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_without_blender.py
 	$(BIN)/python scripts/generate_schemas.py --check
+	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
 	$(BIN)/python scripts/generate_refusals.py --check
 	$(BIN)/python scripts/generate_nodes.py --check
@@ -52,6 +53,7 @@ bench: $(READY)
 generate: $(READY)
 	$(BIN)/python scripts/generate_nodes.py
 	$(BIN)/python scripts/generate_schemas.py
+	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
 	$(BIN)/python scripts/generate_refusals.py
 
@@ -62,3 +64,9 @@ lock:
 
 clean:
 	rm -rf $(VENV) .envs build dist .pytest_cache .ruff_cache .hypothesis
+
+# The protocol's public conformance suite and inspector against our server. They come from npm and are not part of the project.
+NPM := build/npm
+mcp-conformance: $(READY)
+	bash scripts/npm-packages $(NPM) @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0
+	$(BIN)/python scripts/mcp_conformance.py $(NPM)

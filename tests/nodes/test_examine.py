@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from blendwright.contracts.session import Session
+
 from blendwright.dialects import operations
 from blendwright.nodes.catalogue.load import VERSIONS, catalogue
 from blendwright.nodes.checks.examine import examine, examine_for
@@ -23,7 +23,9 @@ TARGET = {"object_name": "Cube", "modifier_name": "GeometryNodes", "node_group_n
 
 
 def of_tree(*listed: dict[str, Any], tree: Tree | None = None, blender: str = "5.0") -> list[Finding]:
-    return examine(NodeTreePayload.model_validate({"target": TARGET, "operations": list(listed)}), catalogue(blender), tree)
+    return examine(
+        NodeTreePayload.model_validate({"target": TARGET, "operations": list(listed)}), catalogue(blender), tree
+    )
 
 
 def of_patch(*listed: dict[str, Any], tree: Tree | None = None) -> list[Finding]:

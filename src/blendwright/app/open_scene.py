@@ -232,6 +232,10 @@ class OpenScene:
             image=image, timeout=timeout, cancel=cancel, determinism=determinism,
         )  # fmt: skip
 
+    def warm(self) -> None:
+        """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
+        self._scene.worker()
+
     @property
     def contract(self) -> SessionContract:
         """What this session is held to; starts Blender. Raises Refusal when there can be none with this Blender."""

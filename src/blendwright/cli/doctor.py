@@ -6,13 +6,15 @@ import ctypes
 import platform
 import sys
 import tempfile
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 import blendwright
 from blendwright.bridge.autopsy import LIBRARIES
+from blendwright.cli.host_checks import host_checks
 from blendwright.cli.output import AsJson, Blender, Exit, console, print_json
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.tools import catalog
@@ -21,9 +23,16 @@ from blendwright.values.errors import EnvironmentUnfit
 Check = dict[str, Any]
 
 
-def doctor(blender: Blender = None, json: AsJson = False) -> int:
+def doctor(
+    blender: Blender = None,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="HOST", help="Also check the set-up of this language-model host.")
+    ] = None,
+    json: AsJson = False,
+) -> int:
     """Check that Blendwright can work here; says what is missing and how to get it."""
     checks = [_python(), *([] if blender else _libraries()), *_blender(blender), _catalogue()]
+    checks += [] if host is None else host_checks(host)
     fit = all(check["ok"] or not check["required"] for check in checks)
     if json:
         print_json({"ok": fit, "checks": checks})

@@ -18,6 +18,7 @@ from blendwright.cli import (
     externals,
     gates,
     history,
+    init_host,
     macros,
     metrics,
     nodes,
@@ -26,6 +27,7 @@ from blendwright.cli import (
     replay,
     run,
     schemas,
+    serve,
     snapshot,
     tools,
     validate,
@@ -84,7 +86,9 @@ app.add_typer(audit.app, name="audit")
 app.command("metrics")(metrics.metrics)
 app.command("replay")(replay.replay)
 app.command("recover")(recover.recover)
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
+app.command("init-host")(init_host.init_host)
 
 
 def main() -> None:

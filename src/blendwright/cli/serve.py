@@ -1,0 +1,73 @@
+"""blendwright serve: the engine as an MCP server for language-model hosts."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated, Literal
+
+import anyio
+import typer
+from rich.text import Text
+
+from blendwright.cli.output import Blender, Exit, Workspace, notes
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+TOKEN = "BLENDWRIGHT_TOKEN"
+
+
+def serve(
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="HOST:PORT", help="Streamable HTTP there, instead of stdio.")
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option("--token", metavar="TOKEN", help=f"The bearer token of HTTP; or {TOKEN}; made up otherwise."),
+    ] = None,
+    tools: Annotated[
+        Literal["plans", "direct"], typer.Option("--tools", help="direct adds every tool of the catalogue.")
+    ] = "plans",
+    root: Annotated[
+        list[str] | None, typer.Option("--root", metavar="DIR", help="Files may be read and written here; repeatable.")
+    ] = None,
+    envelope: Annotated[
+        Literal["tool_result", "core"], typer.Option("--envelope", help="The form of results.")
+    ] = "tool_result",
+) -> int:
+    """Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."""
+    from blendwright.server.serve import Settings
+    from blendwright.server.serve import serve as run
+
+    address = None if http is None else _address(http)
+    given = token or os.environ.get(TOKEN) or ""
+    if address is not None and not given:
+        given = secrets.token_urlsafe(24)
+        notes().print(Text("bearer token (shown once): ").append(given, style="bold"))
+    if address is not None:
+        notes().print(Text(f"serving http://{address[0]}:{address[1]}/mcp"))
+    settings = Settings(
+        workspace=Path(workspace),
+        blender=blender,
+        roots=tuple(root or (".",)),
+        direct=tools == "direct",
+        envelope=envelope,
+        address=address,
+        token=given,
+    )
+    anyio.run(run, settings)
+    return Exit.DONE
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        cure = "For example: --http 127.0.0.1:8000"
+        refusal = Refusal([Finding(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "", cure)])
+        refusal.cure = cure
+        raise refusal
+    return host, int(port)

@@ -1,0 +1,25 @@
+"""The way in: `blendwright …` on a command line.
+
+A server on stdio takes over the wire before anything large is loaded, so that its host is answered at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["serve"] and not {"--http", "--help"} & {part.partition("=")[0] for part in arguments}:
+        from blendwright.server.early import receive_early
+
+        with receive_early(arguments):
+            _run()
+    else:
+        _run()
+
+
+def _run() -> None:
+    from blendwright.cli.main import main as run
+
+    run()

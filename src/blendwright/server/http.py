@@ -1,0 +1,116 @@
+"""MCP over streamable HTTP on one address: a bearer token, Host and Origin checks, bounded bodies.
+
+The token is compared in constant time and never logged. Errors have the JSON-RPC form, whoever they are about.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+
+import uvicorn
+from mcp.server.lowlevel.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from blendwright.server.early import LARGEST_MESSAGE
+from blendwright.server.phase_zero import INVALID_REQUEST, broken, error
+from blendwright.values.errors import EnvironmentUnfit
+
+PATH = "/mcp"
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def application(server: Server[Any], token: str, *, host: str, port: int, largest: int = LARGEST_MESSAGE) -> ASGIApp:
+    """The whole web application."""
+    names = sorted({*LOOPBACK, host})
+    security = TransportSecuritySettings(
+        allowed_hosts=[f"{name}:{port}" for name in names],
+        allowed_origins=[f"http://{name}:{port}" for name in names],
+    )
+    inner = server.streamable_http_app(
+        streamable_http_path=PATH, transport_security=security, host=host, max_request_body_size=largest
+    )
+    return Door(inner, token, security, largest)
+
+
+async def serve_http(server: Server[Any], token: str, host: str, port: int) -> None:
+    """Serve until interrupted."""
+    app = application(server, token, host=host, port=port)
+    config = uvicorn.Config(
+        app, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=5
+    )
+    running = uvicorn.Server(config)
+    try:
+        await running.serve()
+    except SystemExit as stopped:
+        raise EnvironmentUnfit(f"{host}:{port} cannot be listened on", cure="Name another port.") from stopped
+
+
+class Door:
+    """Stands in front of the protocol: who may come in, and with what."""
+
+    def __init__(self, app: ASGIApp, token: str, security: TransportSecuritySettings, largest: int) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._security = security
+        self._largest = largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
+        turned_away = self._at_the_door(headers)
+        body = b""
+        if turned_away is None and scope["method"] == "POST":
+            body, whole = await _body(receive, self._largest)
+            problem = broken(body, self._largest) if whole else error(INVALID_REQUEST, "the message is too large")
+            if problem is not None:
+                turned_away = JSONResponse(problem, 400 if whole else 413)
+        if turned_away is not None:
+            await turned_away(scope, receive, send)
+            return
+        await self._app(scope, _again(body, receive) if scope["method"] == "POST" else receive, send)
+
+    def _at_the_door(self, headers: dict[str, str]) -> JSONResponse | None:
+        if headers.get("host") not in self._security.allowed_hosts:
+            return JSONResponse(error(INVALID_REQUEST, "this server does not answer to that Host"), 421)
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._security.allowed_origins:
+            return JSONResponse(error(INVALID_REQUEST, "pages of that Origin may not use this server"), 403)
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token):
+            said = error(INVALID_REQUEST, "a bearer token is needed: the one that `blendwright serve` was started with")
+            return JSONResponse(said, 401, headers={"WWW-Authenticate": "Bearer"})
+        return None
+
+
+async def _body(receive: Receive, largest: int) -> tuple[bytes, bool]:
+    """The body, and whether it is whole: reading ends where it grows too large."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b"".join(parts), True
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > largest:
+            return b"", False
+        if not message.get("more_body", False):
+            return b"".join(parts), True
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    told = False
+
+    async def replay() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay

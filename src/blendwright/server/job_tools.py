@@ -1,0 +1,64 @@
+"""job_status, job_cancel: runs that were begun in the background."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import Args
+from blendwright.server.answers import Answer, refused, succeeded
+from blendwright.server.house import Caller, House
+from blendwright.server.jobs import Job
+from blendwright.server.offers import Offer
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+
+class StatusArgs(Args):
+    job_id: str | None = Field(default=None, description="A job; all of them when left out.")
+    wait_s: float = Field(default=0.0, ge=0, le=60, description="Wait so long for it to end.")
+
+
+class CancelArgs(Args):
+    job_id: str = Field(description="The job to stop.")
+
+
+async def job_status(house: House, caller: Caller, args: StatusArgs) -> Answer:
+    if args.job_id is None:
+        return succeeded("job_status", {"jobs": [job.to_json() for job in house.jobs.all()]})
+    job = house.jobs.find(args.job_id)
+    if job is None:
+        return _unknown("job_status", args.job_id)
+    if args.wait_s and job.answer is not None:
+        await asyncio.wait([asyncio.wrap_future(job.answer)], timeout=args.wait_s)
+    return _told(job)
+
+
+async def job_cancel(house: House, caller: Caller, args: CancelArgs) -> Answer:
+    job = house.jobs.find(args.job_id)
+    if job is None:
+        return _unknown("job_cancel", args.job_id)
+    await asyncio.to_thread(job.cancel.cancel)
+    if job.answer is not None:
+        await asyncio.wait([asyncio.wrap_future(job.answer)], timeout=30)
+    return _told(job, "job_cancel")
+
+
+def _told(job: Job, name: str = "job_status") -> Answer:
+    found = job.to_json()
+    if job.answer is not None and job.answer.done() and job.answer.exception() is None:
+        outcome = job.answer.result().outcome
+        found |= {"ok": outcome.ok, "message": outcome.message, "outcome": outcome.result}
+    return succeeded(name, found)
+
+
+def _unknown(name: str, job_id: str) -> Answer:
+    cure = "Jobs are remembered while the server runs; what was committed is in history_log."
+    return refused(name, (Finding(Fault.TARGET_NOT_FOUND, f"there is no job '{job_id}'", "/job_id", cure),))
+
+
+OFFERS = (
+    Offer("job_status", "How far a background run is, and its result once it ended.", StatusArgs, job_status, True),
+    Offer("job_cancel", "Stop a background run; its current operation is rolled back.", CancelArgs, job_cancel, False),
+)

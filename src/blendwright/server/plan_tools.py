@@ -1,0 +1,208 @@
+"""plan_validate, plan_preview, plan_execute, geonodes_execute: plans from a model, and what became of them."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.plans import parse_plan, render
+from blendwright.contracts.arguments import Args
+from blendwright.contracts.contract import Terms
+from blendwright.plan.refusal import refused as refused_report
+from blendwright.plan.validate import ValidPlan, validate
+from blendwright.server.answers import Answer, refused, succeeded
+from blendwright.server.house import Caller, House
+from blendwright.server.jobs import Job
+from blendwright.server.offers import Offer
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Plan
+from blendwright.values.report import OperationReport, RunReport
+
+PLAN = (
+    "The plan: {request_id, operations:[{operation_id, tool_name, args, depends_on, safety_level}]}, or a steps plan."
+)
+
+
+class ValidateArgs(Args):
+    plan: dict[str, Any] = Field(description=PLAN)
+
+
+class PreviewArgs(ValidateArgs):
+    image: bool = Field(default=False, description="Also a picture of the result.")
+
+
+class ExecuteArgs(ValidateArgs):
+    boundary: Literal["operation", "plan"] = Field(
+        default="operation", description="What a failure takes back: its operation, or the whole plan."
+    )
+    background: bool = Field(default=False, description="Return a job_id at once instead of waiting.")
+    timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline of the whole run.")
+    image: bool = Field(default=False, description="Also a picture of the scene afterwards.")
+    full_report: bool = Field(default=False, description="All operations in the report, not only those that failed.")
+
+
+async def plan_validate(house: House, caller: Caller, args: ValidateArgs) -> Answer:
+    plan = parse_plan(args.plan)
+    valid = await asyncio.to_thread(validate, plan, house.tools, Terms(), macros=house.macros)
+    if isinstance(valid, ValidPlan):
+        found = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
+        return succeeded("plan_validate", found)
+    return ran("plan_validate", refused_report(plan, valid), full=False)
+
+
+async def plan_preview(house: House, caller: Caller, args: PreviewArgs) -> Answer:
+    plan = parse_plan(args.plan)
+
+    def work(opened: OpenScene) -> Answer:
+        with tempfile.TemporaryDirectory() as aside:
+            picture = Path(aside, "preview.png") if args.image else None
+            shown = opened.preview(plan, image=picture, cancel=caller.cancel)
+            images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
+        found = shown.to_json()
+        found["report"] = summary(shown.report, full=False) | {
+            key: found["report"][key] for key in ("totals", "unseen") if key in found["report"]
+        }
+        findings = tuple(shown.report.all_findings())
+        if shown.report.ok:
+            answer = succeeded("plan_preview", found)
+        else:
+            answer = refused("plan_preview", findings or (_unexplained(shown.report),), found)
+        return Answer(answer.outcome, images)
+
+    return await house.ask(caller, work)
+
+
+async def plan_execute(house: House, caller: Caller, args: ExecuteArgs) -> Answer:
+    return await execute(house, caller, "plan_execute", args, parse_plan(args.plan, boundary=args.boundary))
+
+
+async def geonodes_execute(house: House, caller: Caller, args: ExecuteArgs) -> Answer:
+    plan = parse_plan(args.plan, boundary=args.boundary, dialect="geonodes")
+    return await execute(house, caller, "geonodes_execute", args, plan)
+
+
+async def execute(house: House, caller: Caller, name: str, args: ExecuteArgs, plan: Plan) -> Answer:
+    job = house.jobs.begin(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
+
+    def work(opened: OpenScene) -> Answer:
+        done = 0
+
+        def advance(report: OperationReport) -> None:
+            nonlocal done
+            done += 1
+            if job is not None:
+                job.done, job.current = done, f"{report.operation_id} {report.tool}"
+            caller.progress(done, len(plan.operations), f"{report.operation_id} {report.status}")
+
+        report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance)
+        answer = ran(name, report, full=args.full_report)
+        return Answer(answer.outcome, _picture(opened, caller)) if args.image and report.ok else answer
+
+    if job is None:
+        return await house.ask(caller, work)
+    job.answer = house.desk.submit(caller.client, work, caller.cancel)
+    return succeeded(name, _begun(job))
+
+
+def ran(name: str, report: RunReport, *, full: bool) -> Answer:
+    """A report as an answer: the result of the plan's own contract, and a summary that a model can afford to read."""
+    found = {
+        "dialect": report.dialect,
+        "ok": report.ok,
+        "result": render(report),
+        "report": summary(report, full=full),
+    }
+    if report.ok:
+        return succeeded(name, found)
+    findings = tuple(report.all_findings()) or (_unexplained(report),)
+    fault = next((operation.fault for operation in report.operations if operation.fault is not None), None)
+    answer = refused(name, findings, found)
+    return answer if fault is None else Answer(answer.outcome.with_(fault=fault))
+
+
+def summary(report: RunReport, *, full: bool) -> dict[str, Any]:
+    whole = report.to_json()
+    counts: dict[str, int] = {}
+    for operation in report.operations:
+        counts[operation.status] = counts.get(operation.status, 0) + 1
+    kept = [entry for entry in whole["operations"] if full or entry["fault"] is not None or entry["findings"]]
+    if not full:
+        kept = [_short(entry) for entry in kept]
+    hashes = [operation.scene_hash_after for operation in report.operations if operation.scene_hash_after]
+    return {
+        "status": report.status,
+        "request_id": report.request_id,
+        "counts": counts,
+        "scene_hash": hashes[-1] if hashes else None,
+        "operations": kept,
+        "findings": whole["findings"],
+        "repair": whole["repair"],
+        "checkpoint": whole["checkpoint"],
+        "schedule_hash": whole["schedule_hash"],
+        "timings": whole["timings"],
+    }
+
+
+def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: entry[key] for key in ("operation_id", "tool", "status", "fault", "message", "findings")}
+
+
+def _unexplained(report: RunReport) -> Finding:
+    """A run that did not succeed and has no finding says at least which operations were not done."""
+    undone = ", ".join(operation.operation_id for operation in report.operations if not operation.done)
+    return Finding(Fault.EXECUTION_FAILED, f"the run is {report.status}; not done: {undone[:500]}")
+
+
+def _picture(opened: OpenScene, caller: Caller) -> tuple[bytes, ...]:
+    for args in ({}, {"view": "ISO"}):
+        taken: Outcome = opened.outcome("render.preview", {**args, "artifact": "after.png"}, cancel=caller.cancel)
+        if taken.ok:
+            return (Path(taken.artifacts[0]).read_bytes(),)
+    return ()
+
+
+def _begun(job: Job) -> dict[str, Any]:
+    return {**job.to_json(), "next": "Ask job_status with this job_id."}
+
+
+OFFERS = (
+    Offer(
+        "plan_validate",
+        "Check a plan without running it: every finding at once, with JSON pointers and cures. Needs no Blender.",
+        ValidateArgs,
+        plan_validate,
+        read_only=True,
+    ),
+    Offer(
+        "plan_preview",
+        "Run a plan on a disposable copy: what would be created, changed, removed. The scene stays as it is.",
+        PreviewArgs,
+        plan_preview,
+        read_only=True,
+    ),
+    Offer(
+        "plan_execute",
+        "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again. "
+        "Learn tools with tool_search and tool_describe first.",
+        ExecuteArgs,
+        plan_execute,
+        read_only=False,
+        destructive=True,
+    ),
+    Offer(
+        "geonodes_execute",
+        "Run a geometry-nodes plan: {version, steps, done, final_message, meta}. `done` is accepted only when the gates pass.",
+        ExecuteArgs,
+        geonodes_execute,
+        read_only=False,
+        destructive=True,
+    ),
+)

@@ -1,0 +1,30 @@
+"""Progress of a run on its way to the host that asked for it: from the workspace's thread to the event loop, in order."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+
+from mcp.server.session import ServerSession
+
+# Of longer runs only every so manieth operation is told, so that telling never costs more than doing.
+MOST_TOLD = 200
+
+
+class Progress:
+    """Callable from any thread. `told` waits until the host has everything that was said."""
+
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+        self._loop = asyncio.get_running_loop()
+        self._last: Future[None] | None = None
+
+    def __call__(self, done: float, total: float | None, message: str) -> None:
+        every = 1 if total is None else max(1, int(total) // MOST_TOLD)
+        if int(done) % every and done != total:
+            return
+        self._last = asyncio.run_coroutine_threadsafe(self._session.report_progress(done, total, message), self._loop)
+
+    async def told(self) -> None:
+        if self._last is not None:
+            await asyncio.wait([asyncio.wrap_future(self._last)])

@@ -1,0 +1,119 @@
+"""Prompts that teach a model our dialects, with one good example each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from blendwright.server.house import House
+
+Context = ServerRequestContext[Any, Any]
+
+OPERATIONS = """\
+{"request_id": "round-table-1", "operations": [
+  {"operation_id": "top", "tool_name": "mesh.create_primitive", "safety_level": "safe_write", "depends_on": [],
+   "args": {"kind": "cylinder", "name": "TableTop", "radius": 0.6, "depth": 0.04, "location": [0, 0, 0.74]}},
+  {"operation_id": "leg", "tool_name": "mesh.create_primitive", "safety_level": "safe_write", "depends_on": [],
+   "args": {"kind": "cylinder", "name": "TableLeg", "radius": 0.05, "depth": 0.72, "location": [0, 0, 0.36]}},
+  {"operation_id": "wood", "tool_name": "material.ensure_principled", "safety_level": "safe_write", "depends_on": [],
+   "args": {"name": "Oak", "base_color": [0.45, 0.27, 0.12], "roughness": 0.5}},
+  {"operation_id": "paint", "tool_name": "material.assign", "safety_level": "safe_write", "depends_on": ["top", "wood"],
+   "args": {"object": "TableTop", "material": "Oak"}}
+]}"""
+
+GEONODES = """\
+{"version": "1.0", "steps": [
+  {"id": "step_1", "type": "NODE_TREE", "description": "Subdivide the mesh and keep the output connected",
+   "payload": {
+     "target": {"object_name": "Plane", "modifier_name": "GeometryNodes", "node_group_name": "GN_Finer"},
+     "operations": [
+       {"op": "create_node", "node_id": "finer", "bl_idname": "GeometryNodeSubdivideMesh", "location": [0, 0]},
+       {"op": "set_input_default", "node_id": "finer", "socket": "Level", "value": 3},
+       {"op": "link", "from": {"node_id": "group_input", "socket": "Geometry"}, "to": {"node_id": "finer", "socket": "Mesh"}},
+       {"op": "link", "from": {"node_id": "finer", "socket": "Mesh"}, "to": {"node_id": "group_output", "socket": "Geometry"}}
+     ]}}],
+ "done": true, "final_message": "The plane is subdivided three times.", "meta": {"requires_gate_verification": true}}"""
+
+RULES = """\
+Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact and must be free. safety_level is at least that of the tool (read_only,
+safe_write, destructive). depends_on names what must be there first. One request_id per request: keep it when you repair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    name: str
+    description: str
+    arguments: tuple[tuple[str, str, bool], ...]
+    text: str
+
+
+LESSONS = (
+    Lesson(
+        "plan_scene",
+        "Write an operations plan for a request and run it.",
+        (("request", "What to make or change.", True),),
+        "Make this in the Blender scene: {request}\n\nFirst look (scene_find), then learn the tools you need (tool_search, "
+        "tool_describe). Answer with ONE call of plan_execute whose plan is strict JSON of this form:\n" + OPERATIONS + "\n" + RULES,
+    ),
+    Lesson(
+        "repair_plan",
+        "Repair a plan that was refused or failed, with the smallest change.",
+        (("plan", "The plan that was sent.", True), ("failure", "The failure payload and findings that came back.", True)),
+        "This plan failed:\n{plan}\n\nThis came back:\n{failure}\n\nChange only what the findings and minimal_repair_plan name. Keep "
+        "request_id and every operation_id that succeeded: those are skipped. drop: remove the operation and its id from every "
+        "depends_on. replace_args: change fields of that operation, not its id. insert_precondition: add the operation that the "
+        "named one needs. Then call plan_execute with the whole plan.\n" + RULES,
+    ),
+    Lesson(
+        "build_geometry_nodes",
+        "Build or change a geometry-nodes tree on an object.",
+        (("object", "The object to work on.", True), ("goal", "What its geometry should become.", True)),
+        "On the object named {object}: {goal}\n\nSearch nodes with tool_search, then answer with ONE call of geonodes_execute whose "
+        "plan is strict JSON of this form:\n" + GEONODES + "\nAt most 25 steps. group_input and group_output are given ids. Set "
+        "properties before linking sockets that depend on them. `done` is accepted only when the gates pass; when the gate envelope "
+        "comes back, repair what it names.",
+    ),
+)  # fmt: skip
+
+
+class Prompts:
+    """The lessons as a host lists and gets them."""
+
+    def __init__(self, house: House) -> None:
+        self._lessons = {lesson.name: lesson for lesson in LESSONS}
+
+    async def listed(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=lesson.name,
+                    description=lesson.description,
+                    arguments=[
+                        types.PromptArgument(name=name, description=said, required=required)
+                        for name, said, required in lesson.arguments
+                    ],
+                )
+                for lesson in LESSONS
+            ]
+        )
+
+    async def get(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        lesson = self._lessons.get(params.name)
+        if lesson is None:
+            known = ", ".join(self._lessons)
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; there are: {known}")
+        given = params.arguments or {}
+        missing = [name for name, _, required in lesson.arguments if required and not given.get(name)]
+        if missing:
+            raise MCPError(types.INVALID_PARAMS, f"the prompt '{lesson.name}' needs: {', '.join(missing)}")
+        text = lesson.text
+        for name, _, _ in lesson.arguments:
+            # Not `format`: examples are full of braces, and what is given must not be read as a template again.
+            before, mark, after = text.partition("{" + name + "}")
+            text = before + given.get(name, "") + after if mark else text
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=lesson.description, messages=[message])

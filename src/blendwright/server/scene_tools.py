@@ -1,0 +1,93 @@
+"""scene_snapshot, scene_find, scene_image: looking at the scene."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.contracts.arguments import Args, Name
+from blendwright.server.answers import Answer
+from blendwright.server.house import Caller, House
+from blendwright.server.offers import Offer
+from blendwright.values.outcome import Outcome
+
+View = Literal["FRONT", "BACK", "LEFT", "RIGHT", "TOP", "BOTTOM", "ISO"]
+
+
+class SnapshotArgs(Args):
+    name: str | None = Field(default=None, description="Only objects with such names (* and ?).")
+    offset: int = Field(default=0, ge=0, description="Skip that many objects.")
+    limit: int = Field(default=50, ge=1, le=500, description="At most so many objects.")
+
+
+class FindArgs(Args):
+    name: str | None = Field(default=None, description="Name pattern (* and ?).")
+    type: str | None = Field(default=None, description="MESH, LIGHT, CAMERA, EMPTY, CURVE, FONT …")
+    collection: Name | None = Field(default=None, description="In this collection or one below it.")
+    material: Name | None = Field(default=None, description="Having this material.")
+    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
+class ImageArgs(Args):
+    views: list[View] = Field(default=[], max_length=6, description="Sides to look from, all objects in sight.")
+    camera: Name | None = Field(default=None, description="A camera to look through; the scene's own by default.")
+    engine: Literal["WORKBENCH", "CYCLES"] = Field(default="WORKBENCH", description="CYCLES shows light; slower.")
+    width: int = Field(default=640, ge=64, le=2048)
+    height: int = Field(default=480, ge=64, le=2048)
+
+
+async def scene_snapshot(house: House, caller: Caller, args: SnapshotArgs) -> Answer:
+    return await _call(house, caller, "scene.snapshot", args.model_dump(exclude_none=True))
+
+
+async def scene_find(house: House, caller: Caller, args: FindArgs) -> Answer:
+    return await _call(house, caller, "scene.find", args.model_dump(exclude_none=True))
+
+
+async def scene_image(house: House, caller: Caller, args: ImageArgs) -> Answer:
+    size = {"engine": args.engine, "width": args.width, "height": args.height, "artifact": "scene_image.png"}
+    looks: list[dict[str, Any]] = [{"view": view} for view in args.views]
+    if args.camera is not None or not looks:
+        looks.insert(0, {} if args.camera is None else {"camera": args.camera})
+
+    def work(opened: OpenScene) -> Answer:
+        from blendwright.server.montage import montage  # an imaging library is loaded by those who want a picture
+
+        pictures: list[bytes] = []
+        last: Outcome | None = None
+        for look in looks:
+            last = opened.outcome("render.preview", {**size, **look}, cancel=caller.cancel)
+            if not last.ok:
+                return Answer(last)
+            pictures.append(Path(last.artifacts[0]).read_bytes())
+        assert last is not None
+        return Answer(last, (pictures[0] if len(pictures) == 1 else montage(pictures),))
+
+    return await house.ask(caller, work)
+
+
+async def _call(house: House, caller: Caller, tool: str, args: dict[str, Any]) -> Answer:
+    return Answer(await house.ask(caller, lambda opened: opened.outcome(tool, args, cancel=caller.cancel)))
+
+
+OFFERS = (
+    Offer(
+        "scene_snapshot",
+        "The scene as data: objects page by page, collections, materials, lights, cameras, settings, fingerprint.",
+        SnapshotArgs,
+        scene_snapshot,
+        read_only=True,
+    ),
+    Offer("scene_find", "Find objects by name, type, collection or material.", FindArgs, scene_find, read_only=True),
+    Offer(
+        "scene_image",
+        "A picture of the scene through a camera or from named sides; several become one montage.",
+        ImageArgs,
+        scene_image,
+        read_only=True,
+    ),
+)

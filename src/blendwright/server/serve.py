@@ -1,0 +1,61 @@
+"""Serving one workspace: the desk, the service and a transport, put together and taken apart again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+import blendwright
+from blendwright.macros import load_macros
+from blendwright.server.answers import Envelope
+from blendwright.server.desk import Desk
+from blendwright.server.early import wire
+from blendwright.server.house import House
+from blendwright.server.jobs import Jobs
+from blendwright.server.service import Service
+from blendwright.tools import catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to serve. `address` is None for stdio."""
+
+    workspace: Path
+    blender: str | None = None
+    roots: tuple[str, ...] = (".",)
+    direct: bool = False
+    envelope: Envelope = "tool_result"
+    address: tuple[str, int] | None = None
+    token: str = ""
+
+
+@contextlib.asynccontextmanager
+async def serving(settings: Settings) -> AsyncGenerator[Service]:
+    """A service that can be given to a transport; the workspace is closed at the end, whatever is running stopped cleanly."""
+    desk = Desk(lambda: blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots))
+    place, tools = settings.workspace.resolve(), catalog.tools()
+    house = House(place, desk, tools, load_macros(place, tools), Jobs())
+    desk.start()
+    try:
+        yield Service(house, version=blendwright.__version__, envelope=settings.envelope, direct=settings.direct)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(desk.close)
+
+
+async def serve(settings: Settings) -> None:
+    """Serve until the host leaves or the process is interrupted."""
+    async with serving(settings) as service:
+        if settings.address is None:
+            from blendwright.server.stdio import serve_stdio
+
+            with wire() as opened:
+                await serve_stdio(service.server, opened)
+        else:
+            from blendwright.server.http import serve_http
+
+            await serve_http(service.server, settings.token, *settings.address)

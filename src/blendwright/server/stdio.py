@@ -1,0 +1,56 @@
+"""MCP over standard input and output, one message a line.
+
+Standard output belongs to the protocol alone: whatever else writes to it, in this process or a child, goes to standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import orjson
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+
+from blendwright.server.phase_zero import broken
+from blendwright.server.reception import Reception
+
+
+async def serve_stdio(server: Server[Any], wire: Reception) -> None:
+    """Serve the host that started this process, until it closes our input."""
+    reader: Any = _Lines(wire)
+    writer: Any = _Writer(wire)
+    async with stdio_server(reader, writer) as (read, write):
+        wire.take_over()
+        await server.run(read, write, server.create_initialization_options())
+
+
+class _Lines:
+    """Whole messages, as the SDK reads lines from a file; what is none is answered here and goes no further."""
+
+    def __init__(self, wire: Reception) -> None:
+        self._wire = wire
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await anyio.to_thread.run_sync(self._wire.line, abandon_on_cancel=True):
+            if not line.strip():
+                continue
+            answer = broken(line)
+            if answer is None:
+                yield line.decode("utf-8", "replace")
+            else:
+                await anyio.to_thread.run_sync(self._wire.write, orjson.dumps(answer) + b"\n")
+
+
+class _Writer:
+    """As the SDK writes to a text file; nothing is held back."""
+
+    def __init__(self, wire: Reception) -> None:
+        self._wire = wire
+
+    async def write(self, text: str) -> None:
+        await anyio.to_thread.run_sync(self._wire.write, text.encode())
+
+    async def flush(self) -> None:
+        """Nothing to do."""

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from blendwright.app.hosts import HOSTS, entry, host_named, install, installed, snippet
+from blendwright.values.errors import Refusal
+
+
+@pytest.fixture(params=sorted(HOSTS))
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    host = HOSTS[request.param]
+    return host.name, host.file("user" if host.user else "project", home=tmp_path, project=tmp_path)
+
+
+def test_an_entry_goes_in_once_and_can_be_read_back(place: tuple[str, Path], tmp_path: Path) -> None:
+    name, file = place
+    host = host_named(name)
+    wanted = entry(host, tmp_path / "work space")
+    assert installed(host, file) is None
+    assert install(host, file, wanted)
+    assert installed(host, file) == wanted
+    assert not install(host, file, wanted)
+    assert wanted["args"][-3:] == ["serve", "--workspace", str(tmp_path / "work space")]
+
+
+def test_another_entry_is_replaced_only_when_asked_to(place: tuple[str, Path], tmp_path: Path) -> None:
+    name, file = place
+    host = host_named(name)
+    install(host, file, entry(host, tmp_path / "a"))
+    other = entry(host, tmp_path / "b")
+    with pytest.raises(Refusal, match="another entry"):
+        install(host, file, other)
+    assert install(host, file, other, replace=True)
+    assert installed(host, file) == other
+
+
+def test_the_rest_of_a_json_file_stays(tmp_path: Path) -> None:
+    host = host_named("gemini-cli")
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"theme": "dark", "mcpServers": {"other": {"command": "x"}}}))
+    install(host, file, entry(host, tmp_path))
+    found = json.loads(file.read_text())
+    assert found["theme"] == "dark"
+    assert found["mcpServers"]["other"] == {"command": "x"}
+
+
+def test_comments_and_order_of_a_toml_file_stay(tmp_path: Path) -> None:
+    host = host_named("codex")
+    file = tmp_path / "config.toml"
+    before = '# mine\nmodel = "m"\n\n[mcp_servers.blendwright]\ncommand = "old"\n\n[mcp_servers.other]\ncommand = "x" # keep\n'
+    file.write_text(before)
+    install(host, file, entry(host, tmp_path), replace=True)
+    text = file.read_text()
+    assert text.startswith('# mine\nmodel = "m"\n\n[mcp_servers.other]\ncommand = "x" # keep\n')
+    assert "old" not in text
+    assert tomllib.loads(text)["mcp_servers"]["blendwright"] == entry(host, tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_not_touched(tmp_path: Path) -> None:
+    host = host_named("cursor")
+    file = tmp_path / "mcp.json"
+    file.write_text("{ // a comment\n}")
+    with pytest.raises(Refusal, match="is not JSON"):
+        install(host, file, entry(host, tmp_path))
+    assert file.read_text() == "{ // a comment\n}"
+
+
+def test_an_unknown_host_gets_a_suggestion() -> None:
+    with pytest.raises(Refusal) as caught:
+        host_named("gemini_cli")
+    assert "gemini-cli" in str(caught.value.cure)
+
+
+def test_what_is_printed_is_what_would_be_written(tmp_path: Path) -> None:
+    codex, vscode = host_named("codex"), host_named("vscode")
+    assert tomllib.loads(snippet(codex, entry(codex, tmp_path)))["mcp_servers"]["blendwright"] == entry(codex, tmp_path)
+    assert json.loads(snippet(vscode, entry(vscode, tmp_path)))["servers"]["blendwright"]["type"] == "stdio"

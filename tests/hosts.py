@@ -1,0 +1,65 @@
+"""A host for tests of the server: the SDK's own client, in either era of the protocol, on a served workspace."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+from mcp.client.client import Client
+
+import blendwright
+from blendwright.macros import load_macros
+from blendwright.server.desk import Desk
+from blendwright.server.house import House
+from blendwright.server.jobs import Jobs
+from blendwright.server.service import Service
+from blendwright.tools import catalog
+
+Era = Literal["legacy", "2026-07-28"]
+ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
+
+
+@contextlib.contextmanager
+def served(workspace: Path) -> Generator[House]:
+    """A workspace with its desk, for as many clients as a test wants."""
+    desk = Desk(lambda: blendwright.open(workspace, roots=[workspace.parent], spare=False))
+    desk.start()
+    try:
+        tools = catalog.tools()
+        yield House(workspace.resolve(), desk, tools, load_macros(workspace.resolve(), tools), Jobs())
+    finally:
+        desk.close()
+
+
+@contextlib.asynccontextmanager
+async def connected(house: House, era: Era, **more: Any) -> AsyncGenerator[Client]:
+    options = {name: more.pop(name) for name in ("direct", "envelope") if name in more}
+    service = Service(house, version="0", **options)
+    async with Client(service.server, mode=era, **more) as client:
+        yield client
+
+
+def talk(house: House, era: Era, script: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
+    """Run a conversation to its end."""
+
+    async def main() -> Any:
+        with anyio.fail_after(60):
+            async with connected(house, era, **more) as client:
+                return await script(client)
+
+    return anyio.run(main)
+
+
+def plan(request: str, *operations: dict[str, Any]) -> dict[str, Any]:
+    return {"request_id": request, "operations": list(operations)}
+
+
+def operation(id: str, tool: str, args: dict[str, Any], *needs: str, level: str = "safe_write") -> dict[str, Any]:
+    return {"operation_id": id, "tool_name": tool, "args": args, "depends_on": list(needs), "safety_level": level}
+
+
+def cube(id: str, name: str, *needs: str) -> dict[str, Any]:
+    return operation(id, "mesh.create_primitive", {"kind": "cube", "name": name}, *needs)

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from blendwright.server.house import House
+from hosts import ERAS, Era, served
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Generator[House]:
+    """One Blender for a whole file: its tests use names of their own."""
+    with served(tmp_path_factory.mktemp("served") / "workspace") as house:
+        yield house
+
+
+@pytest.fixture(params=ERAS)
+def era(request: pytest.FixtureRequest) -> Era:
+    return request.param

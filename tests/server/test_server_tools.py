@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import base64
+import io
+import json
+from typing import Any
+
+import anyio
+import orjson
+from mcp.client.client import Client
+from PIL import Image
+
+from blendwright.server.house import House
+from blendwright.server.offers import OUTPUT_SCHEMA
+from blendwright.server.service import OFFERS
+from hosts import Era, cube, operation, plan, talk
+
+LARGEST_LIST = 12 * 1024
+
+
+def call(house: House, era: Era, tool: str, args: dict[str, Any], **more: Any) -> Any:
+    async def script(client: Client) -> Any:
+        return await client.call_tool(tool, args)
+
+    return talk(house, era, script, **more)
+
+
+def test_the_list_of_tools_fits_into_a_small_part_of_a_context(house: House, era: Era) -> None:
+    async def script(client: Client) -> Any:
+        return await client.list_tools()
+
+    listed = talk(house, era, script)
+    assert {tool.name for tool in listed.tools} == {offer.name for offer in OFFERS}
+    wire = orjson.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])
+    assert len(wire) <= LARGEST_LIST
+    for tool in listed.tools:
+        assert not {"anyOf", "oneOf", "allOf"} & tool.input_schema.keys(), tool.name
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.output_schema == OUTPUT_SCHEMA
+        assert len(tool.name) <= 40
+
+
+def test_annotations_say_what_a_tool_does(house: House, era: Era) -> None:
+    async def script(client: Client) -> Any:
+        return {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+
+    told = talk(house, era, script)
+    assert told["scene_find"].read_only_hint is True
+    assert told["plan_preview"].read_only_hint is True
+    assert told["plan_execute"].read_only_hint is False
+    assert told["plan_execute"].destructive_hint is True
+
+
+def test_a_plan_is_run_and_answered_with_receipts(house: House, era: Era) -> None:
+    name = f"Run{era}"
+    answer = call(house, era, "plan_execute", {"plan": plan(name, cube("a", name))})
+    assert not answer.is_error
+    said = answer.structured_content
+    assert said["result"]["result"]["status"] == "succeeded"
+    assert said["result"]["result"]["receipts"][0]["operation_id"] == "a"
+    found = call(house, era, "scene_find", {"name": name}).structured_content["result"]
+    assert [entry["name"] for entry in found["objects"]] == [name]
+
+
+def test_the_text_is_the_structured_content(house: House, era: Era) -> None:
+    answer = call(house, era, "scene_find", {})
+    assert json.loads(answer.content[0].text) == answer.structured_content
+
+
+def test_a_plan_that_is_wrong_is_an_error_result_with_the_failure_payload(house: House, era: Era) -> None:
+    wrong = plan("wrong", operation("a", "mesh.create_primitiv", {}))
+    answer = call(house, era, "plan_execute", {"plan": wrong})
+    assert answer.is_error
+    said = answer.structured_content
+    assert said["ok"] is False
+    assert said["error_code"] == "policy_refused"
+    assert said["result"]["result"].keys() == {"error_code", "recoverable", "minimal_repair_plan", "retry_hint"}
+    assert said["details"]["findings"][0]["pointer"] == "/operations/0/tool_name"
+    assert "mesh.create_primitive" in said["details"]["findings"][0]["cure"]
+
+
+def test_a_plan_can_be_checked_without_running_it(house: House, era: Era) -> None:
+    name = f"Check{era}"
+    good = call(house, era, "plan_validate", {"plan": plan(name, cube("a", name))})
+    assert good.structured_content["result"]["ok"] is True
+    bad = call(house, era, "plan_validate", {"plan": plan(name, cube("a", name), cube("a", name))})
+    assert bad.is_error
+    assert bad.structured_content["result"]["result"]["error_code"] == "SCHEMA_INVALID"
+    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
+
+
+def test_a_preview_changes_nothing(house: House, era: Era) -> None:
+    name = f"Preview{era}"
+    shown = call(house, era, "plan_preview", {"plan": plan(name, cube("a", name)), "image": True})
+    assert {"kind": "objects", "name": name} in shown.structured_content["result"]["result"]["created"]
+    assert [part.type for part in shown.content] == ["text", "image"]
+    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
+
+
+def test_a_plan_that_comes_as_text_is_read(house: House, era: Era) -> None:
+    text = json.dumps(plan("text", cube("a", "AsText")))
+    assert not call(house, era, "plan_validate", {"plan": text}).is_error
+    assert call(house, era, "plan_validate", {"plan": "{not json"}).is_error
+
+
+def test_unknown_arguments_are_refused_and_the_one_that_gemini_cli_adds_is_dropped(house: House, era: Era) -> None:
+    refused = call(house, era, "scene_find", {"nmae": "x"})
+    assert refused.is_error
+    assert refused.structured_content["error_code"] == "invalid_input"
+    assert refused.structured_content["details"]["findings"][0]["pointer"] == "/nmae"
+    assert not call(house, era, "scene_find", {"wait_for_previous": True}).is_error
+
+
+def test_an_unknown_tool_is_an_error_result_that_helps(house: House, era: Era) -> None:
+    async def script(client: Client) -> Any:
+        return await client.session.call_tool("plan_exceute", {})
+
+    answer = talk(house, era, script)
+    assert answer.is_error
+    assert "plan_execute" in answer.structured_content["details"]["findings"][0]["cure"]
+
+
+def test_pictures_are_image_content_and_several_become_one(house: House, era: Era) -> None:
+    call(house, era, "plan_execute", {"plan": plan(f"pic{era}", cube("a", f"Pic{era}"))})
+    answer = call(house, era, "scene_image", {"views": ["ISO", "TOP", "FRONT"], "width": 96, "height": 64})
+    picture = Image.open(io.BytesIO(base64.b64decode(answer.content[1].data)))
+    assert picture.size == (192, 128)
+    corner = picture.getpixel((191, 127))
+    assert corner == (0, 0, 0)
+    seen = {picture.crop(box).tobytes() for box in ((0, 0, 96, 64), (96, 0, 192, 64), (0, 64, 96, 128))}
+    assert len(seen) == 3
+
+
+def test_the_catalogue_is_disclosed_step_by_step(house: House, era: Era) -> None:
+    found = call(house, era, "tool_search", {"query": "bevel modifiers"}).structured_content["result"]["matches"]
+    assert "modifier.add" in [entry["name"] for entry in found][:3]
+    every = call(house, era, "tool_search", {}).structured_content["result"]["tools"]
+    assert "create_primitive" in every["mesh"]
+    page = call(house, era, "tool_describe", {"names": ["mesh.create_primitive"]}).structured_content
+    assert "kind" in page["result"]["tools"][0]["args_schema"]["properties"]
+    missing = call(house, era, "tool_describe", {"names": ["mesh.create_primitive", "mesh.creat"]})
+    assert missing.is_error
+    assert missing.structured_content["details"]["findings"][0]["pointer"] == "/names/1"
+
+
+def test_history_can_be_read_compared_and_gone_back_to(house: House, era: Era) -> None:
+    name = f"Past{era}"
+    call(house, era, "plan_execute", {"plan": plan(name, cube("a", name))})
+    log = call(house, era, "history_log", {"limit": 2}).structured_content["result"]
+    newest, older = log["commits"]
+    assert (newest["operation_id"], newest["request_id"]) == ("a", name)
+    compared = call(house, era, "history_diff", {"a": str(older["number"])}).structured_content["result"]
+    assert {"kind": "objects", "name": name} in compared["created"]
+    moved = call(house, era, "history_checkout", {"commit": str(older["number"])}).structured_content["result"]
+    assert moved["head"] == older["number"]
+    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
+    call(house, era, "history_checkout", {"commit": str(newest["number"])})
+    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 1
+
+
+def test_a_run_in_the_background_is_a_job(house: House, era: Era) -> None:
+    name = f"Job{era}"
+
+    async def script(client: Client) -> Any:
+        begun = await client.call_tool("plan_execute", {"plan": plan(name, cube("a", name)), "background": True})
+        job = begun.structured_content["result"]["job_id"]
+        return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content["result"]
+
+    ended = talk(house, era, script)
+    assert (ended["state"], ended["ok"], ended["operations_done"]) == ("finished", True, 1)
+    unknown = call(house, era, "job_status", {"job_id": "nobody"})
+    assert unknown.is_error
+    assert unknown.structured_content["error_code"] == "not_found"
+
+
+def test_progress_is_told_operation_by_operation(house: House, era: Era) -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    async def script(client: Client) -> Any:
+        steps = [cube(f"op{number}", f"Progress{era}{number}") for number in range(3)]
+        await client.call_tool("plan_execute", {"plan": plan(f"progress{era}", *steps)}, progress_callback=heard)
+
+    talk(house, era, script)
+    assert [(done, total) for done, total, _ in told] == [(1, 3), (2, 3), (3, 3)]
+    assert told[0][2] == "op0 succeeded"
+
+
+def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: House, era: Era) -> None:
+    """The picture would take minutes: only stopping it lets the client go on."""
+    slow = operation(
+        "slow",
+        "render.preview",
+        {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048},
+        level="read_only",
+    )
+
+    async def script(client: Client) -> Any:
+        await client.call_tool("plan_execute", {"plan": plan(f"before{era}", cube("a", f"Before{era}"))})
+        begun = anyio.Event()
+
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
+            begun.set()
+
+        async with anyio.create_task_group() as tasks:
+
+            async def run() -> None:
+                steps = plan(f"slow{era}", cube("first", f"First{era}"), {**slow, "depends_on": ["first"]})
+                await client.call_tool("plan_execute", {"plan": steps}, progress_callback=heard)
+
+            tasks.start_soon(run)
+            await begun.wait()
+            tasks.cancel_scope.cancel()
+        return (await client.call_tool("scene_find", {"name": f"*{era}"})).structured_content["result"]
+
+    found = talk(house, era, script)
+    names = {entry["name"] for entry in found["objects"]}
+    assert {f"Before{era}", f"First{era}"} <= names
+
+
+def test_the_core_envelope_is_spoken_where_it_is_asked_for(house: House, era: Era) -> None:
+    good = call(house, era, "scene_find", {}, envelope="core").structured_content
+    assert good["ok"] is True
+    assert good["result"]["result"]["total"] >= 0
+    bad = call(house, era, "tool_describe", {"names": ["no.such"]}, envelope="core").structured_content
+    assert bad["error"]["code"] == "not_found"
+
+
+def test_direct_tools_take_the_whole_lifecycle_of_a_call(house: House, era: Era) -> None:
+    name = f"Direct{era}"
+    args = {"kind": "cube", "name": name}
+    made = call(house, era, "mesh_create_primitive", args, direct=True)
+    assert made.structured_content["fingerprint_after"] != made.structured_content["fingerprint_before"]
+    again = call(house, era, "mesh_create_primitive", {**args, "kind": "cub"}, direct=True)
+    assert again.structured_content["error_code"] == "invalid_input"

@@ -1,0 +1,232 @@
+"""The real transports: a server process on stdio, and a web application on a loopback port."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from test_phase_zero import BAD
+
+from hosts import ERAS, Era, connected, cube, plan, served
+
+TOKEN = "a-token-for-tests"
+COMMAND = [sys.executable, "-m", "blendwright", "serve"]
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+
+
+def ask(process: subprocess.Popen[bytes], message: dict[str, Any] | bytes) -> dict[str, Any]:
+    assert process.stdin is not None and process.stdout is not None
+    raw = message if isinstance(message, bytes) else json.dumps(message).encode()
+    process.stdin.write(raw + b"\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Generator[subprocess.Popen[bytes]]:
+    place = tmp_path_factory.mktemp("raw")
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=place) as process:
+        ask(process, HELLO)
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize(("message", "code", "said"), BAD)
+@pytest.mark.proves("EXEC-PHASE-00")
+def test_stdio_answers_what_is_no_message_and_lives_on(
+    raw: subprocess.Popen[bytes], message: bytes, code: int, said: str
+) -> None:
+    answer = ask(raw, message)
+    assert answer["error"]["code"] == code
+    assert said in answer["error"]["message"]
+    assert ask(raw, {"jsonrpc": "2.0", "id": 5, "method": "ping"}) == {"jsonrpc": "2.0", "id": 5, "result": {}}
+
+
+def test_an_unknown_method_is_a_protocol_error(raw: subprocess.Popen[bytes]) -> None:
+    answer = ask(raw, {"jsonrpc": "2.0", "id": 6, "method": "no/such"})
+    assert answer["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_host_that_starts_the_server_gets_its_plan_done(tmp_path: Path, era: Era) -> None:
+    async def main() -> Any:
+        server = StdioServerParameters(
+            command=COMMAND[0], args=[*COMMAND[1:], "--workspace", "workspace"], cwd=tmp_path, env=dict(os.environ)
+        )
+        with anyio.fail_after(60):
+            async with Client(server, mode=era) as client:
+                answer = await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box"))})
+                found = await client.call_tool("scene_find", {})
+                return answer.structured_content, found.structured_content
+
+    answer, found = anyio.run(main)
+    assert answer["ok"] is True
+    assert [entry["name"] for entry in found["result"]["objects"]] == ["Box"]
+
+
+def test_a_server_that_is_stopped_in_the_middle_leaves_a_workspace_that_goes_on(tmp_path: Path) -> None:
+    slow = {"operation_id": "slow", "tool_name": "render.preview", "safety_level": "read_only", "depends_on": ["a"],
+            "args": {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}}  # fmt: skip
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "plan_execute", "arguments": {"plan": plan("r", cube("a", "Box"), slow)}, "_meta": {"progressToken": 1}}}  # fmt: skip
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        ask(process, HELLO)
+        assert ask(process, call)["method"] == "notifications/progress"
+        process.kill()
+    log = subprocess.run(
+        [sys.executable, "-m", "blendwright", "log", "--json"], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert json.loads(log.stdout)["commits"][0]["operation_id"] == "a"
+    again = subprocess.run(
+        [sys.executable, "-m", "blendwright", "snapshot", "--json"], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert [entry["name"] for entry in json.loads(again.stdout)["objects"]["items"]] == ["Box"]
+
+
+# ---------------------------------------------------------------------- HTTP
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    place = tmp_path_factory.mktemp("http")
+    command = [*COMMAND, "--http", f"127.0.0.1:{port}"]
+    environment = {**os.environ, "BLENDWRIGHT_TOKEN": TOKEN}
+    with subprocess.Popen(command, env=environment, cwd=place, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline().decode()
+        found = re.search(r"serving (http://\S+)", line)
+        assert found is not None, line
+        anyio.run(_reachable, found[1])
+        yield found[1]
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+
+async def _reachable(url: str) -> None:
+    async with httpx2.AsyncClient() as web:
+        for _ in range(200):
+            try:
+                await web.get(url)
+                return
+            except httpx2.ConnectError:
+                await anyio.sleep(0.05)
+    raise AssertionError("the server did not come up")
+
+
+def web_client(**headers: str) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}", **headers}, timeout=60)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_http_serves_both_eras(address: str, era: Era) -> None:
+    async def main() -> Any:
+        async with web_client() as web, Client(streamable_http_client(address, http_client=web), mode=era) as client:
+            answer = await client.call_tool("plan_execute", {"plan": plan(f"http{era}", cube("a", f"Http{era}"))})
+            return answer.structured_content
+
+    assert anyio.run(main)["ok"] is True
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Authorization": ""}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Authorization": f"Basic {TOKEN}"}, 401),
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_strangers_are_turned_away_with_the_envelope(address: str, headers: dict[str, str], status: int) -> None:
+    async def main() -> Any:
+        async with web_client(**headers) as web:
+            return await web.post(address, json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+
+    answer = anyio.run(main)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"]
+    assert TOKEN not in answer.text
+
+
+@pytest.mark.parametrize(("message", "code", "said"), BAD)
+@pytest.mark.proves("EXEC-PHASE-00")
+def test_http_answers_what_is_no_message_and_lives_on(address: str, message: bytes, code: int, said: str) -> None:
+    async def main() -> Any:
+        async with web_client(
+            **{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        ) as web:
+            return await web.post(address, content=message)
+
+    answer = anyio.run(main)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == code
+    assert said in answer.json()["error"]["message"]
+
+
+def test_thirty_two_clients_at_once_apply_each_key_once_and_agree_with_a_serial_run(
+    address: str, tmp_path: Path
+) -> None:
+    """Half of them share a request, the others have one of their own."""
+    plans = [plan("shared", cube("a", "Shared")) for _ in range(16)]
+    plans += [plan(f"own{number}", cube("a", f"Own{number:02}")) for number in range(16)]
+
+    async def one(number: int, answers: dict[int, Any]) -> None:
+        async with (
+            web_client() as web,
+            Client(streamable_http_client(address, http_client=web), mode=ERAS[number % 2]) as client,
+        ):
+            answer = await client.call_tool("plan_execute", {"plan": plans[number]})
+            answers[number] = answer.structured_content
+
+    async def main() -> tuple[dict[int, Any], Any, Any]:
+        answers: dict[int, Any] = {}
+        with anyio.fail_after(120):
+            async with anyio.create_task_group() as tasks:
+                for number in range(len(plans)):
+                    tasks.start_soon(one, number, answers)
+        async with web_client() as web, Client(streamable_http_client(address, http_client=web)) as client:
+            log = await client.call_tool("history_log", {"limit": 100})
+            scene = await client.call_tool("scene_snapshot", {"limit": 500})
+        return answers, log.structured_content["result"], scene.structured_content["result"]
+
+    answers, log, scene = anyio.run(main)
+    assert all(answer["ok"] for answer in answers.values())
+    keys = [(commit["request_id"], commit["operation_id"]) for commit in log["commits"]]
+    assert len(keys) == len(set(keys))
+    assert {key for key, _ in keys} >= {"shared", *(f"own{number}" for number in range(16))}
+    # Names sort the same whatever the order was, and so must the scene hash.
+    names = [entry["name"] for entry in scene["objects"]["items"]]
+
+    async def serial(house: Any) -> Any:
+        async with connected(house, "legacy") as client:
+            for number, name in enumerate(names):
+                await client.call_tool("plan_execute", {"plan": plan(f"s{number}", cube("a", name))})
+            return (await client.call_tool("scene_snapshot", {"limit": 1})).structured_content["result"]
+
+    with served(tmp_path / "serial") as house:
+        assert anyio.run(serial, house)["fingerprint"] == scene["fingerprint"]
