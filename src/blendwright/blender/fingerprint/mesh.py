@@ -4,6 +4,7 @@ Responsible for: what makes a mesh's geometry. Must not depend on the objects th
 as a shortcut.
 """
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from blendwright.blender.fingerprint.walk import Out, Walk
 
 _data: Any = bpy.data
+_groups = attrgetter("groups")
 _app: Any = bpy.app
 
 # Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
@@ -116,10 +118,7 @@ def _has_weights(mesh: Any, grouped: dict[Any, bool] | None) -> bool:
 
 
 def _any_weight(vertices: Any) -> bool:
-    for vertex in vertices:  # noqa: SIM110 - a generator takes twice as long
-        if vertex.groups:
-            return True
-    return False
+    return any(map(len, map(_groups, vertices)))
 
 
 def _encode_old_marks(mesh: Any, out: "Out") -> None:
