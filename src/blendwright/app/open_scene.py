@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from blendwright.app.compiling import Compiler
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
@@ -16,9 +17,7 @@ from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.session import Session
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken, PoolPort
-from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
-from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.board import Progress
 from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
@@ -64,6 +63,7 @@ class OpenScene:
         solo = Solo(scene, journal, ledger, files)
         self._executor = Executor(scene, ledger, solo, tools, session, files)
         self._runner = Runner(scene, journal, ledger, solo, tools, session, files)
+        self._compiler = Compiler(tools, session)
         self._registry = registry_fingerprint(type(tool) for tool in tools.values())
 
     def __enter__(self) -> Self:
@@ -123,11 +123,9 @@ class OpenScene:
 
         What was done before under the same ids is not done again. `progress` is called with each operation once it is durable.
         """
-        if not isinstance(plan, Plan):
-            plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
-        valid = validate(plan, self._tools, self._session)
-        if not isinstance(valid, ValidPlan):
-            return refused(plan, valid)
+        valid = self._compiler.compile(plan, request_id, boundary)
+        if isinstance(valid, RunReport):
+            return valid
         ordered = schedule(valid, self._registry, self._scene.hash)
         return self._runner.run(ordered, valid.failing, seconds=timeout, cancel=cancel, progress=progress)
 
