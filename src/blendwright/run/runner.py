@@ -130,10 +130,16 @@ class Runner:
         operations = {operation.id: operation for operation in schedule.order}
         blender = self._scene.profile
         findings: list[Finding] = []
+        # Of most tools the contract says the same whatever their arguments.
+        known: dict[str, list[Finding]] = {}
         for call in calls:
             operation = operations[call.operation_id]
-            for finding in gate(self._session, blender, call.tool, call.model):
-                findings.append(finding.under(operation.pointer))
+            found = known.get(call.tool.name)
+            if found is None:
+                found = list(gate(self._session, blender, call.tool, call.model))
+                if not call.depends_on_args:
+                    known[call.tool.name] = found
+            findings += [finding.under(operation.pointer) for finding in found]
             if call.alone:
                 _, found = self._files.normalised(call.tool, dict(call.args))
                 base = operation.pointer + operation.places.args
