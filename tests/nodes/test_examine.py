@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from blendwright.contracts.session import Session
 
+from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations
 from blendwright.nodes.catalogue.load import VERSIONS, catalogue
 from blendwright.nodes.checks.examine import examine, examine_for
@@ -209,7 +209,7 @@ def test_a_plan_is_refused_for_its_nodes_without_any_blender() -> None:
         "safety_level": "safe_write",
     }
     plan = operations.parse({"request_id": "r", "operations": [call]})
-    found = validate(plan, tools(), Session())
+    found = validate(plan, tools(), Terms())
     assert isinstance(found, tuple)
     assert [finding.pointer for finding in found] == ["/operations/0/args/operations/0/bl_idname"]
     assert "GeometryNodeMeshCube" in (found[0].cure or "")

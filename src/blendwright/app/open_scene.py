@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from blendwright.app.compiling import Compiler
 from blendwright.app.macro_calling import not_rehearsed, outcome_of, plan_of, refused_call
 from blendwright.app.observing.watch import Watch
 from blendwright.app.plans import parse_plan
@@ -22,9 +23,7 @@ from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.tool import AnyTool, registry_fingerprint
 from blendwright.contracts.worker_port import CancelToken, PoolPort
 from blendwright.macros import Macro
-from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
-from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.agreement import Agreement, Offer
 from blendwright.run.approvals import Approvals, Consent
 from blendwright.run.board import Progress
@@ -39,7 +38,6 @@ from blendwright.run.runner import Runner
 from blendwright.run.solo import Solo
 from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, RebuildFailed, WorkerError
-from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
@@ -86,6 +84,7 @@ class OpenScene:
         solo = Solo(scene, journal, ledger, files)
         self._executor = Executor(scene, ledger, solo, tools, self._agreement, files, approvals, watch)
         self._runner = Runner(scene, journal, ledger, solo, tools, self._agreement, files, approvals, watch)
+        self._compiler = Compiler(tools, macros, offer.terms)
         self._registry = registry_fingerprint(type(tool) for tool in tools.values())
 
     def __enter__(self) -> Self:
@@ -159,7 +158,7 @@ class OpenScene:
         consent: Consent,
     ) -> Outcome:
         plan = (not_rehearsed(macro),) if rehearse is not None else plan_of(macro, args)
-        valid = plan if isinstance(plan, tuple) else self._validated(plan, determinism)
+        valid = plan if isinstance(plan, tuple) else self._compiler.validated(plan, determinism)
         clock.lap("validate_input")
         if isinstance(valid, tuple):
             return refused_call(macro, valid, clock, self._scene.known_hash)
@@ -171,9 +170,6 @@ class OpenScene:
             ordered, valid.failing, seconds=seconds, cancel=cancel, determinism=determinism, consent=consent
         )
         return outcome_of(macro, args, report, clock, self._scene.hash)
-
-    def _validated(self, plan: Plan, determinism: Determinism | None) -> ValidPlan | tuple[Finding, ...]:
-        return validate(plan, self._tools, self._offer.terms.demanding(determinism), macros=self._macros)
 
     def run(
         self,
@@ -192,13 +188,10 @@ class OpenScene:
         What was done before under the same ids is not done again. `progress` is called with each operation once it is durable.
         `determinism` is the weakest class of results that is accepted; `consent` takes the place of that of the open scene.
         """
-        if not isinstance(plan, Plan):
-            plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
-        valid = self._validated(plan, determinism)
-        if not isinstance(valid, ValidPlan):
-            report = refused(plan, valid)
-            self._watch(RunEnded(report))
-            return report
+        valid = self._compiler.compile(plan, request_id, boundary, determinism)
+        if isinstance(valid, RunReport):
+            self._watch(RunEnded(valid))
+            return valid
         ordered = schedule(valid, self._registry, self._scene.hash)
         return self._runner.run(
             ordered,

@@ -104,6 +104,7 @@ class _Run:
         """The answer, or None when the step was kept and waits to be hashed."""
         findings = self._findings()
         if not findings and "rehearse" not in self._request:
+            self._scene.record.keep()
             if self._waits:
                 self._state.defer(self._scene.record.touched(), self._finish)
             if self._state.burial_count > MOST_BURIED:
@@ -242,7 +243,7 @@ class _Run:
     # ------------------------------------------------------------------ the answer
 
     def _report(self, findings: tuple[Finding, ...], reverted: str | None) -> StepAnswer:
-        kept = reverted is None
+        after = self._state.root() if reverted is None or reverted == REVERT_FAILED else self._before
         return {
             "ok": not findings,
             "fault": findings[0].fault.value if findings else None,
@@ -251,7 +252,7 @@ class _Run:
             "result": None if findings else self._result,
             "changes": self._changes,
             "before": self._before,
-            "after": self._state.root() if kept or reverted == REVERT_FAILED else self._before,
+            "after": after,
             "reverted_by": reverted,
             "artifacts": self._scene.artifacts if not findings else [],
             "plan_ms": self._ms.get("plan"),

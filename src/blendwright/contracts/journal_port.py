@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from blendwright.contracts.approvals import Approval, ApprovalRequest
 
@@ -24,8 +24,7 @@ ApprovalState = Literal["pending", "approved", "declined", "used"]
 # ---------------------------------------------------------------------- what is written
 
 
-@dataclass(frozen=True, slots=True)
-class AuditIds:
+class AuditIds(NamedTuple):
     """What an audit record says beyond the operation itself. `timestamp` None means the moment of the write."""
 
     mcp_call_id: str
@@ -119,8 +118,7 @@ class NewIntent:
 # ---------------------------------------------------------------------- what is read
 
 
-@dataclass(frozen=True, slots=True)
-class AuditHead:
+class AuditHead(NamedTuple):
     """Where the audit chain ends: the number and the hash of its last record; number 0 is a chain without records."""
 
     sequence: int
@@ -137,8 +135,7 @@ class AuditRecord:
     record: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """One line of history. `number` names it for people; `generation` counts its ancestors."""
 
     number: int
@@ -161,8 +158,7 @@ class Commit:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A read-only receipt and the scene it is true for."""
 
     operation_key: str
@@ -186,8 +182,7 @@ class Written:
     records: Sequence[Mapping[str, Any]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """An operation about to run, to be looked up."""
 
     operation_key: str
@@ -197,8 +192,7 @@ class Wanted:
     tool_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What the journal knows of a wanted operation.
 
     `ancestor`: `commit.receipt` is its answer. `reading`: `reading.receipt` is, for the scene hash that was asked for.

@@ -32,24 +32,16 @@ def as_json(what: str, value: Mapping[str, Any]) -> str:
         raise JournalError(f"{what} cannot be written as JSON: {error}") from error
 
 
+_ARGS, _REPLAYABLE, _RECEIPT = map(Commit._fields.index, ("args", "replayable", "receipt"))
+
+
 def commit_of(row: tuple[Any, ...]) -> Commit:
-    number, parent, kind, key, request, operation, tool, version, args, before, after, replayable, receipt, *rest = row
-    return Commit(
-        number,
-        parent,
-        kind,
-        key,
-        request,
-        operation,
-        tool,
-        version,
-        orjson.loads(args),
-        before,
-        after,
-        bool(replayable),
-        orjson.loads(receipt),
-        *rest,
-    )
+    """The columns of COMMIT are the fields of a commit, in their order."""
+    values = [*row]
+    values[_ARGS] = orjson.loads(values[_ARGS])
+    values[_REPLAYABLE] = bool(values[_REPLAYABLE])
+    values[_RECEIPT] = orjson.loads(values[_RECEIPT])
+    return Commit._make(values)
 
 
 def reading_of(row: tuple[Any, ...]) -> Reading:

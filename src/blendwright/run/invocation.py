@@ -12,7 +12,7 @@ from blendwright.contracts.arguments import file_arguments
 from blendwright.contracts.effects import Determinism, SafetyLevel
 from blendwright.contracts.events import CallIds
 from blendwright.contracts.step import StepRequest
-from blendwright.contracts.tool import AnyTool
+from blendwright.contracts.tool import AnyTool, Tool
 
 # What these tools make or take lies in places that the next step would write over.
 WITH_FILES = frozenset({"file_read", "file_write", "render"})
@@ -42,13 +42,19 @@ class Invocation:
     def model(self) -> Any:
         return self.tool.args_model.model_validate(self.args)
 
+    @property
+    def depends_on_args(self) -> bool:
+        """Whether the tool promises something else for some arguments; else no model of them is needed to know."""
+        return _promises_by_args(type(self.tool))
+
     @cached_property
     def determinism(self) -> Determinism:
-        return self.tool.determinism_for(self.model)
+        return self.tool.determinism_for(self.model) if self.depends_on_args else self.tool.determinism
 
     @cached_property
     def replayable(self) -> bool:
-        return self.tool.replayable_for(self.model) and self.determinism is not Determinism.NONDETERMINISTIC
+        declared = self.tool.replayable_for(self.model) if self.depends_on_args else self.tool.replayable
+        return declared and self.determinism is not Determinism.NONDETERMINISTIC
 
     @property
     def reads_only(self) -> bool:
@@ -78,3 +84,8 @@ class Invocation:
 @cache
 def _touches_files(tool: type[AnyTool]) -> bool:
     return bool(WITH_FILES.intersection(tool.requires.capabilities) or file_arguments(tool.args_model))
+
+
+@cache
+def _promises_by_args(tool: type[AnyTool]) -> bool:
+    return any(getattr(tool, name) is not getattr(Tool, name) for name in ("determinism_for", "replayable_for"))

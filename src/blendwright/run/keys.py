@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
+import os
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import orjson
 import rfc8785
@@ -15,7 +15,7 @@ from blendwright.values.canonical import digest
 # Between these, orjson and RFC 8785 spell a number that is no integer alike: without an exponent.
 SMALLEST, LARGEST = 1e-3, 1e15
 # What both spell alike in any case.
-PLAIN = (str, bool, type(None))
+PLAIN = frozenset({str, bool, type(None)})
 
 
 def operation_key(request_id: str, operation_id: str, args: Mapping[str, Any]) -> str:
@@ -38,7 +38,9 @@ def canonical(value: Any) -> bytes:
 
 def new_id() -> str:
     """For a call (`mcp_call_id`) or a committed mutation (`blender_mutation_id`)."""
-    return uuid.uuid4().hex
+    # A random UUID (RFC 9562, version 4) by its bits: the class takes five times as long, and every operation has two.
+    number = int.from_bytes(os.urandom(16)) & ~(0xF000 << 64 | 0xC000 << 48) | 0x4000 << 64 | 0x8000 << 48
+    return f"{number:032x}"
 
 
 class _Unlike(Exception):
@@ -47,22 +49,24 @@ class _Unlike(Exception):
 
 def _alike(value: Any) -> Any:
     """The value in a form that both spell alike: RFC 8785 has no 1.0, and sorts keys by UTF-16."""
-    if isinstance(value, float):
-        size = abs(value)
-        if size < LARGEST and value.is_integer():
-            return int(value)
-        if SMALLEST <= size < LARGEST:
-            return value
-        raise _Unlike
-    if isinstance(value, dict):
-        known = cast("dict[str, Any]", value)
-        if not "".join(known).isascii():
+    kind = value.__class__
+    if kind is float:
+        return _number(value)
+    if kind is dict:
+        if not "".join(value).isascii():
             raise _Unlike
-        return {key: item if isinstance(item, PLAIN) else _alike(item) for key, item in known.items()}
-    if isinstance(value, list | tuple):
-        return [_alike(item) for item in cast("list[Any]", value)]
-    if isinstance(value, PLAIN):
+        return {key: item if item.__class__ in PLAIN else _alike(item) for key, item in value.items()}
+    if kind is list or kind is tuple:
+        return [_number(item) if item.__class__ is float else _alike(item) for item in value]
+    if kind in PLAIN or (kind is int and -LARGEST < value < LARGEST):
         return value
-    if isinstance(value, int) and -LARGEST < value < LARGEST:
-        return value
+    raise _Unlike
+
+
+def _number(value: float) -> float:
+    if -LARGEST < value < LARGEST:
+        if value.is_integer():
+            return int(value)
+        if value >= SMALLEST or value <= -SMALLEST:
+            return value
     raise _Unlike

@@ -32,13 +32,16 @@ from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.plan import Operation, Schedule
+from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import RunReport
 
 # A path that no policy allows refuses the plan; a file that is not there yet may be written by an operation before.
 POLICY = frozenset({Fault.POLICY_BLOCKED, Fault.ARGS_INVALID})
 # More than a person would answer one by one: the findings say how to allow them together.
 MOST_QUESTIONS = 100
+
+# A larger plan would hold too much memory for as long as the workspace is open.
+MOST_KEPT = 20_000
 
 
 class Runner:
@@ -66,6 +69,7 @@ class Runner:
         self._files = files
         self._approvals = approvals
         self._observe = observe
+        self._last: tuple[Plan, Mapping[str, str]] | None = None
 
     def run(
         self,
@@ -114,8 +118,11 @@ class Runner:
         plan = schedule.plan
         whole = plan.boundary == "plan"
         board = Board(schedule, progress, hold=whole)
+        keys = self._keys_of(plan)
         calls = [
-            self._invocation(plan.request_id, operation) for operation in schedule.order if operation.id not in failing
+            self._invocation(plan.request_id, operation, keys[operation.id])
+            for operation in schedule.order
+            if operation.id not in failing
         ]
         known = sort_out(self._journal, calls)
         doomed = bool(failing or known.conflicts)
@@ -172,9 +179,17 @@ class Runner:
                 board.release()
         return replace(bounds, ends=pipeline.ends)
 
-    def _invocation(self, request_id: str, operation: Operation) -> Invocation:
+    def _keys_of(self, plan: Plan) -> Mapping[str, str]:
+        """The operation keys of a plan. Those of the last one are kept: the very same plan often comes again."""
+        if self._last is not None and self._last[0] is plan:
+            return self._last[1]
+        known = [operation for operation in plan.operations if operation.tool in self._tools]
+        found = {one.id: operation_key(plan.request_id, one.id, one.args) for one in known}
+        self._last = (plan, found) if len(found) <= MOST_KEPT else None
+        return found
+
+    def _invocation(self, request_id: str, operation: Operation, key: str) -> Invocation:
         tool = self._tools[operation.tool]
-        key = operation_key(request_id, operation.id, operation.args)
         level = operation.safety_level or tool.safety_level.value
         chain = None if operation.origin is None else operation.origin.operation_id
         return Invocation(request_id, operation.id, tool, operation.args, level, key, new_id(), chain=chain)

@@ -15,8 +15,8 @@ import orjson
 from pydantic import ValidationError
 
 from blendwright.contracts.arguments import Args
+from blendwright.contracts.schema_check import Checker
 from blendwright.plan.json_values import foreign_values
-from blendwright.plan.schema import Checker
 from blendwright.server.answers import Answer
 from blendwright.server.house import Caller, House
 from blendwright.values.faults import Fault

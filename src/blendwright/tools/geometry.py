@@ -95,7 +95,8 @@ def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
     if held != shape.positions:
         yield from differs("that its vertices are where they should be", True, False, at)
     corners = array("i", bytes(len(shape.corner_vertices) * 4))
-    mesh.loops.foreach_get("vertex_index", corners)
+    if corners:
+        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
     if corners != shape.corner_vertices:
         yield from differs("that its faces join the vertices they should", True, False, at)
 

@@ -29,7 +29,7 @@ class Placed(Args):
 
 
 def radians(degrees: Sequence[float]) -> tuple[float, ...]:
-    return tuple(math.radians(angle) for angle in degrees)
+    return tuple(map(math.radians, degrees))
 
 
 def missing_collection(scene: Scene, args: Placed) -> Sequence[Finding]:
@@ -68,11 +68,14 @@ def create_object(scene: Scene, args: Placed, data: Block | None) -> Block:
 
 def misplaced(scene: Scene, args: Placed, obj: Block) -> Iterator[Finding]:
     """How an object's placement differs from what was asked."""
-    yield from differs("its location", args.location, obj.location, "/location")
+    # Most values come back exactly; a slice is read in one piece.
+    if args.location != obj.location[:]:
+        yield from differs("its location", args.location, obj.location, "/location")
     turned = radians(args.rotation_euler_deg)
-    if turned != tuple(obj.rotation_euler) and not same(turned, obj.rotation_euler):
+    if turned != obj.rotation_euler[:] and not same(turned, obj.rotation_euler):
         held = tuple(math.degrees(angle) for angle in obj.rotation_euler)
         yield from differs("its rotation in degrees", args.rotation_euler_deg, held, "/rotation_euler_deg")
-    yield from differs("its scale", args.scale, obj.scale, "/scale")
+    if args.scale != obj.scale[:]:
+        yield from differs("its scale", args.scale, obj.scale, "/scale")
     if not scene.is_in(home(scene, args.collection), obj):
         yield from differs("its membership in the collection", True, False, "/collection")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from blendwright.tools.geometry import Geometry, Point, geometry
 
 Parts = tuple[list[Point], list[tuple[int, ...]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """What defines a basic shape; each kind reads the measures that it has."""
 
     kind: str

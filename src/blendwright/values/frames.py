@@ -13,6 +13,7 @@ import io
 import os
 import select
 import struct
+from collections.abc import Sequence
 from typing import Any, BinaryIO, Self
 
 PROTOCOL = 1
@@ -99,7 +100,12 @@ def header(body: bytes) -> bytes:
 
 def write_frame(fd: int, body: bytes) -> None:
     """Write one frame to a blocking descriptor: head and body in one system call, without joining them first."""
-    left = write_some(fd, [memoryview(header(body)), memoryview(body)])
+    write_frames(fd, [body])
+
+
+def write_frames(fd: int, bodies: Sequence[bytes]) -> None:
+    """Write frames, a few hundred at most, in as few system calls as the descriptor takes them."""
+    left = [memoryview(part) for body in bodies for part in (header(body), body)]
     while left:
         left = write_some(fd, left)
 

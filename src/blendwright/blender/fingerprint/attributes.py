@@ -5,20 +5,22 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 """
 
 import hashlib
-from collections.abc import Container
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from blendwright.blender.fingerprint.floats import fold_array
+from blendwright.blender.fingerprint.floats import fold_array, folded_bytes
 from blendwright.blender.fingerprint.skips import ATTRIBUTES_OUT
 
 _SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
 _HUGE = 1 << 20
 _OUT = tuple(ATTRIBUTES_OUT)
+_MOST_COUNTED = 1024
+_counted: dict[tuple[str, ...], tuple[str, ...]] = {}
 _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
 
@@ -40,11 +42,20 @@ class Blobs:
         self._pending: list[tuple[int, Future[bytes]]] = []
 
     def add(self, array: Any) -> None:
-        if array.nbytes < _HUGE:
+        size = array.nbytes
+        if size <= _SMALL:
+            self._out.append(array.tobytes())
+        elif size < _HUGE:
             self._out.append(blob(array))
-            return
-        self._pending.append((len(self._out), _threads().submit(blob, array)))
-        self._out.append(None)
+        else:
+            self._pending.append((len(self._out), _threads().submit(blob, array)))
+            self._out.append(None)
+
+    def add_floats(self, array: Any) -> None:
+        if array.nbytes <= _SMALL:
+            self._out.append(folded_bytes(array))
+        else:
+            self.add(fold_array(array))
 
     def finish(self) -> None:
         for place, digest in self._pending:
@@ -61,29 +72,28 @@ def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
     return value.identifier, width, _DTYPES.get(value.type), owner.bl_rna.identifier
 
 
-@lru_cache(maxsize=1024)
-def _taking_part(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
-    """Index and name of the attributes that count, sorted by name; kept, because most meshes have the same ones."""
-    counted = [(name, index) for index, name in enumerate(names) if not name.startswith(_OUT)]
-    return tuple((index, name) for name, index in sorted(counted))
+def taking_part(names: list[str]) -> tuple[str, ...]:
+    """The names that count, sorted; kept, because most meshes have the same ones."""
+    place = tuple(names)
+    counted = _counted.get(place)
+    if counted is None:
+        if len(_counted) > _MOST_COUNTED:
+            _counted.clear()
+        counted = _counted[place] = tuple(sorted(name for name in names if not name.startswith(_OUT)))
+    return counted
 
 
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
     blobs = Blobs(out)
-    add_attributes(attributes, out, blobs)
+    add_attributes(attributes, taking_part(attributes.keys()), out, blobs)
     blobs.finish()
 
 
-def add_attributes(attributes: Any, out: list[Any], blobs: Blobs, without: Container[str] = ()) -> bool:
-    """All attributes but selections and those that are read elsewhere; tells whether there were any."""
-    any_read = False
-    found = attributes.values()
-    for index, name in _taking_part(tuple([attribute.name for attribute in found])):
-        if name in without:
-            continue
-        any_read = True
-        attribute = found[index]
+def add_attributes(attributes: Any, names: Sequence[str], out: list[Any], blobs: Blobs) -> None:
+    """The attributes of these names. By name, since a list of them all would wrap also those that do not count."""
+    for name in names:
+        attribute = attributes[name]
         value, width, dtype, type_name = _element(attribute.__class__)
         data = attribute.data
         count = len(data)
@@ -96,9 +106,6 @@ def add_attributes(attributes: Any, out: list[Any], blobs: Blobs, without: Conta
         array = np.empty(count * width, dtype)
         data.foreach_get(value, array)
         if dtype == "<f4":
-            fold_array(array)
-        if array.nbytes <= _SMALL:
-            out.append(array.tobytes())
+            blobs.add_floats(array)
         else:
             blobs.add(array)
-    return any_read

@@ -3,6 +3,7 @@
 Responsible for: leaf keys, the version label. Must not read any content.
 """
 
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -63,7 +64,13 @@ def key_of(block: Any) -> Key:
 def member_key(collection: Any, member: Any) -> Key:
     """The key of an object's place in a collection; a scene's own collection goes by the scene's name."""
     name = f"scene:{scene_of(collection).name}" if collection.is_embedded_data else collection.name
-    return member_key_named(name, collection, member)
+    return _member_key(name, collection.library, member)
+
+
+def member_keys(collection_name: str, collection: Any, skip: Callable[[Any], bool]) -> Iterator[Key]:
+    """The keys of all objects of a collection, without those that `skip` names."""
+    library = collection.library
+    return (_member_key(collection_name, library, member) for member in collection.objects if not skip(member))
 
 
 def scene_of(collection: Any) -> Any:
@@ -74,8 +81,8 @@ def scene_of(collection: Any) -> Any:
     return next(scene for scene in _data.scenes if scene.collection == collection)
 
 
-def member_key_named(collection_name: str, collection: Any, member: Any) -> Key:
-    outer, inner = collection.library, member.library
+def _member_key(collection_name: str, outer: Any, member: Any) -> Key:
+    inner = member.library
     if outer is None and inner is None:
         return ("member", collection_name, member.name)
     return ("member", collection_name, member.name, outer.filepath if outer else "", inner.filepath if inner else "")

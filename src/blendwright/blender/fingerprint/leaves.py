@@ -9,13 +9,14 @@ import marshal
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
 import bpy
 
 from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels
-from blendwright.blender.fingerprint.identity import Key, key_of, kind_of, kinds, member_key_named
+from blendwright.blender.fingerprint.identity import Key, key_of, kind_of, kinds, member_keys
 from blendwright.blender.fingerprint.rows import Rows
 from blendwright.blender.fingerprint.special import SPECIALS
 from blendwright.blender.fingerprint.walk import Walk
@@ -62,14 +63,10 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             if not blocks:
                 continue
             rows = _rows(kind)
-            if rows is None:
-                for block in blocks:
-                    if not skip(block) and not _is_result(kind, block):
-                        leaves[key_of(block)] = _digest(block, None, b"", walk)
-            else:
-                for block, row in zip(blocks, rows.bulk(blocks), strict=True):
-                    if not skip(block):
-                        leaves[key_of(block)] = _digest(block, rows, row, walk)
+            listed = rows.bulk(blocks) if rows else repeat(b"")
+            for block, row in zip(blocks, listed, strict=False):
+                if not skip(block) and not (kind == "images" and block.type in _RESULTS):
+                    leaves[key_of(block)] = _digest(block, rows, row, walk)
         for key in _memberships(skip):
             leaves[key] = MEMBER
     return leaves
@@ -94,27 +91,19 @@ def read(block: Any, rows: Rows | None, row: bytes, walk: Walk) -> tuple[bytes, 
     return row, out
 
 
-def _is_result(kind: str, block: Any) -> bool:
-    return kind == "images" and block.type in _RESULTS
-
-
-def _meshes_with_groups() -> dict[int, bool]:
+def _meshes_with_groups() -> dict[Any, bool]:
     """What objects tell about the vertex groups of large meshes, so that no mesh has to look for an object."""
     pairs = map(attrgetter("data", "vertex_groups"), _data.objects)
-    return {content.as_pointer(): bool(groups) for content, groups in pairs if content is not None}
+    return {content: bool(groups) for content, groups in pairs if content is not None}
 
 
 def _memberships(skip: Callable[[Any], bool]) -> Iterator[Key]:
     for scene in _data.scenes:
         if not skip(scene):
-            for member in scene.collection.objects:
-                if not skip(member):
-                    yield member_key_named(f"scene:{scene.name}", scene.collection, member)
+            yield from member_keys(f"scene:{scene.name}", scene.collection, skip)
     for collection in _data.collections:
         if not skip(collection):
-            for member in collection.objects:
-                if not skip(member):
-                    yield member_key_named(collection.name, collection, member)
+            yield from member_keys(collection.name, collection, skip)
 
 
 @contextmanager

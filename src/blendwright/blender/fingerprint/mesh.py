@@ -4,29 +4,31 @@ Responsible for: what makes a mesh's geometry. Must not depend on the objects th
 as a shortcut.
 """
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
 
-from blendwright.blender.fingerprint.attributes import Blobs, add_attributes
+from blendwright.blender.fingerprint.attributes import Blobs, add_attributes, taking_part
 from blendwright.blender.fingerprint.floats import fold_array
 
 if TYPE_CHECKING:
     from blendwright.blender.fingerprint.walk import Out, Walk
 
 _data: Any = bpy.data
+_groups = attrgetter("groups")
 _app: Any = bpy.app
 
 # Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
 _FEW_VERTICES = 2000
-# Attribute -> the elements and the value that hold the same, the attribute's own value, numbers per element, their type.
+# Where the vertices are and how edges and faces join them: (value, numbers per element, their type) of each attribute.
+_WHOLE = np.dtype("<i4")
 _TOPOLOGY = {
-    "position": ("vertices", "co", "vector", 3, "<f4"),
-    ".edge_verts": ("edges", "vertices", "value", 2, "<i4"),
-    ".corner_vert": ("loops", "vertex_index", "value", 1, "<i4"),
+    "position": ("vector", 3, np.dtype("<f4")),
+    ".edge_verts": ("value", 2, _WHOLE),
+    ".corner_vert": ("value", 1, _WHOLE),
 }
-_FEW_ELEMENTS = 4096
 # Custom normals and Freestyle marks became attributes in Blender 4.5.
 _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
@@ -34,18 +36,20 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 def encode_mesh(walk: "Walk", mesh: Any, out: "Out") -> None:
     attributes = mesh.attributes
     blobs = Blobs(out)
-    _add_topology(mesh, out, blobs)
-    more = add_attributes(attributes, out, blobs, without=_TOPOLOGY)
+    names = taking_part(attributes.keys())
+    others = [name for name in names if name not in _TOPOLOGY]
+    _add_topology(mesh, attributes, names, blobs)
+    add_attributes(attributes, others, out, blobs)
     blobs.finish()
     encode_texture_space(walk, mesh, out)
-    if more:
+    if others:
         # Which layers a render uses by default; the ones active in the interface stay out.
         out.append(attributes.default_color_name)
         layers = mesh.uv_layers
-        if layers:
+        if len(layers):
             out.append([layer.name for layer in layers if layer.active_render])
     skin = mesh.skin_vertices
-    if skin:
+    if len(skin):
         walk.structs(skin, out)
     if not _MARKS_ARE_ATTRIBUTES:
         _encode_old_marks(mesh, out)
@@ -53,23 +57,21 @@ def encode_mesh(walk: "Walk", mesh: Any, out: "Out") -> None:
         encode_weights(mesh.vertices, out)
 
 
-def _add_topology(mesh: Any, out: "Out", blobs: Blobs) -> None:
-    """Where the vertices are and how edges and faces join them.
-
-    These are attributes as well, and read as such in large meshes. In small ones, of which there are many, going through the
-    attributes takes three times as long as reading the elements.
-    """
-    for name, (elements_name, element_value, attribute_value, width, dtype) in _TOPOLOGY.items():
-        elements = getattr(mesh, elements_name)
-        count = len(elements)
-        array = np.empty(count * width, dtype)
-        if count > _FEW_ELEMENTS:
-            mesh.attributes[name].data.foreach_get(attribute_value, array)
-        elif count:
-            elements.foreach_get(element_value, array)
-        blobs.add(fold_array(array) if dtype == "<f4" else array)
+def _add_topology(mesh: Any, attributes: Any, names: tuple[str, ...], blobs: Blobs) -> None:
+    """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
+    for name, (value, width, dtype) in _TOPOLOGY.items():
+        if name in names:
+            data = attributes[name].data
+            array = np.empty(len(data) * width, dtype)
+            data.foreach_get(value, array)
+        else:
+            array = np.empty(0, dtype)
+        if dtype is _WHOLE:
+            blobs.add(array)
+        else:
+            blobs.add_floats(array)
     faces = mesh.polygons
-    starts = np.empty(len(faces), "<i4")
+    starts = np.empty(len(faces), _WHOLE)
     faces.foreach_get("loop_start", starts)
     blobs.add(starts)
 
@@ -101,7 +103,7 @@ def encode_lattice(_walk: "Walk", lattice: Any, out: "Out") -> None:
     encode_weights(lattice.points, out)
 
 
-def _has_weights(mesh: Any, grouped: dict[int, bool] | None) -> bool:
+def _has_weights(mesh: Any, grouped: dict[Any, bool] | None) -> bool:
     """Whether weights count: the mesh keeps the groups, but only an object that uses it shows their names.
 
     Where no object uses it, weights count if there are any. The order of the questions is one of speed only.
@@ -110,16 +112,13 @@ def _has_weights(mesh: Any, grouped: dict[int, bool] | None) -> bool:
     if grouped is None:
         if len(vertices) <= _FEW_VERTICES and not _any_weight(vertices):
             return False
-        grouped = {mesh.as_pointer(): bool(user.vertex_groups) for user in _data.objects if user.data == mesh}
-    shown = grouped.get(mesh.as_pointer())
+        grouped = {user.data: bool(user.vertex_groups) for user in _data.objects if user.data == mesh}
+    shown = grouped.get(mesh)
     return _any_weight(vertices) if shown is None else shown
 
 
 def _any_weight(vertices: Any) -> bool:
-    for vertex in vertices:  # noqa: SIM110 - a generator takes twice as long
-        if vertex.groups:
-            return True
-    return False
+    return any(map(len, map(_groups, vertices)))
 
 
 def _encode_old_marks(mesh: Any, out: "Out") -> None:

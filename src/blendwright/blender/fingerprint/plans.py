@@ -102,6 +102,7 @@ class Plan:
         "part_names",
         "parts",
         "paths",
+        "plain",
         "runtime",
         "scalar_names",
         "scalars",
@@ -154,6 +155,8 @@ class Plan:
         self.runtime = frozenset(p.identifier for p in rna.properties if p.is_runtime)
         self.custom = _supports_custom(instance)
         self.system = hasattr(instance, "bl_system_properties_get")
+        # Whether there is nothing to it but numbers and strings.
+        self.plain = not (flags or paths or parts or self.custom)
 
 
 def _supports_custom(instance: Any) -> bool:

@@ -23,11 +23,8 @@ _defaults: dict[tuple[str, str], Any] = {}  # by the type and name of the proper
 
 def custom(struct: Any, without: frozenset[str]) -> list[Any] | None:
     """The user's own properties by name; None when there are none."""
-    names = struct.keys()
-    if not names:
-        return None
     without |= _LEFT_BEHIND
-    return [(name, plain(struct[name])) for name in sorted(names) if name not in without] or None
+    return [(name, plain(struct[name])) for name in sorted(struct.keys()) if name not in without] or None
 
 
 def plain(value: Any) -> Any:
@@ -47,17 +44,12 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value]
 
 
-def system(struct: Any, rna: Any, runtime: frozenset[str], stored_apart: bool) -> list[Any] | None:
-    """The add-ons' settings that differ from their defaults; None when there are none."""
-    if stored_apart:
-        group = struct.bl_system_properties_get()
-        if group is None:
-            return None
-        # What no registered add-on describes nobody can see; Blender 5.0 itself leaves such a group in a saved camera.
-        names = [name for name in group.keys() if name in runtime]  # noqa: SIM118 - a bpy_struct is no mapping
-    else:
-        group = struct
-        names = [name for name in struct.keys() if name in runtime]  # noqa: SIM118 - a bpy_struct is no mapping
+def system(group: Any, rna: Any, runtime: frozenset[str]) -> list[Any] | None:
+    """The add-ons' settings that differ from their defaults; None when there are none.
+
+    `group` is where they are stored: apart since Blender 5.0, among the user's own before. What no registered add-on describes
+    nobody can see; Blender 5.0 itself leaves such a group in a saved camera."""
+    names = [name for name in group.keys() if name in runtime]  # noqa: SIM118 - a bpy_struct is no mapping
     return _settings(group, sorted(names), rna) or None
 
 

@@ -3,20 +3,16 @@
 Responsible for: the two readers agreeing bit by bit. Strings, pointers and lists are not its business.
 """
 
-import math
 import struct as packing
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from blendwright.blender.fingerprint.floats import fold_array
+from blendwright.blender.fingerprint.floats import fold_all, fold_array, may_need_fold
 from blendwright.blender.fingerprint.plans import Getter, getter, number_column, taking_part
 
 _UNKNOWN = -1  # an enum value that has no name
-_NAN = math.nan
-_flat = chain.from_iterable
 
 
 class Rows:
@@ -69,8 +65,11 @@ class Rows:
         whole, floats, flags = self._groups
         names = whole.enums(block)
         values = [known.get(name, _UNKNOWN) for known, name in zip(self._enums, names, strict=True)]
-        folded = [value + 0.0 if value == value else _NAN for value in floats.values(block)]
-        return self._pack_whole(*values, *whole.values(block)) + self._pack_floats(*folded) + bytes(flags.values(block))
+        numbers = floats.values(block)
+        packed = self._pack_floats(*numbers)
+        if may_need_fold(packed):
+            packed = self._pack_floats(*fold_all(numbers))
+        return self._pack_whole(*values, *whole.values(block)) + packed + bytes(flags.values(block))
 
     def blanked(self, row: bytes, channels: dict[str, set[int]]) -> bytes:
         """A row with zeros in place of animated channels."""
@@ -107,8 +106,9 @@ class _Group:
         found: list[Any] = [*self._scalars(block)] if self._scalars else []
         if self._vectors:
             for vector in self._vectors(block):
-                found.extend(vector)
+                found += vector[:]  # a slice is read in one piece
         for matrix in self._matrices:
             # foreach_get gives matrices column by column.
-            found += _flat(matrix(block).transposed())
+            for column in matrix(block).transposed():
+                found += column[:]
         return found

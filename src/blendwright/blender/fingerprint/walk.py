@@ -47,9 +47,9 @@ class Walk:
     in_rows: dict[str, frozenset[str]] = {}
     _plans: dict[type, tuple[Plan, tuple[Special, ...]]] = {}
 
-    def __init__(self, channels: Channels, grouped: dict[int, bool] | None = None) -> None:
+    def __init__(self, channels: Channels, grouped: dict[Any, bool] | None = None) -> None:
         self.channels = channels
-        # Address of a mesh -> whether it has vertex groups, as far as known beforehand.
+        # Mesh -> whether it has vertex groups, as far as known beforehand.
         self.grouped = grouped
         self._depth = 0
 
@@ -59,12 +59,14 @@ class Walk:
         if found is None:
             rna = struct.bl_rna
             specials = tuple(self.specials[name] for name in reversed(bases(rna)) if name in self.specials)
-            found = self._plans[cls] = (Plan(rna, struct, self.in_rows.get(rna.identifier, frozenset())), specials)
+            plan = Plan(rna, struct, self.in_rows.get(rna.identifier, frozenset()))
+            plan.plain = plan.plain and not specials
+            found = self._plans[cls] = (plan, specials)
         return found
 
     def struct(self, struct: Any, out: Out) -> None:
         """All of a struct: its type, its values, its parts, its custom properties."""
-        plan, specials = self.planned(struct)
+        plan, specials = self._plans.get(struct.__class__) or self.planned(struct)
         out.append(plan.name)
         channels = self.channels.get((struct.as_pointer(), plan.name)) if self.channels else None
         if channels:
@@ -75,21 +77,28 @@ class Walk:
             if plan.floats:
                 out.append(fold_all(plan.floats(struct)))
             if plan.vectors:
-                for value, depth in zip(plan.vectors(struct), plan.vector_depths, strict=True):
-                    out.append(_vector(value, depth))
+                # A slice is read in one piece.
+                for value, depth in zip(plan.vectors(struct), plan.vector_depths, strict=False):
+                    out.append(fold_all(value[:]) if depth == 1 else _vector(value, depth))
+        if plan.plain:
+            return
         for name in plan.flags:
             out.append(sorted(getattr(struct, name)))
         for name in plan.paths:
             out.append(canonical_path(getattr(struct, name), struct.id_data))
         if plan.parts:
             # Only what is there, each under its number: an absent part and an empty list are alike.
-            for number, value in enumerate(plan.parts(struct)):
+            number = -1
+            for value in plan.parts(struct):
+                number += 1
                 if value:
                     kind = plan.part_kinds[number]
-                    if kind == ANIMATION and is_empty(value):
-                        continue
-                    out.append(number)
-                    self._part(value, kind, out)
+                    if kind == STRUCT:
+                        out.append(number)
+                        self.inner(value, out)
+                    elif kind != ANIMATION or not is_empty(value):
+                        out.append(number)
+                        self._part(value, kind, out)
         if plan.custom:
             self.properties(struct, plan, channels, out)
         for special in specials:
@@ -108,10 +117,12 @@ class Walk:
                 out.append([None if i in left_out else v for i, v in enumerate(_vector(value, depth))])
 
     def properties(self, struct: Any, plan: Plan, channels: dict[str, set[int]] | None, out: Out) -> None:
-        own = custom(struct, plan.runtime)
-        added = None
-        if plan.system or plan.runtime:
-            added = system(struct, struct.bl_rna, plan.runtime, plan.system)
+        own = custom(struct, plan.runtime) if struct.keys() else None
+        if plan.system:
+            group = struct.bl_system_properties_get()
+            added = None if group is None else system(group, struct.bl_rna, plan.runtime)
+        else:
+            added = system(struct, struct.bl_rna, plan.runtime) if plan.runtime else None
         if channels:
             own = own and [(name, _blanked(value, channels.get(f'["{name}"]'))) for name, value in own]
             added = added and _without(added, "", channels)

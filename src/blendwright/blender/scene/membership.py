@@ -15,6 +15,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.writing import Writing
 from blendwright.contracts.effects import Kind
 
+COLLECTION = bpy.types.Collection  # looking it up takes longer than asking for it
 FLAGS = ("exclude", "holdout", "indirect_only", "hide_viewport")
 
 # The scene, the view layer, and the names of the collections on the way down.
@@ -27,7 +28,7 @@ class Membership(Writing):
 
     def link(self, collection: Any, child: Any) -> None:
         self._stale = True
-        if isinstance(child, bpy.types.Collection):
+        if isinstance(child, COLLECTION):
             if child not in collection.children.values():
                 self._link_child(collection, child)
             return
@@ -41,7 +42,7 @@ class Membership(Writing):
     def unlink(self, collection: Any, child: Any) -> None:
         self._stale = True
         self.record.released.append(child)
-        if isinstance(child, bpy.types.Collection):
+        if isinstance(child, COLLECTION):
             self._unlink_child(collection, child)
             return
         edge = fp.member_key(collection, child)

@@ -90,6 +90,10 @@ class Record:
                 changes.append((key, "created" if before is None else "removed" if after is None else "changed"))
         return changes
 
+    def keep(self) -> None:
+        """The step stands. Its inverses refer to the port and so to this record: nothing would free them but the collector."""
+        self._inverses.clear()
+
     def revert(self) -> None:
         """Run the inverses and hash what was touched again; the caller compares the root."""
         while self._inverses:

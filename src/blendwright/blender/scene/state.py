@@ -121,6 +121,8 @@ class SceneState:
         self._unsealed_keys.update(keys)
 
     def catch_up(self) -> None:
+        if not self._unsealed:
+            return
         waiting, self._unsealed, self._unsealed_keys = self._unsealed, [], set()
         for seal in waiting:
             seal()

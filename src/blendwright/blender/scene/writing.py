@@ -269,7 +269,7 @@ class Writing(SceneReader):
             return owner
         holder = target.id_data
         if holder.is_embedded_data:
-            if not isinstance(holder, bpy.types.Collection):
+            if not isinstance(holder, NO_PREIMAGE):
                 raise TypeError(f"{target} is in an embedded node tree: name its owner")
             return fp.scene_of(holder)
         return holder
