@@ -25,6 +25,9 @@ TRANSACTIONS = (
     "tag",
     "quarantine",
     "gc",
+    "session",
+    "approval",
+    "answer",
 )
 INSIDE = (
     "commit.half_of_commits",
