@@ -51,7 +51,7 @@ def test_a_macro_becomes_a_chain_that_takes_its_place_in_the_graph() -> None:
 
 
 def test_both_dialects_call_macros_by_the_name_of_the_tool() -> None:
-    payload = {"steps": [{"step_id": "one", "dependencies": [], "tool": {"name": "test.pair", "args": {"name": "P"}}},
+    payload: dict[str, Any] = {"steps": [{"step_id": "one", "dependencies": [], "tool": {"name": "test.pair", "args": {"name": "P"}}},
                          {"step_id": "two", "dependencies": ["one"], "tool": "test.pair", "args": {"name": "Q"}}]}  # fmt: skip
     assert [one.id for one in valid(steps.parse(payload)).plan.operations] == [
         "one.001",
