@@ -167,6 +167,12 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     "STEPS-VALID-01": (STEPS, "A payload validator checks shape, dependencies, tool field and uniqueness."),
     "STEPS-VALID-02": (STEPS, "A result validator checks shape, __meta__, consistency, task_status and stats."),
     "STEPS-VERSION-01": (STEPS, "The contract has a semantic version and regression cases."),
+    # ---- core model: macros
+    "CORE-MACRO-01": (
+        CORE,
+        "A failing step of a macro stops the later ones; without rollback partial effects stay and are reported.",
+    ),
+    "CORE-MACRO-02": (CORE, "Macros declare their determinism class; seeds are inputs and echoed."),
 }
 
 LATER: dict[str, tuple[str, str]] = {
@@ -216,11 +222,6 @@ LATER: dict[str, tuple[str, str]] = {
         EXECUTION,
         "JSON-RPC requests are parsed and malformed ones answered by the JSON-RPC envelope: with the MCP server.",
     ),
-    "CORE-MACRO-01": (
-        CORE,
-        "A failing step of a macro stops the later ones; partial effects are reported: with macros.",
-    ),
-    "CORE-MACRO-02": (CORE, "Macros declare their determinism class: with macros."),
     "STEPS-SEM-02": (STEPS, "A step whose dependency failed is skipped: with the executor."),
     "STEPS-SEM-03": (STEPS, "A step whose dependency was skipped is skipped: with the executor."),
     "STEPS-SEM-04": (STEPS, "A step whose tool is not found fails: with the executor."),
