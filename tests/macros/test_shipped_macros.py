@@ -89,15 +89,10 @@ def test_every_macro_is_taken_back_as_it_declares(engine: Engine, name: str) -> 
     parts = [macro.document.model_dump(mode="json") for macro in package_macros().values() if macro.name != name]
     known = macros(*parts, with_a_failing_end(package_macros()[name]), tools=tools)
     inputs = {"source": "Old box"} if name in NEEDS_AN_OBJECT else inputs_of(name)
-    call: dict[str, Any] = {
-        "operation_id": "m",
-        "tool_name": name,
-        "args": inputs,
-        "depends_on": [],
-        "safety_level": "safe_write",
-    }
     before = engine.scene.hash
-    report = engine.run(operations.parse({"request_id": name, "operations": [call]}), macros=known)
+    report = engine.run(
+        operations.parse({"request_id": name, "operations": [_operation("m", name, inputs)]}), macros=known
+    )
     assert report.operations[-1].status in ("failed", "skipped")
     taken_back = all(one.status != "succeeded" or one.blender_mutation_id is None for one in report.operations)
     assert taken_back == known[name].rollback
@@ -121,23 +116,27 @@ def _call_and_preview(shell: Shell, name: str) -> None:
     inputs = inputs_of(name)
     empty = shell("call", name, "--args", json.dumps(inputs), "--json", code=1 if name in NEEDS_AN_OBJECT else 0)
     assert empty.document["ok"] == (name not in NEEDS_AN_OBJECT)
-    for tool, args in FILLED:
-        shell("call", tool, "--args", json.dumps(args), "--workspace", "filled", code=0)
     if name in NEEDS_AN_OBJECT:
         inputs = {"source": "Old box"}
-    plan: dict[str, Any] = {"request_id": "preview", "operations": [
-        {"operation_id": "m", "tool_name": name, "args": inputs, "depends_on": [], "safety_level": "safe_write"}]}  # fmt: skip
-    text = json.dumps(plan).encode()
+    made = [_operation(f"o{place}", tool, args) for place, (tool, args) in enumerate(FILLED)]
+    shell("run", "-", "--workspace", "filled", stdin=_plan("fill", *made), code=0)
+    plan = _plan("macro", _operation("m", name, inputs))
     before = shell("log", "--workspace", "filled", "--json", code=0).document
-    shown = shell("preview", "-", "--workspace", "filled", "--json", stdin=text, code=0).document
+    shown = shell("preview", "-", "--workspace", "filled", "--json", stdin=plan, code=0).document
     assert shown["ok"] and shown["report"]["totals"]["created"] > 0
     assert shell("log", "--workspace", "filled", "--json", code=0).document == before
-    done = shell("run", "-", "--workspace", "filled", "--json", stdin=text, code=0).document
+    done = shell("run", "-", "--workspace", "filled", "--json", stdin=plan, code=0).document
     assert [receipt["operation_id"] for receipt in done["result"]["receipts"]] == ["m"]
-    called = shell(
-        "call", name, "--args", json.dumps({**inputs, **_other_names(name)}), "--workspace", "filled", code=0
-    )
-    assert called.out.startswith(f"ok {name}")
+    other = json.dumps({**inputs, **_other_names(name)})
+    assert shell("call", name, "--args", other, "--workspace", "filled", code=0).out.startswith(f"ok {name}")
+
+
+def _operation(id: str, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    return {"operation_id": id, "tool_name": tool, "args": args, "depends_on": [], "safety_level": "safe_write"}
+
+
+def _plan(request: str, *listed: dict[str, Any]) -> bytes:
+    return json.dumps({"request_id": request, "operations": list(listed)}).encode()
 
 
 def _other_names(name: str) -> dict[str, str]:
