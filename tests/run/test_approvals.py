@@ -288,7 +288,11 @@ def test_a_plan_that_carries_an_approval_is_refused(field: str) -> None:
         {"request_id": "r", "operations": [bare], field: ["destructive"]},
     ):
         assert operations.parse(document).findings
-    step: dict[str, Any] = {"step_id": "a", "dependencies": [], "tool": {"name": "object.delete", "args": {"name": "Box"}}}
+    step: dict[str, Any] = {
+        "step_id": "a",
+        "dependencies": [],
+        "tool": {"name": "object.delete", "args": {"name": "Box"}},
+    }
     assert steps.parse({"steps": [step | {field: "abcdefgh"}]}).findings
     assert steps.parse({"steps": [step], field: "abcdefgh"}).findings
 

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -161,6 +169,13 @@ def _stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+class _Speed(ProgressColumn):
+    """Operations per second, once that is known."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:.0f}/s")
+
+
 class _Screen:
     """The bar of a run, out of the way while a question is asked."""
 
@@ -186,7 +201,7 @@ def _progress(plan: Plan, screen: _Screen, *, show: bool) -> Generator[Any]:
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-               TextColumn("{task.speed:.0f}/s"))  # fmt: skip
+               _Speed())  # fmt: skip
     with Progress(*columns, console=out, transient=True) as bar:
         screen.bar = bar
         task = bar.add_task("starting Blender", total=len(plan.operations))
