@@ -131,7 +131,9 @@ def main(output: Path) -> int:
     artifacts = output / "workspace" / "artifacts"
     # A workspace keeps its scene; this example builds the same one from the beginning each time.
     shutil.rmtree(output / "workspace", ignore_errors=True)
-    patient = Policy(constraints=Constraints(call_seconds=600))  # a picture on a slow machine takes longer than other calls
+    patient = Policy(
+        constraints=Constraints(call_seconds=600)
+    )  # a picture on a slow machine takes longer than other calls
     with blendwright.open(output / "workspace", roots=[output], policy=patient, spare=False) as scene:
         for number, (tool, args) in enumerate(calls, start=1):
             result = scene.call(tool, **args)

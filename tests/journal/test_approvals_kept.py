@@ -63,6 +63,16 @@ def test_a_declined_or_expired_answer_is_no_approval(workspace: Path) -> None:
     journal.close()
 
 
+def test_an_approval_that_was_given_expires_too(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(workspace)
+    journal.ask_approval([request("one")])
+    approvals.answer(workspace, "one", Answer.APPROVED, "t")
+    later = time.time() + 61
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert journal.use_approval("hash") is None
+    journal.close()
+
+
 def test_an_answer_cannot_be_changed_or_given_to_nothing(workspace: Path) -> None:
     journal = Journal(workspace)
     journal.ask_approval([request("one")])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import orjson
@@ -155,6 +155,23 @@ class Approvals:
         last = earlier[0]
         word = "was used already" if last.state == "used" else "has expired"
         return f"; approval {last.request.id} {'was declined' if last.state == 'declined' else word}"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a person is asked about in a run, by operation, and how."""
+
+    approvals: Approvals
+    consent: Consent
+    questions: Mapping[str, Question]
+
+    def settle(self, call: Invocation, cancel: CancelToken | None) -> tuple[Invocation, Finding | None]:
+        """The call with what was said to it; the finding is None where it is allowed, or nothing is asked."""
+        question = self.questions.get(call.operation_id)
+        if question is None:
+            return call, None
+        approval, finding = self.approvals.settle(question, self.consent, cancel)
+        return replace(call, approval=approval), finding
 
 
 def _declined(request: ApprovalRequest) -> Finding:
