@@ -9,16 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from plans import box
 from shell import PROGRAM, Shell
-
-
-@pytest.fixture(autouse=True)
-def nobody(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user without a policy of their own."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
 
 
 def delete(id: str, *waits_for: str, name: str) -> dict[str, Any]:

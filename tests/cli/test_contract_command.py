@@ -10,12 +10,6 @@ import pytest
 from shell import Shell
 
 
-@pytest.fixture(autouse=True)
-def nobody(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user without a policy of their own."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-
-
 def test_the_contract_is_shown_with_the_origin_of_every_value_and_holds_until_a_tool_changes(shell: Shell) -> None:
     policy = shell.place / ".blendwright" / "blendwright.toml"
     policy.parent.mkdir()
