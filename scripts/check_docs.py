@@ -11,11 +11,13 @@ from pathlib import Path
 from typer.main import get_command
 
 from blendwright.cli.main import app
+from blendwright.contracts import published
+from blendwright.macros import package_macros
 from blendwright.tools import catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://|#)([^)#]+)[^)]*\)")
-COMMAND = re.compile(r"^\s*(?:\.venv/bin/)?blendwright ([a-z-]+)(?: ([a-z]+\.[a-z_]+))?", re.MULTILINE)
+COMMAND = re.compile(r"^\s*(?:\.venv/bin/)?blendwright ([a-z-]+)(?: ([a-z_]+\.[a-z0-9_]+))?", re.MULTILINE)
 TARGET = re.compile(r"\bmake ([a-z][a-z-]*)\b")
 
 
@@ -36,14 +38,15 @@ def _problems(document: Path) -> Iterator[str]:
     name = document.relative_to(ROOT)
     commands = set(getattr(get_command(app), "commands", {}))
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    known = {*catalog.tools(), *package_macros(), *published.names()}
     for link in LINK.findall(text):
         if not (document.parent / link.strip()).exists():
             yield f"{name}: the link to {link} leads nowhere"
     for command, tool in COMMAND.findall(text):
         if command not in commands:
             yield f"{name}: there is no command blendwright {command}"
-        if tool and tool not in catalog.tools():
-            yield f"{name}: there is no tool {tool}"
+        if tool and tool not in known and not tool.endswith(".json"):
+            yield f"{name}: there is no tool, macro or schema {tool}"
     for target in TARGET.findall(text):
         if target not in targets and f"`make {target}" in text:
             yield f"{name}: there is no make {target}"

@@ -1,4 +1,5 @@
-"""Write what is derived from the catalogue: docs/tools/ and tests/golden/catalogue.json. With --check, only say what is not current.
+"""Write what is derived from the catalogue: docs/tools/, docs/macros/ and tests/golden/catalogue.json.
+With --check, only say what is not current.
 
 Reads declarations only, so it needs no Blender."""
 
@@ -12,10 +13,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from blendwright.macros import Macro, package_macros
 from blendwright.tools.catalog import CATALOG
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "tools"
+MACROS = ROOT / "docs" / "macros" / "README.md"
 GOLDEN = ROOT / "tests" / "golden" / "catalogue.json"
 NOTE = "<!-- Generated from the tools' declarations by scripts/generate_reference.py; do not edit. -->"
 
@@ -56,7 +59,8 @@ def documents() -> dict[Path, str]:
     by_noun = {noun: list(group) for noun, group in groupby(found, key=lambda tool: tool["name"].partition(".")[0])}
     golden = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     pages = {PAGES / f"{noun}.md": _text(_page(noun, group)) for noun, group in by_noun.items()}
-    return {GOLDEN: golden, PAGES / "README.md": _text(_index(by_noun)), **pages}
+    macros = {MACROS: _text(_macros(package_macros().values()))}
+    return {GOLDEN: golden, PAGES / "README.md": _text(_index(by_noun)), **pages, **macros}
 
 
 def stale() -> list[str]:
@@ -110,6 +114,41 @@ def _page(noun: str, group: Iterable[Declaration]) -> Iterator[str]:
         yield "### Examples"
         for example in tool["examples"]:
             yield "```sh\n" + "\n".join(_commands(tool, example)) + "\n```"
+
+
+def _macros(macros: Iterable[Macro]) -> Iterator[str]:
+    yield NOTE
+    yield "# Macros"
+    yield "Several tool calls under one name: [what macros are](../macros.md)."
+    for macro in macros:
+        declared = json.loads(json.dumps(macro.declaration()))
+        yield f"## {macro.name}"
+        yield f"{declared['summary']} *Version {macro.version}.*"
+        yield "### Inputs"
+        yield from _fields_of(declared["inputs"])
+        yield "### Steps"
+        rows = [
+            (str(number), step["title"], _code(step["tool"]), _code(step["for_each"]) if step["for_each"] else "")
+            for number, step in enumerate(declared["steps"], start=1)
+        ]
+        yield _table(("", "what", "tool or macro", "for each of"), rows)
+        conditions = [("before", one) for one in declared["preconditions"]]
+        conditions += [("after", one) for one in declared["postconditions"]]
+        if conditions:
+            yield _table(("must hold", ""), [(moment, _code(json.dumps(one))) for moment, one in conditions])
+        yield "### Promises"
+        kept = "all steps or none" if macro.rollback else "what was done before a failure stays"
+        promises = [
+            ("safety_level", _code(declared["safety_level"]), PROMISES["safety_level"][declared["safety_level"]]),
+            ("determinism", _code(declared["determinism"]), PROMISES["determinism"][declared["determinism"]]),
+            ("rollback", _code(str(macro.rollback).lower()), kept),
+            ("fingerprint", _code(macro.fingerprint[:16]), "changes with anything above"),
+        ]
+        yield _table(("promise", "value", "meaning"), promises)
+        yield "### Examples"
+        for example in declared["examples"]:
+            shown = {"given": example["given"], "args": example["inputs"]}
+            yield "```sh\n" + "\n".join(_commands(declared, shown)) + "\n```"
 
 
 def _fields_of(schema: Mapping[str, Any], with_default: bool = True) -> Iterator[str]:

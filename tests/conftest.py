@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,3 +18,11 @@ def stage(tmp_path: Path) -> Stage:
     from stage import Stage
 
     return Stage(tmp_path)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_policy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whoever runs the tests may have a policy of their own; here it does not count."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield

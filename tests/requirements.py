@@ -130,7 +130,16 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     "EXEC-SNAP-01": (EXECUTION, "A snapshot can be asked for after an action."),
     "EXEC-SNAP-02": (EXECUTION, "Snapshots have a published format and a fingerprint."),
     "EXEC-PROFILE-01": (EXECUTION, "The Blender profile states version, headless or UI, engines and sandbox."),
+    "EXEC-PROFILE-02": (EXECUTION, "The host profile states transport, payload, streaming and cancellation."),
+    "EXEC-PROFILE-03": (EXECUTION, "Host profile and Blender profile give the contract of the session."),
+    "EXEC-TIME-03": (EXECUTION, "A time budget that the host provides holds for every call."),
     # ---- core model
+    "CORE-CONTRACT-01": (CORE, "The contract is negotiated, and equal input gives an equal contract."),
+    "CORE-CONTRACT-02": (CORE, "What is negotiated can only be stricter than what is allowed."),
+    "CORE-CONTRACT-03": (CORE, "Flags that do not exist are refused by name."),
+    "CORE-CONTRACT-04": (CORE, "A fingerprint that no longer holds is a contract_violation."),
+    "CORE-CONTRACT-05": (CORE, "What exceeds the limits of the contract is refused with contract_violation."),
+    "CORE-UI-01": (CORE, "UI actions are gated by explicit contract flags; the default is no UI."),
     "CORE-HEADLESS-01": (CORE, "Tools work headless; the user interface is never used by default."),
     "CORE-PHASE-01": (CORE, "Invalid arguments are rejected with invalid_arguments."),
     "CORE-PHASE-02": (
@@ -197,6 +206,12 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     ),
     "STEPS-VERSION-01": (STEPS, "The contract has a semantic version and regression cases."),
     "STEPS-VERSION-02": (STEPS, "Semantics do not change silently: what a case had as findings, it has."),
+    # ---- core model: macros
+    "CORE-MACRO-01": (
+        CORE,
+        "A failing step of a macro stops the later ones; without rollback partial effects stay and are reported.",
+    ),
+    "CORE-MACRO-02": (CORE, "Macros declare their determinism class; seeds are inputs and echoed."),
 }
 
 LATER: dict[str, tuple[str, str]] = {
@@ -204,15 +219,4 @@ LATER: dict[str, tuple[str, str]] = {
         EXECUTION,
         "JSON-RPC requests are parsed and malformed ones answered by the JSON-RPC envelope: with the MCP server.",
     ),
-    "EXEC-PROFILE-02": (
-        EXECUTION,
-        "The host profile states transport, payload, streaming and cancellation: with the session contract.",
-    ),
-    "CORE-CONTRACT-01": (CORE, "The contract is negotiated: with the session contract."),
-    "CORE-UI-01": (CORE, "UI actions are gated by explicit contract flags: with the session contract."),
-    "CORE-MACRO-01": (
-        CORE,
-        "A failing step of a macro stops the later ones; partial effects are reported: with macros.",
-    ),
-    "CORE-MACRO-02": (CORE, "Macros declare their determinism class: with macros."),
 }

@@ -112,6 +112,8 @@ def test_people_are_told_what_changed_and_a_scene_file_is_never_written(shell: S
         "scene.blend",
         "--workspace",
         "other",
+        "--approve",
+        "destructive",
         "--json",
     ]
     first = shell(*delete, code=0).document
@@ -130,7 +132,8 @@ def test_a_scene_lives_on_between_commands_and_is_not_replaced(shell: Shell) -> 
 
 
 def test_what_fails_while_it_runs_exits_with_one(shell: Shell) -> None:
-    result = shell("call", "object.delete", "--args", '{"name":"Nobody"}', "--json", code=1).document
+    delete = ["call", "object.delete", "--args", '{"name":"Nobody"}', "--approve", "destructive", "--json"]
+    result = shell(*delete, code=1).document
     assert result["error_code"] == "not_found"
     assert result["fingerprint_before"] == result["fingerprint_after"]
 

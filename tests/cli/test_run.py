@@ -41,10 +41,10 @@ def test_a_plan_runs_once_and_is_known_the_second_time(shell: Shell) -> None:
 def test_a_failing_plan_exits_with_one_and_says_how_to_repair_it(shell: Shell) -> None:
     delete = box("b", tool_name="object.delete", args={"name": "Nobody"}, safety_level="destructive")
     plan = write(shell, "plan.json", {"request_id": "cli", "operations": [box("a"), delete, box("c", "b")]})
-    document = shell("run", plan, "--boundary", "plan", "--json", code=1).document
+    document = shell("run", plan, "--boundary", "plan", "--approve", "destructive", "--json", code=1).document
     assert (document["ok"], document["report"]["status"]) == (False, "rolled_back")
     assert document["result"]["error_code"] == "TARGET_NOT_FOUND"
-    spoken = shell("run", plan, code=1).out
+    spoken = shell("run", plan, "--approve", "destructive", code=1).out
     assert "TARGET_NOT_FOUND" in spoken and "repair" in spoken and "failed 1 of 3 operations" in spoken
 
 

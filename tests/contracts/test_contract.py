@@ -91,6 +91,7 @@ def test_equal_input_in_any_order_gives_a_byte_equal_contract(document: dict[str
 
 @settings(max_examples=60, deadline=None)
 @given(negotiations())
+@pytest.mark.proves("CORE-CONTRACT-02")
 def test_nothing_that_a_host_asks_for_is_more_than_the_policy_allows(document: dict[str, Any]) -> None:
     asked = Negotiation.model_validate_json(json.dumps(document))
     made = negotiate(asked)
@@ -122,7 +123,7 @@ def test_input_and_output_keep_to_their_published_schemas(document: dict[str, An
     assert SessionContract.model_validate_json(json.dumps(made.to_json())) == made
 
 
-@pytest.mark.proves("CORE-CONTRACT-02", "EXEC-PROFILE-02")
+@pytest.mark.proves("EXEC-PROFILE-02", "EXEC-PROFILE-03")
 def test_a_contract_has_exactly_the_fields_that_were_promised() -> None:
     assert set(SessionContract.model_fields) == {
         "contract_version", "session_id", "host", "blender", "capabilities", "tool_registry", "macro_registry",

@@ -10,9 +10,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from blendwright.contracts.approvals import Answer, ApprovalRequest
 from blendwright.contracts.journal_port import Found, NewIntent
+<<<<<<< HEAD
 from blendwright.journal import Journal
 from blendwright.values import crash_points
+=======
+from blendwright.journal import Journal, approvals, crash_points
+from blendwright.run.keys import new_id
+>>>>>>> contract4
 from journal.ledger import audit, baseline, chain, key_of, operation, saved, wanted
 
 Tell = Callable[[str], None]
@@ -25,7 +31,9 @@ def play(workspace: Path, tell: Tell) -> None:
     scenes.mkdir(exist_ok=True)
     journal = Journal(workspace, recovering=True)
     mend(journal, tell)
+    journal.keep_contract("session", "fingerprint", {"terms": 1})
     work(journal, scenes, tell)
+    _ask(journal, workspace)
     journal.close()
 
     (workspace / "checkpoints" / "9-9.part").write_bytes(b"half")
@@ -74,6 +82,16 @@ def work(journal: Journal, scenes: Path, tell: Tell) -> None:
     journal.end_quarantine("trial")
     journal.begin_intent(NewIntent(key_of("r", "ghost"), "r", "ghost", "file.export", "writes a file"))
     tell("intent ghost")
+
+
+def _ask(journal: Journal, workspace: Path) -> None:
+    """A question, answered from elsewhere, and used."""
+    asked = ApprovalRequest(new_id(), "hash", "r", "d", "object.delete", "destructive", "what", ("why",), 1e12)
+    (id,) = journal.ask_approval([asked])
+    approvals.answer(workspace, id, Answer.APPROVED, "trial")
+    assert journal.use_approval("hash") is not None
+    while journal.use_approval("hash") is not None:
+        pass  # given before an earlier one was killed
 
 
 def _find(journal: Journal, name: str) -> Found:

@@ -170,3 +170,9 @@ def test_a_workspace_adds_its_own_macros_and_cannot_replace_others(tmp_path: Pat
     messages = [finding.message for finding in refused.value.findings]
     assert any(message.startswith("macros/mine.json: 'look.color' is the name of a macro") for message in messages)
     assert sum(message.startswith("macros/other.json: ") for message in messages) >= 7
+
+
+def test_the_macro_that_the_documents_show_is_sound() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "macros.md").read_text()
+    shown = json.loads(page.partition("```json\n")[2].partition("```")[0])
+    assert list(macros(shown)) == ["desk.lamp"]

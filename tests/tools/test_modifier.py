@@ -66,6 +66,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"angle": math.pi, "steps": 8, "render_steps": 8, "screw_offset": 2, "axis": "X"},
     ),
     ({"type": "DISPLACE", "strength": 0.5, "mid_level": 0, "direction": "Z"}, {"strength": 0.5, "direction": "Z"}),
+    (
+        {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False, "material_offset": 1},
+        {"thickness": 0.05, "use_replace": False, "material_offset": 1},
+    ),
 ]
 
 

@@ -97,7 +97,7 @@ def main() -> None:
         result: Any = app(standalone_mode=False)
         sys.exit(result if isinstance(result, int) else Exit.DONE)
     except Refusal as error:
-        fail("refused", error.message, error.cure, Exit.REFUSED)
+        fail("refused", error.message, error.cure, Exit.REFUSED, error.findings)
     except EnvironmentUnfit as error:
         fail("environment_unfit", error.message, error.cure, Exit.UNFIT)
     except BlendwrightError as error:

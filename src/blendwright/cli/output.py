@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+<<<<<<< HEAD
 from collections.abc import Iterable, Mapping
+=======
+from collections.abc import Iterable, Sequence
+>>>>>>> contract4
 from enum import IntEnum
 from typing import Annotated, Any, NoReturn
 
@@ -11,6 +15,8 @@ import orjson
 import typer
 from rich.console import Console
 from rich.text import Text
+
+from blendwright.values.findings import Finding
 
 Workspace = Annotated[str, typer.Option("--workspace", metavar="DIR", help="The workspace to use.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else.")]
@@ -63,13 +69,16 @@ def wants_json() -> bool:
     return "--json" in sys.argv[1:]
 
 
-def fail(code: str, message: str, cure: str | None, exit_code: Exit) -> NoReturn:
-    """End the program with an error that is data for machines and two lines for people."""
+def fail(code: str, message: str, cure: str | None, exit_code: Exit, findings: Sequence[Finding] = ()) -> NoReturn:
+    """End the program with an error that is data for machines and a few lines for people; several findings are listed."""
     if wants_json():
-        print_json({"ok": False, "error": {"code": code, "message": message, "cure": cure}})
+        error: dict[str, Any] = {"code": code, "message": message, "cure": cure}
+        if len(findings) > 1:
+            error["findings"] = [finding.to_json() for finding in findings]
+        print_json({"ok": False, "error": error})
     else:
-        line = Text("error: ", style="bold red").append(message, style="default")
-        notes().print(line)
+        for told in [finding.message for finding in findings] if len(findings) > 1 else [message]:
+            notes().print(Text("error: ", style="bold red").append(told, style="default"))
         if cure:
             notes().print(Text("  " + cure))
     sys.exit(exit_code)

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -147,6 +155,32 @@ def _picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -
     return taken
 
 
+<<<<<<< HEAD
+=======
+@contextlib.contextmanager
+def _stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
+    """Ctrl-C once: stop cleanly. A second time: as ever."""
+
+    def interrupted(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        # Not here: a handler runs in the middle of whatever the main thread does, which may hold the locks that this needs.
+        threading.Thread(target=cancel.cancel).start()
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Speed(ProgressColumn):
+    """Operations per second, once that is known."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:.0f}/s")
+
+
+>>>>>>> contract4
 class _Screen:
     """The bar of a run, out of the way while a question is asked."""
 
@@ -172,7 +206,7 @@ def _progress(plan: Plan, screen: _Screen, *, show: bool) -> Generator[Any]:
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-               TextColumn("{task.speed:.0f}/s"))  # fmt: skip
+               _Speed())  # fmt: skip
     with Progress(*columns, console=out, transient=True) as bar:
         screen.bar = bar
         task = bar.add_task("starting Blender", total=len(plan.operations))

@@ -26,9 +26,19 @@ def gate(
     That the tool is in the registry is the caller's to find out, who has the registry at hand; which paths may be touched is said
     where paths are made absolute.
     """
+    yield from of_tool(terms, blender, tool, level or tool.safety_level.value)
+    yield from of_arguments(terms, tool, args, payload)
+
+
+def of_tool(terms: Terms, blender: BlenderProfile, tool: AnyTool, level: str) -> Iterator[Finding]:
+    """What holds for every call of a tool at a level, whatever its arguments."""
     yield from _blender(blender, tool)
     yield from _offered(terms, blender, tool)
-    yield from _allowed(terms, tool, level or tool.safety_level.value)
+    yield from _allowed(terms, tool, level)
+
+
+def of_arguments(terms: Terms, tool: AnyTool, args: Any, payload: int) -> Iterator[Finding]:
+    """What depends on the arguments."""
     yield from _within_limits(terms, tool, args, payload)
     yield from demanded(terms, tool, args)
 

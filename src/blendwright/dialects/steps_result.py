@@ -40,7 +40,8 @@ def render(report: RunReport) -> list[Entry] | None:
 
 def _entry(operation: OperationReport, refused: bool) -> Entry:
     ok = operation.done
-    skipped = refused or operation.status == "skipped"
+    # A step that a person declined did not fail: nothing was tried.
+    skipped = refused or operation.status in ("skipped", "refused")
     reason = CACHED if operation.status == "skipped_idempotent" else None
     error = None
     if skipped:

@@ -16,6 +16,9 @@ TRANSACTIONS = (
     "tag",
     "quarantine",
     "gc",
+    "session",
+    "approval",
+    "answer",
 )
 INSIDE = (
     "commit.half_of_commits",

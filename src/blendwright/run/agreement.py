@@ -21,8 +21,9 @@ from blendwright.contracts.contract import (
     registry,
 )
 from blendwright.contracts.effects import Determinism
-from blendwright.contracts.gate import gate
+from blendwright.contracts.gate import of_arguments, of_tool
 from blendwright.contracts.journal_port import JournalPort
+from blendwright.contracts.limits import Limits
 from blendwright.contracts.policy import Policy
 from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.tool import AnyTool, tool_registry
@@ -33,6 +34,8 @@ from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 
 NO_MACROS = registry("1", {})
+# More than this does not fit the wire, nor any plan.
+LARGEST = Limits().payload_bytes
 
 
 class Offer:
@@ -95,6 +98,8 @@ class Agreement:
         self._scene = scene
         self._journal = journal
         self._contract: SessionContract | None = None
+        # A plan of thousands of operations has a handful of tools.
+        self._of_tools: dict[tuple[str, str], tuple[Finding, ...]] = {}
 
     @property
     def terms(self) -> Terms:
@@ -118,9 +123,12 @@ class Agreement:
     def objections(self, call: Invocation, determinism: Determinism | None = None) -> Iterator[Finding]:
         """Phase 2: everything that the contract says against a call."""
         contract = self.contract()
-        terms = contract.demanding(determinism)
-        size = payload_bytes(call.args)
-        yield from gate(terms, contract.blender, call.tool, call.model, level=call.safety_level, payload=size)
+        known = (call.tool.name, call.safety_level)
+        if known not in self._of_tools:
+            self._of_tools[known] = tuple(of_tool(contract, contract.blender, call.tool, call.safety_level))
+        yield from self._of_tools[known]
+        size = payload_bytes(call.args) if contract.limits.payload_bytes < LARGEST else 0
+        yield from of_arguments(contract.demanding(determinism), call.tool, call.model, size)
 
 
 def payload_bytes(args: Mapping[str, Any]) -> int:

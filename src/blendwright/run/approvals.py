@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import orjson
@@ -17,6 +17,7 @@ from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest, A
 from blendwright.contracts.contract import Terms
 from blendwright.contracts.gate import asks
 from blendwright.contracts.journal_port import JournalPort
+from blendwright.contracts.policy import Ruling
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.files import FileAccess
@@ -66,10 +67,12 @@ class Approvals:
     def __init__(self, journal: JournalPort, files: FileAccess) -> None:
         self._journal = journal
         self._files = files
+        self._terms: Terms | None = None
+        self._rulings: dict[tuple[str, str], Ruling | None] = {}
 
     def question(self, terms: Terms, call: Invocation, *, key: str | None, baseline: str) -> Question | None:
         """What a person has to say to this call, or None. `key` is None for a call that belongs to no plan."""
-        found = asks(terms, call.tool, call.safety_level, self._files.rules_for(call.tool, call.args))
+        found = self._asks(terms, call)
         if found is None:
             return None
         request = ApprovalRequest(
@@ -86,6 +89,17 @@ class Approvals:
             in_person=found.in_person,
         )
         return Question(request, frozenset(found.asked))
+
+    def _asks(self, terms: Terms, call: Invocation) -> Ruling | None:
+        """What the rules say; without files, that is one answer for every call of the tool at its level."""
+        if call.with_files:
+            return asks(terms, call.tool, call.safety_level, self._files.rules_for(call.tool, call.args))
+        if terms is not self._terms:
+            self._terms, self._rulings = terms, {}
+        known = (call.tool.name, call.safety_level)
+        if known not in self._rulings:
+            self._rulings[known] = asks(terms, call.tool, call.safety_level)
+        return self._rulings[known]
 
     def grant(self, questions: Sequence[Question]) -> dict[str, Approval]:
         """Keep what was allowed beforehand, by operation id. One transaction."""
@@ -141,6 +155,23 @@ class Approvals:
         last = earlier[0]
         word = "was used already" if last.state == "used" else "has expired"
         return f"; approval {last.request.id} {'was declined' if last.state == 'declined' else word}"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a person is asked about in a run, by operation, and how."""
+
+    approvals: Approvals
+    consent: Consent
+    questions: Mapping[str, Question]
+
+    def settle(self, call: Invocation, cancel: CancelToken | None) -> tuple[Invocation, Finding | None]:
+        """The call with what was said to it; the finding is None where it is allowed, or nothing is asked."""
+        question = self.questions.get(call.operation_id)
+        if question is None:
+            return call, None
+        approval, finding = self.approvals.settle(question, self.consent, cancel)
+        return replace(call, approval=approval), finding
 
 
 def _declined(request: ApprovalRequest) -> Finding:

@@ -41,7 +41,8 @@ class Board:
 
     def hold(self) -> None:
         """Acknowledge nothing before `release`, since all of it may be taken back together."""
-        self._held = []
+        if self._held is None:
+            self._held = []
 
     def release(self) -> None:
         held, self._held = self._held or [], None

@@ -68,7 +68,12 @@ class Invocation:
     @property
     def alone(self) -> bool:
         """Whether it needs the worker for itself: nothing else on its way before its files and its save are settled."""
-        return _touches_files(type(self.tool)) or not self.replayable
+        return self.with_files or not self.replayable
+
+    @property
+    def with_files(self) -> bool:
+        """Whether it reads, writes or renders files."""
+        return _touches_files(type(self.tool))
 
     @property
     def effect(self) -> str:

@@ -7,7 +7,7 @@ failure the worker refuses what was sent behind it (the epoch is closed); what s
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -17,7 +17,7 @@ from blendwright.contracts.events import CallIds
 from blendwright.contracts.journal_port import Entry, NewAudit
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer
 from blendwright.contracts.worker_port import CancelToken, WorkerPort
-from blendwright.run.approvals import Approvals, Consent, Question
+from blendwright.run.approvals import Asking
 from blendwright.run.board import Board
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
@@ -54,15 +54,6 @@ class Bounds:
     ends: float
     cancel: CancelToken | None
     at_once: int = WINDOW
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """What a person is asked about, by operation, and how."""
-
-    approvals: Approvals
-    consent: Consent
-    questions: Mapping[str, Question]
 
 
 class Pipeline:
@@ -271,13 +262,11 @@ class Pipeline:
 
     def _asked(self, call: Invocation) -> Invocation | None:
         """The call with what a person said to it; None when that was no yes, and it is settled as refused."""
-        question = None if self._asking is None else self._asking.questions.get(call.operation_id)
-        if self._asking is None or question is None:
+        if self._asking is None:
             return call
         began = monotonic()
-        approval, finding = self._asking.approvals.settle(question, self._asking.consent, self._bounds.cancel)
+        call, finding = self._asking.settle(call, self._bounds.cancel)
         self._ends += monotonic() - began  # the time of the run is for work, not for thinking it over
-        call = replace(call, approval=approval)
         if finding is None:
             return call
         over = self._over()

@@ -17,7 +17,7 @@ from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
 from blendwright.run.agreement import Agreement
-from blendwright.run.approvals import NO_CONSENT, Approvals, Consent, Question
+from blendwright.run.approvals import NO_CONSENT, Approvals, Asking, Consent, Question
 from blendwright.run.board import Board, Progress
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
@@ -25,7 +25,7 @@ from blendwright.run.keys import new_id, operation_key
 from blendwright.run.known import Sorted, sort_out
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.pipeline import Asking, Bounds, Pipeline
+from blendwright.run.pipeline import Bounds, Pipeline
 from blendwright.run.solo import Solo
 from blendwright.run.units import Unit, units
 from blendwright.values import crash_points

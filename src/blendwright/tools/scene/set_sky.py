@@ -28,7 +28,7 @@ class SetSkyArgs(Args):
     sun_disc: bool = Field(default=True, description="Whether the sun itself is there, which casts the shadows.")
     air: float = Field(default=1.0, ge=0.0, le=10.0, description="Density of the air: more makes the sky bluer.")
     strength: float = Field(
-        default=0.1, ge=0.0, le=1e3, description="Strength of its light; a real sky is some ten times brighter."
+        default=0.05, ge=0.0, le=1e3, description="Strength of its light; at 1 it is as bright as a real one."
     )
 
 

@@ -1,0 +1,140 @@
+"""What the journal keeps of sessions and approvals: contracts once, questions until they are answered, answers until they are used."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest, operation_hash
+from blendwright.journal import Journal, JournalView, approvals
+from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
+
+
+def request(id: str, operation: str = "hash", seconds: float = 60) -> ApprovalRequest:
+    return ApprovalRequest(
+        id,
+        operation,
+        "r",
+        "op",
+        "object.delete",
+        "destructive",
+        "object.delete Box",
+        ("a rule",),
+        time.time() + seconds,
+    )
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return tmp_path / "workspace"
+
+
+def test_a_question_is_answered_while_another_process_would_hold_the_workspace(workspace: Path) -> None:
+    journal = Journal(workspace)
+    journal.ask_approval([request("one")])
+    fence = journal.fence
+    approvals.answer(workspace, "one", Answer.APPROVED, "terminal 2")
+    assert journal.fence == fence
+    assert journal.use_approval("hash") == Approval("one", Answer.APPROVED, "terminal 2")
+    assert journal.use_approval("hash") is None, "once"
+    journal.close()
+
+
+def test_an_answer_counts_for_its_operation_only(workspace: Path) -> None:
+    journal = Journal(workspace)
+    journal.ask_approval([request("one")])
+    approvals.answer(workspace, "one", Answer.APPROVED, "t")
+    assert journal.use_approval("other") is None
+    assert journal.use_approval("hash") is not None
+    journal.close()
+
+
+def test_a_declined_or_expired_answer_is_no_approval(workspace: Path) -> None:
+    journal = Journal(workspace)
+    journal.ask_approval([request("no"), request("late", "other", seconds=-1)])
+    approvals.answer(workspace, "no", Answer.DECLINED, "t")
+    with pytest.raises(Refusal, match="expired"):
+        approvals.answer(workspace, "late", Answer.APPROVED, "t")
+    assert journal.use_approval("hash") is None and journal.use_approval("other") is None
+    journal.close()
+
+
+def test_an_approval_that_was_given_expires_too(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(workspace)
+    journal.ask_approval([request("one")])
+    approvals.answer(workspace, "one", Answer.APPROVED, "t")
+    later = time.time() + 61
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert journal.use_approval("hash") is None
+    journal.close()
+
+
+def test_an_answer_cannot_be_changed_or_given_to_nothing(workspace: Path) -> None:
+    journal = Journal(workspace)
+    journal.ask_approval([request("one")])
+    approvals.answer(workspace, "one", Answer.DECLINED, "t")
+    with pytest.raises(Refusal, match="declined already"):
+        approvals.answer(workspace, "one", Answer.APPROVED, "t")
+    with pytest.raises(Refusal, match="no approval two"):
+        approvals.answer(workspace, "two", Answer.APPROVED, "t")
+    journal.close()
+
+
+def test_nothing_is_started_by_answering(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentUnfit):
+        approvals.answer(tmp_path / "nowhere", "one", Answer.APPROVED, "t")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_question_that_waits_is_not_kept_twice_and_all_that_wait_are_listed(workspace: Path) -> None:
+    journal = Journal(workspace)
+    assert journal.ask_approval([request("one"), request("two", "other")]) == ("one", "two")
+    assert journal.ask_approval([request("three")]) == ("one",)
+    view = JournalView(workspace)
+    assert [kept.request.id for kept in view.approvals()] == ["one", "two"]
+    assert view.approvals()[0].request.why == ("a rule",)
+    view.close()
+    journal.close()
+
+
+def test_only_the_holder_of_the_workspace_uses_an_approval(workspace: Path) -> None:
+    first = Journal(workspace)
+    first.ask_approval([request("one")])
+    approvals.answer(workspace, "one", Answer.APPROVED, "t")
+    store: Any = apsw.Connection(str(workspace / "journal.db"))
+    store.execute("UPDATE state SET fence = fence + 1")
+    store.close()
+    with pytest.raises(JournalError, match="no longer holds"):
+        first.use_approval("hash")
+    first.close()
+
+
+def test_whatever_of_an_operation_changes_changes_its_hash() -> None:
+    hashes = {
+        operation_hash("a", 1, {"name": "x"}, key="k", baseline="s"),
+        operation_hash("b", 1, {"name": "x"}, key="k", baseline="s"),
+        operation_hash("a", 2, {"name": "x"}, key="k", baseline="s"),
+        operation_hash("a", 1, {"name": "y"}, key="k", baseline="s"),
+        operation_hash("a", 1, {"name": "x"}, key=None, baseline="s"),
+        operation_hash("a", 1, {"name": "x"}, key="k", baseline="t"),
+    }
+    assert len(hashes) == 6
+    assert operation_hash("a", 1, {"name": "x"}, key="k", baseline="s") in hashes
+
+
+def test_a_contract_is_kept_once_and_found_by_session_and_fingerprint(workspace: Path) -> None:
+    journal = Journal(workspace)
+    journal.keep_contract("one", "print", {"terms": 1})
+    journal.keep_contract("two", "print", {"terms": 1})
+    assert journal.contract("print") == {"terms": 1}
+    assert journal.contract_of("one") == journal.contract_of("two") == "print"
+    assert journal.contract("other") is None and journal.contract_of("three") is None
+    journal.close()
+    store: Any = apsw.Connection(str(workspace / "journal.db"))
+    with pytest.raises(apsw.ConstraintError, match="never change"):
+        store.execute("UPDATE contracts SET contract = '{}'")
+    store.close()

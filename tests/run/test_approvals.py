@@ -1,0 +1,315 @@
+"""A person is asked: what an answer is worth, what becomes of the run without one, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.dialects import operations, steps
+from blendwright.journal import approvals as kept
+from blendwright.run.approvals import Consent, redacted
+from blendwright.values.faults import Fault
+from blendwright.values.outcome import Outcome
+from blendwright.values.report import RunReport
+from engine import Engine
+
+GRANTED = Consent(grants=frozenset({"destructive"}))
+numbers = iter(range(1000))
+
+
+class Person:
+    """Says the same to every question, and remembers what the journal held when it was asked."""
+
+    name = "person"
+
+    def __init__(self, engine: Engine, answer: Answer) -> None:
+        self._engine = engine
+        self._answer = answer
+        self.asked: list[ApprovalRequest] = []
+        self.committed: list[str] = []
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+        self.asked.append(request)
+        self.committed.append(self._engine.head().operation_id)
+        return self._answer
+
+
+@pytest.fixture
+def asking(engine: Engine) -> Iterator[Engine]:
+    """The engine under the default policy: what destroys is asked about."""
+    with engine.under(Policy()):
+        yield engine
+
+
+def thing(engine: Engine) -> str:
+    name = f"Thing {next(numbers)}"
+    engine.do("object.create_empty", {"name": name})
+    return name
+
+
+def delete(engine: Engine, name: str, **options: Any) -> Outcome:
+    return engine.call("object.delete", {"name": name}, **options)
+
+
+def id_of(outcome: Outcome) -> str:
+    cure = outcome.findings[0].cure or ""
+    return cure.split("`")[1].split()[-1]
+
+
+def answer(engine: Engine, id: str, given: Answer = Answer.APPROVED) -> None:
+    kept.answer(engine.place / "workspace", id, given, "blendwright approve")
+
+
+def rules_of(outcome: Outcome) -> list[str | None]:
+    return [finding.rule for finding in outcome.findings]
+
+
+# ---------------------------------------------------------------------- single calls
+
+
+def test_without_anyone_to_ask_the_call_is_refused_and_says_how_to_allow_it(asking: Engine) -> None:
+    name = thing(asking)
+    before = asking.full_hash()
+    outcome = delete(asking, name)
+    assert outcome.fault is Fault.POLICY_BLOCKED and rules_of(outcome) == ["approval_missing"]
+    assert "--approve destructive" in (outcome.findings[0].cure or "")
+    assert asking.full_hash() == before
+    assert delete(asking, name).findings[0].cure == outcome.findings[0].cure, "the same question is not asked twice"
+
+
+def test_an_approval_given_elsewhere_is_good_for_that_call_once(asking: Engine) -> None:
+    name = thing(asking)
+    id = id_of(delete(asking, name))
+    answer(asking, id)
+    assert delete(asking, name).ok
+    assert asking.records()[-1]["approval_id"] == id
+    assert asking.records()[-1]["approval_answer"] == "approved"
+    assert asking.head().receipt["approval"] == id
+    asking.do("object.create_empty", {"name": name})
+    again = delete(asking, name)
+    assert rules_of(again) == ["approval_missing"]
+    assert f"approval {id} was used already" in again.message
+    with pytest.raises(Exception, match="was used already"):
+        answer(asking, id)
+
+
+def test_an_approval_is_for_the_very_call_and_the_very_scene(asking: Engine) -> None:
+    name, other = thing(asking), thing(asking)
+    answer(asking, id_of(delete(asking, name)))
+    assert not delete(asking, other).ok
+    assert not asking.call("object.delete", {"name": name, "keep_data": True}).ok
+    asking.do("object.create_empty", {"name": f"{name} moved on"})
+    assert not delete(asking, name).ok, "the scene is another one since"
+
+
+def test_an_approval_expires_whether_given_or_not(engine: Engine) -> None:
+    with engine.under(Policy(policy=Rules(approval_seconds=0.2))) as quick:
+        name = thing(quick)
+        given, late = id_of(delete(quick, name)), id_of(quick.call("object.delete", {"name": name, "keep_data": True}))
+        answer(quick, given)
+        (waiting,) = [one for one in quick.journal.approvals() if one.request.id == late]
+        wait_until(waiting.request.expires)
+        outcome = delete(quick, name)
+        assert not outcome.ok and f"approval {given} has expired" in outcome.message
+        with pytest.raises(Exception, match="has expired"):
+            answer(quick, late)
+
+
+def wait_until(moment: float) -> None:
+    """Time itself is what is waited for."""
+    while (left := moment - time.time()) >= 0:
+        time.sleep(left + 0.001)
+
+
+def test_a_grant_for_the_level_covers_what_is_asked_for_its_level_alone(engine: Engine) -> None:
+    with engine.under(Policy(policy=Rules(tools={"object.delete": Verdict.ASK}))) as named:
+        name = thing(named)
+        assert not delete(named, name, consent=GRANTED).ok
+        assert delete(named, name, consent=Consent(grants=frozenset({"object.delete"}))).ok
+
+
+def test_a_rule_for_the_tool_takes_the_place_of_that_for_its_level(engine: Engine) -> None:
+    policy = Policy(policy=Rules(tools={"object.*": Verdict.ALLOW, "object.rename": Verdict.DENY}))
+    with engine.under(policy) as named:
+        name = thing(named)
+        refused = named.call("object.rename", {"name": name, "new_name": "Other"}, consent=GRANTED)
+        assert rules_of(refused) == ["tool_denied"]
+        assert delete(named, name).ok
+
+
+def test_a_file_in_a_root_that_asks_is_asked_about(engine: Engine) -> None:
+    target = engine.place / "asked.stl"
+    engine.do("mesh.create_primitive", {"kind": "cube", "name": f"Solid {next(numbers)}"})
+    engine.roots = {str(engine.place): Verdict.ASK}
+    try:
+        outcome = engine.call("file.export", {"path": str(target)})
+        assert rules_of(outcome) == ["approval_missing"] and str(engine.place) in outcome.message
+        assert not target.exists()
+        granted = Consent(grants=frozenset({str(engine.place)}))
+        assert engine.call("file.export", {"path": str(target)}, consent=granted).ok and target.exists()
+    finally:
+        engine.roots = {}
+
+
+def test_a_person_at_hand_is_asked_and_sees_what_it_is_about(asking: Engine) -> None:
+    name = thing(asking)
+    person = Person(asking, Answer.APPROVED)
+    assert delete(asking, name, consent=Consent(person)).ok
+    (request,) = person.asked
+    assert name in request.what and request.why == ("policy.levels.destructive = ask",)
+    assert asking.records()[-1]["approval_by"] == "person"
+
+
+def test_declined_is_refused_and_recorded(asking: Engine) -> None:
+    name = thing(asking)
+    outcome = delete(asking, name, consent=Consent(Person(asking, Answer.DECLINED)))
+    assert rules_of(outcome) == ["approval_declined"]
+    record = asking.records()[-1]
+    assert (record["status"], record["approval_answer"]) == ("failed", "declined")
+    assert asking.journal.verify_audit().ok
+
+
+# ---------------------------------------------------------------------- plans
+
+
+def plan_of(request: str, *listed: dict[str, Any]) -> Any:
+    return operations.parse({"request_id": request, "operations": list(listed)})
+
+
+def op(id: str, tool: str, args: dict[str, Any], *waits: str, level: str = "safe_write") -> dict[str, Any]:
+    return {"operation_id": id, "tool_name": tool, "args": args, "depends_on": list(waits), "safety_level": level}
+
+
+def empty(id: str, *waits: str) -> dict[str, Any]:
+    return op(id, "object.create_empty", {"name": f"E {id} {next(numbers)}"}, *waits)
+
+
+def statuses(report: RunReport) -> dict[str, str]:
+    return {operation.operation_id: operation.status for operation in report.operations}
+
+
+def test_a_plan_that_nobody_can_be_asked_about_is_refused_before_anything_runs(asking: Engine) -> None:
+    name, before = thing(asking), asking.head().number
+    listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]
+    report = asking.run(plan_of("nobody", *listed))
+    assert report.status == "refused" and statuses(report) == {"a": "skipped", "b": "refused"}
+    assert asking.head().number == before
+    (finding,) = report.all_findings()
+    assert finding.rule == "approval_missing" and finding.pointer == "/operations/1"
+    answer(asking, (finding.cure or "").split("`")[1].split()[-1])
+    again = asking.run(plan_of("nobody", *listed))
+    assert again.ok and again.operations[1].receipt is not None
+    assert again.operations[1].receipt["approval"]
+
+
+def test_an_approval_does_not_hold_for_an_altered_plan(asking: Engine) -> None:
+    name, other = thing(asking), thing(asking)
+    report = asking.run(plan_of("altered", op("b", "object.delete", {"name": name}, level="destructive")))
+    (finding,) = report.all_findings()
+    answer(asking, (finding.cure or "").split("`")[1].split()[-1])
+    for changed in (
+        plan_of("altered", op("b", "object.delete", {"name": other}, level="destructive")),
+        plan_of("altered", op("c", "object.delete", {"name": name}, level="destructive")),
+        plan_of("another", op("b", "object.delete", {"name": name}, level="destructive")),
+    ):
+        assert asking.run(changed).status == "refused"
+
+
+def test_the_window_drains_before_a_person_is_asked(asking: Engine) -> None:
+    name, person = thing(asking), Person(asking, Answer.APPROVED)
+    listed = [empty(f"a{number}") for number in range(5)]
+    listed += [op("b", "object.delete", {"name": name}, "a4", level="destructive"), empty("c", "b")]
+    report = asking.run(plan_of("drains", *listed), consent=Consent(person))
+    assert report.ok
+    assert person.committed == ["a4"], "everything before it was committed when the question came"
+
+
+def test_declined_in_a_plan_of_operations_nothing_later_runs(asking: Engine) -> None:
+    name = thing(asking)
+    listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive"), empty("c")]
+    report = asking.run(plan_of("stops", *listed), consent=Consent(Person(asking, Answer.DECLINED)))
+    assert statuses(report) == {"a": "succeeded", "b": "refused", "c": "skipped"}
+    payload = operations.render(report)
+    assert payload["error_code"] == "POLICY_BLOCKED"
+    assert payload["minimal_repair_plan"] == [{"operation_id": "b", "action": "drop"}]
+
+
+def test_declined_in_a_plan_of_steps_the_rest_goes_on_and_dependents_are_skipped(asking: Engine) -> None:
+    name = thing(asking)
+    document: dict[str, Any] = {
+        "steps": [
+            {"step_id": "a", "dependencies": [], "tool": {"name": "object.delete", "args": {"name": name}}},
+            {"step_id": "b", "dependencies": ["a"], "tool": {"name": "object.create_empty", "args": {"name": "B"}}},
+            {
+                "step_id": "c",
+                "dependencies": [],
+                "tool": {"name": "object.create_empty", "args": {"name": f"C {name}"}},
+            },
+        ]
+    }
+    report = asking.run(steps.parse(document), consent=Consent(Person(asking, Answer.DECLINED)))
+    assert statuses(report) == {"a": "refused", "b": "skipped", "c": "succeeded"}
+    *entries, meta = steps.render(report) or []
+    assert [(entry["ok"], entry["skipped"]) for entry in entries] == [(False, True), (False, True), (True, False)]
+    assert meta["task_status"] == "PARTIAL" and meta["blocked_steps"] == []
+
+
+def test_declined_takes_a_whole_plan_back(asking: Engine) -> None:
+    name, before = thing(asking), asking.full_hash()
+    listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]
+    document = {"request_id": "whole", "operations": listed}
+    report = asking.run(operations.parse(document, boundary="plan"), consent=Consent(Person(asking, Answer.DECLINED)))
+    assert statuses(report) == {"a": "rolled_back", "b": "refused"}
+    assert asking.full_hash() == before and asking.journal.verify_audit().ok
+
+
+def test_what_is_granted_beforehand_waits_for_nobody_and_is_recorded_operation_by_operation(asking: Engine) -> None:
+    names = [thing(asking) for _ in range(5)]
+    listed = [op(f"d{at}", "object.delete", {"name": name}, level="destructive") for at, name in enumerate(names)]
+    report = asking.run(plan_of("granted", *listed), consent=GRANTED)
+    assert report.ok
+    marks = [record.get("approval_by") for record in asking.records()[-5:]]
+    assert marks == ["command line"] * 5
+    assert len({record["approval_id"] for record in asking.records()[-5:]}) == 5
+
+
+@pytest.mark.parametrize("field", ["approval", "approved", "approve", "approval_id"])
+def test_a_plan_that_carries_an_approval_is_refused(field: str) -> None:
+    bare = op("b", "object.delete", {"name": "Box"}, level="destructive")
+    for document in (
+        {"request_id": "r", "operations": [bare | {field: True}]},
+        {"request_id": "r", "operations": [bare], field: ["destructive"]},
+    ):
+        assert operations.parse(document).findings
+    step: dict[str, Any] = {
+        "step_id": "a",
+        "dependencies": [],
+        "tool": {"name": "object.delete", "args": {"name": "Box"}},
+    }
+    assert steps.parse({"steps": [step | {field: "abcdefgh"}]}).findings
+    assert steps.parse({"steps": [step], field: "abcdefgh"}).findings
+
+
+def test_a_call_whose_arguments_carry_an_approval_is_refused(asking: Engine) -> None:
+    outcome = asking.call("object.delete", {"name": thing(asking), "approved": True})
+    assert outcome.fault is Fault.ARGS_INVALID
+
+
+def test_a_denied_level_is_not_asked_about(engine: Engine) -> None:
+    with engine.under(Policy(policy=Rules(levels=Levels(destructive=Verdict.DENY)))) as strict:
+        person = Person(strict, Answer.APPROVED)
+        outcome = delete(strict, thing(strict), consent=Consent(person, GRANTED.grants))
+        assert rules_of(outcome) == ["level_denied"] and not person.asked
+
+
+def test_what_is_to_be_redacted_is_not_shown() -> None:
+    args = {"name": "x", "Token": "abc", "deep": [{"password": 1, "kept": 2}]}
+    shown = redacted(args, ("token", "password"))
+    assert "abc" not in json.dumps(shown) and shown["deep"][0]["kept"] == 2 and shown["deep"][0]["password"] != 1
