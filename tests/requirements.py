@@ -10,6 +10,7 @@ from __future__ import annotations
 OPERATIONS = "000 operations contract"
 EXECUTION = "001 execution model"
 CORE = "002 core model"
+GEONODES = "003 geonodes protocol"
 STEPS = "004 steps contract"
 
 REQUIREMENTS: dict[str, tuple[str, str]] = {
@@ -55,6 +56,19 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
         "minimal_repair_plan is the smallest operation-level diff that makes the plan executable.",
     ),
     "OPS-CORR-01": (OPERATIONS, "gemini_request_id is required in planner output as request_id and carried along."),
+    # ---- geonodes: payloads
+    "GN-PAYLOAD-01": (
+        GEONODES,
+        "NODE_TREE: a target of three names and operations create_node, delete_node, set_input_default, set_property, link, "
+        "unlink, set_group_io with the printed fields.",
+    ),
+    "GN-PAYLOAD-02": (
+        GEONODES,
+        "GN_OPS: v 1, a target and ops ensure_target, ensure_single_group_io, add_node, remove_node, link, unlink, set_input, "
+        "cleanup_unused with the printed fields.",
+    ),
+    "GN-PAYLOAD-03": (GEONODES, "An op outside the lists of version 1 is rejected."),
+    "GN-STRICT-01": (GEONODES, "Unknown fields of a payload are rejected, at every level."),
     # ---- execution model: phases
     "EXEC-PHASE-01": (EXECUTION, "Arguments are validated against the tool's schema: required keys, types, ranges."),
     "EXEC-PHASE-02": (
