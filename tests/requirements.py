@@ -69,6 +69,27 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     ),
     "GN-PAYLOAD-03": (GEONODES, "An op outside the lists of version 1 is rejected."),
     "GN-STRICT-01": (GEONODES, "Unknown fields of a payload are rejected, at every level."),
+    # ---- geonodes: trees and gates
+    "GN-TREE-01": (
+        GEONODES,
+        "The target of NODE_TREE is an object, its modifier and the node group, made where missing.",
+    ),
+    "GN-TREE-02": (GEONODES, "A payload is applied as a whole: where an operation fails, the tree is as it was."),
+    "GN-TREE-03": (
+        GEONODES,
+        "Sockets are addressed by name or identifier; what is ambiguous is an error that lists them.",
+    ),
+    "GN-TREE-04": (GEONODES, "link joins an output and an input; a multi-input socket keeps the order of its links."),
+    "GN-TREE-05": (GEONODES, "set_property reaches every property of a node, zones and their items included."),
+    "GN-TREE-06": (GEONODES, "set_group_io adds, changes, orders and removes the sockets of the group."),
+    "GN-OPS-01": (GEONODES, "GN_OPS is a deterministic patch: applied twice, it gives the same tree and hash."),
+    "GN-INSPECT-01": (GEONODES, "A tree that is exported and built again as NODE_TREE is equal."),
+    "GN-GATE-01": (
+        GEONODES,
+        "The verifier gives success, failed_gates and messages; each gate fails and passes for its reason.",
+    ),
+    "GN-GATE-02": (GEONODES, "A gate that builds on a failed one is not judged; stale warnings prove nothing."),
+    "GN-GATE-03": (GEONODES, "Curves, points, volumes and instances count as geometry."),
     # ---- execution model: phases
     "EXEC-PHASE-01": (EXECUTION, "Arguments are validated against the tool's schema: required keys, types, ranges."),
     "EXEC-PHASE-02": (
