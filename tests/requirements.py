@@ -89,6 +89,7 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
         "The verifier gives success, failed_gates and messages; each gate fails and passes for its reason.",
     ),
     "GN-GATE-02": (GEONODES, "A gate that builds on a failed one is not judged; stale warnings prove nothing."),
+    "GN-EXAMPLE-01": (GEONODES, "Plans that build trees pass their gates and give equal scenes in two processes."),
     "GN-GATE-03": (GEONODES, "Curves, points, volumes and instances count as geometry."),
     # ---- execution model: phases
     "EXEC-PHASE-01": (EXECUTION, "Arguments are validated against the tool's schema: required keys, types, ranges."),
