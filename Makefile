@@ -20,6 +20,9 @@ demo: $(READY)
 	$(BIN)/blendwright run examples/plans/table_set.json --workspace $(DEMO)/workspace \
 	  --export $(DEMO)/table.blend --image $(DEMO)/table.png
 	@echo "picture: $(DEMO)/table.png"
+	for plan in examples/geonodes/*.json; do name=$$(basename $$plan .json); \
+	  $(BIN)/blendwright run $$plan --workspace $(DEMO)/$$name --image $(DEMO)/$$name.png || exit 1; \
+	  echo "picture: $(DEMO)/$$name.png"; done
 
 # Two processes, a file at a time in each: tests of one file share what is costly to start.
 test: $(READY)

@@ -10,6 +10,7 @@ from __future__ import annotations
 OPERATIONS = "000 operations contract"
 EXECUTION = "001 execution model"
 CORE = "002 core model"
+GEONODES = "003 geonodes protocol"
 STEPS = "004 steps contract"
 
 REQUIREMENTS: dict[str, tuple[str, str]] = {
@@ -84,6 +85,41 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     "OPS-CORR-02": (OPERATIONS, "Each invocation has an mcp_call_id linked to one operation_id."),
     "OPS-CORR-03": (OPERATIONS, "Each mutation logs blender_mutation_id with mcp_call_id and operation_id."),
     "OPS-CORR-04": (OPERATIONS, "Logs, metrics and audit events have all ids that apply."),
+    # ---- geonodes: payloads
+    "GN-PAYLOAD-01": (
+        GEONODES,
+        "NODE_TREE: a target of three names and operations create_node, delete_node, set_input_default, set_property, link, "
+        "unlink, set_group_io with the printed fields.",
+    ),
+    "GN-PAYLOAD-02": (
+        GEONODES,
+        "GN_OPS: v 1, a target and ops ensure_target, ensure_single_group_io, add_node, remove_node, link, unlink, set_input, "
+        "cleanup_unused with the printed fields.",
+    ),
+    "GN-PAYLOAD-03": (GEONODES, "An op outside the lists of version 1 is rejected."),
+    "GN-STRICT-01": (GEONODES, "Unknown fields of a payload are rejected, at every level."),
+    # ---- geonodes: trees and gates
+    "GN-TREE-01": (
+        GEONODES,
+        "The target of NODE_TREE is an object, its modifier and the node group, made where missing.",
+    ),
+    "GN-TREE-02": (GEONODES, "A payload is applied as a whole: where an operation fails, the tree is as it was."),
+    "GN-TREE-03": (
+        GEONODES,
+        "Sockets are addressed by name or identifier; what is ambiguous is an error that lists them.",
+    ),
+    "GN-TREE-04": (GEONODES, "link joins an output and an input; a multi-input socket keeps the order of its links."),
+    "GN-TREE-05": (GEONODES, "set_property reaches every property of a node, zones and their items included."),
+    "GN-TREE-06": (GEONODES, "set_group_io adds, changes, orders and removes the sockets of the group."),
+    "GN-OPS-01": (GEONODES, "GN_OPS is a deterministic patch: applied twice, it gives the same tree and hash."),
+    "GN-INSPECT-01": (GEONODES, "A tree that is exported and built again as NODE_TREE is equal."),
+    "GN-GATE-01": (
+        GEONODES,
+        "The verifier gives success, failed_gates and messages; each gate fails and passes for its reason.",
+    ),
+    "GN-GATE-02": (GEONODES, "A gate that builds on a failed one is not judged; stale warnings prove nothing."),
+    "GN-EXAMPLE-01": (GEONODES, "Plans that build trees pass their gates and give equal scenes in two processes."),
+    "GN-GATE-03": (GEONODES, "Curves, points, volumes and instances count as geometry."),
     # ---- execution model: phases
     "EXEC-PHASE-01": (EXECUTION, "Arguments are validated against the tool's schema: required keys, types, ranges."),
     "EXEC-PHASE-02": (

@@ -58,7 +58,6 @@ def test_random_valid_trees_have_no_findings(blender: str) -> None:
         assert examine(payload, known, new_tree()) == [], seed
 
 
-@pytest.mark.proves("GN-CHECK-01")
 @pytest.mark.parametrize(("blender", "count"), [("5.0", 300), ("4.5", 60), ("4.2", 60)])
 def test_hundreds_of_trees_with_one_error_each_are_refused_at_its_place(blender: str, count: int) -> None:
     known = catalogue(blender)
@@ -198,7 +197,6 @@ def test_each_blender_is_asked_about_its_own_nodes() -> None:
     assert examine_for(payload, (5, 3, 0)) == []
 
 
-@pytest.mark.proves("GN-CHECK-02")
 def test_a_plan_is_refused_for_its_nodes_without_any_blender() -> None:
     args = {"target": TARGET, "operations": [create("n", "GeometryNodeMeshCub")]}
     call: dict[str, Any] = {

@@ -56,6 +56,7 @@ BOTH: tuple[tuple[type[BaseModel], dict[str, Any], str], ...] = (
 )
 
 
+@pytest.mark.proves("GN-PAYLOAD-01", "GN-PAYLOAD-02")
 @pytest.mark.parametrize(("model", "payload", "listed"), BOTH)
 def test_every_operation_of_the_protocol_is_taken_and_keeps_its_form(
     model: type[BaseModel], payload: dict[str, Any], listed: str
@@ -66,6 +67,7 @@ def test_every_operation_of_the_protocol_is_taken_and_keeps_its_form(
     assert model.model_validate(once).model_dump(mode="json") == once
 
 
+@pytest.mark.proves("GN-STRICT-01")
 @pytest.mark.parametrize(("model", "payload", "listed"), BOTH)
 def test_an_unknown_field_is_refused_at_every_level(
     model: type[BaseModel], payload: dict[str, Any], listed: str
@@ -81,6 +83,7 @@ def test_an_unknown_field_is_refused_at_every_level(
         assert refused.value.errors()[0]["loc"][-1] == "extra"
 
 
+@pytest.mark.proves("GN-PAYLOAD-03")
 @pytest.mark.parametrize(("model", "payload", "listed"), BOTH)
 def test_an_unknown_operation_is_refused(model: type[BaseModel], payload: dict[str, Any], listed: str) -> None:
     broken = copy.deepcopy(payload)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.tools.geonodes import properties, sockets, values
@@ -56,6 +57,7 @@ class TreeEditor:
         if len(node_id.encode()) > NODE_MOST_BYTES:
             message = f"an id has at most {NODE_MOST_BYTES} bytes"
             raise StepError.of(Fault.ARGS_INVALID, message, at=id_at, cure="Shorten it.")
+        fonts = self._scene.names(Kind.FONT)
         try:
             node = self._tree.nodes.new(bl_idname)
         except RuntimeError as error:
@@ -64,6 +66,10 @@ class TreeEditor:
         node.name = node_id
         node.location = location
         node.select = False
+        font = getattr(node, "font", None)
+        # The first node that writes text brings the built-in font along as a datablock.
+        if font is not None and font.name not in fonts:
+            self._scene.adopt(Kind.FONT, font, font.name)
         return node
 
     def remove(self, node: Block) -> None:

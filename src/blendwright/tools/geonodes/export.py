@@ -17,6 +17,8 @@ from blendwright.tools.geonodes.wiring import active_output, first_input
 
 # What a new node holds: its properties, and its inputs by identifier.
 Fresh = tuple[dict[str, Any], dict[str, Any]]
+# Types that bring a datablock along, the built-in font: none is made to look at, and all that they hold is told.
+BRINGING = frozenset({"GeometryNodeStringToCurves"})
 _nodes: dict[str, Fresh] = {}
 _sockets: dict[str, dict[str, Any]] = {}
 
@@ -66,11 +68,11 @@ def _node(node: Block, ids: dict[str, str]) -> dict[str, Any]:
 
 
 def _is_fresh(socket: Block, fresh: dict[str, Any]) -> bool:
-    identifier = socket.identifier
-    if identifier in fresh:
-        return fresh[identifier] == plain(socket.default_value)
     # A menu without items holds nothing that could be given to it.
-    return socket.type == "MENU" and not socket.default_value
+    if socket.type == "MENU" and not socket.default_value:
+        return True
+    identifier = socket.identifier
+    return identifier in fresh and fresh[identifier] == plain(socket.default_value)
 
 
 def _links_into(node: Block, ids: dict[str, str]) -> list[dict[str, Any]]:
@@ -96,6 +98,9 @@ def _learn(scene: Scene, tree: Block) -> None:
         return
     with scene.temporary(Kind.NODE_GROUP, TREE) as scratch:
         for kind in sorted(kinds):
+            if kind in BRINGING:
+                _nodes[kind] = {}, {}
+                continue
             node = scratch.nodes.new(kind)
             values = {socket.identifier: plain(socket.default_value) for socket in node.inputs if holds_value(socket)}
             _nodes[kind] = properties.exported(node, {}), values

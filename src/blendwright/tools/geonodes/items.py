@@ -1,6 +1,6 @@
 """A node's own lists: the items of zones, switches and captures, the stops of a colour ramp, the points of curves.
 
-Lists are brought to what is wanted in place, by position: an item that stays keeps its identifier, and with it its links.
+Lists are brought to what is wanted in place: an item whose name stays keeps its identifier, and with it its links.
 """
 
 from __future__ import annotations
@@ -39,22 +39,42 @@ def write(holder: Block, name: str, value: Any, at: str) -> None:
     items = getattr(holder, name)
     fields = fields_of(items, holder, name)
     wanted = list(_wanted(value, fields, at))
-    while len(items) > len(wanted):
-        items.remove(items[len(items) - 1])
-    _free_names(items, wanted)
+    if "name" in fields:
+        _match_names(items, wanted, at)
+    else:
+        while len(items) > len(wanted):
+            items.remove(items[len(items) - 1])
+        while len(items) < len(wanted):
+            _add(items, wanted[len(items)], f"{at}/{len(items)}")
     for number, want in enumerate(wanted):
-        place = f"{at}/{number}"
-        if number >= len(items):
-            _add(items, want, place)
         for field, part in want.items():
-            _set(items[number], field, part, f"{place}/{field}")
+            _set(items[number], field, part, f"{at}/{number}/{field}")
     for number, want in enumerate(wanted):
         for field, part in want.items():
             held = plain(getattr(items[number], field))
             if not same(part, held):
                 message = f"Blender made {held!r} of {part!r}"
-                cure = "Names in a list must differ." if field == "name" else None
-                raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}", cure=cure)
+                raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}")
+
+
+def _match_names(items: Block, wanted: Sequence[Mapping[str, Any]], at: str) -> None:
+    """The items of these names, in this order: those that are there stay, others go or are made."""
+    names = [str(want.get("name", "Item")) for want in wanted]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            message = f"two items are called '{name}'"
+            place = f"{at}/{number}/name"
+            raise StepError.of(Fault.ARGS_INVALID, message, at=place, cure="Names in a list must differ.")
+    for index in reversed(range(len(items))):
+        if items[index].name not in names:
+            items.remove(items[index])
+    for number, name in enumerate(names):
+        there = [item.name for item in items]
+        if name not in there:
+            _add(items, wanted[number], f"{at}/{number}")
+            there = [item.name for item in items]
+        if name in there and there.index(name) != number:
+            items.move(there.index(name), number)
 
 
 def _wanted(value: Any, fields: Sequence[str], at: str) -> Iterator[dict[str, Any]]:
@@ -72,14 +92,6 @@ def _wanted(value: Any, fields: Sequence[str], at: str) -> Iterator[dict[str, An
                 cure = f"Known fields: {', '.join(fields) or 'none'}."
                 raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}", cure=cure)
         yield found
-
-
-def _free_names(items: Block, wanted: Sequence[Mapping[str, Any]]) -> None:
-    """Names are unique in a list: one that another item is to have is given up first."""
-    names = {want.get("name") for want in wanted}
-    for number, (item, want) in enumerate(zip(items, wanted, strict=False)):
-        if "name" in want and item.name != want["name"] and item.name in names:
-            item.name = f"~{number}~"
 
 
 def _add(items: Block, want: Mapping[str, Any], at: str) -> None:

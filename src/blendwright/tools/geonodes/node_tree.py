@@ -33,7 +33,7 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.DETERMINISTIC
     idempotence = Idempotence.NON_IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION)
+    writes = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT)
     revert = Revert.INVERSE
     replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))

@@ -41,7 +41,7 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.DETERMINISTIC
     idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION)
+    writes = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT)
     revert = Revert.INVERSE
     replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))

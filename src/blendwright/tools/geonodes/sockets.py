@@ -16,6 +16,11 @@ from blendwright.values.findings import did_you_mean
 
 # Socket_2, Item_0, Generation_1; Blender's own sockets count with leading zeros (Value_001).
 COUNTED = re.compile(r"_(0|[1-9][0-9]*)$")
+# Items that kept the identifiers of the single sockets that older Blenders had in their place.
+KEPT = {
+    "GeometryNodeCaptureAttribute": frozenset({"Value", "Attribute"}),
+    "GeometryNodeViewer": frozenset({"Value", "Geometry"}),
+}
 NUMBERED = re.compile(r"(.+)#([1-9][0-9]*)$", re.DOTALL)
 # The empty socket at the end of a list, which grows a new one in the editor.
 VIRTUAL = "NodeSocketVirtual"
@@ -29,7 +34,7 @@ def available(sockets: Sequence[Block]) -> list[Block]:
 def find(node: Block, sockets: Sequence[Block], key: str, at: str, *, off: bool = False) -> Block:
     """The socket that a key means; a StepError when there is none or more than one. `off`: also one that is not available."""
     for socket in sockets:
-        if socket.identifier == key and socket.enabled and socket.bl_idname != VIRTUAL:
+        if socket.identifier == key and socket.enabled and socket.bl_idname != VIRTUAL and not goes_by_name(socket):
             return socket
     usable = available(sockets)
     found = [socket for socket in usable if socket.name == key]
@@ -45,7 +50,7 @@ def find(node: Block, sockets: Sequence[Block], key: str, at: str, *, off: bool 
         same = [socket for socket in usable if socket.name == numbered[1]]
         if int(numbered[2]) <= len(same):
             return same[int(numbered[2]) - 1]
-    for socket in sockets if off else ():
+    for socket in sockets if off else usable:
         if socket.identifier == key:
             return socket
     raise _missing(node, sockets, usable, key, at)
@@ -62,13 +67,21 @@ def _missing(node: Block, sockets: Sequence[Block], usable: list[Block], key: st
     return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
 
+def goes_by_name(socket: Block) -> bool:
+    """Whether the identifier of a socket says only which one was made first."""
+    if not socket.name:
+        return False
+    identifier: str = socket.identifier
+    return bool(COUNTED.search(identifier)) or identifier in KEPT.get(socket.node.bl_idname, ())
+
+
 def key_of(socket: Block, usable: Sequence[Block]) -> str:
     """The key of a socket among the available ones on its side of its node."""
     identifier: str = socket.identifier
     name: str = socket.name
-    if not name or not COUNTED.search(identifier) or not socket.enabled:
+    if not socket.enabled or not goes_by_name(socket):
         return identifier
     same = [other.identifier for other in usable if other.name == name]
-    if len(same) == 1 and not any(other.identifier == name for other in usable):
+    if len(same) == 1 and not any(other.identifier == name and not goes_by_name(other) for other in usable):
         return name
     return f"{name}#{same.index(identifier) + 1}"
