@@ -1,10 +1,4 @@
-<<<<<<< HEAD
-"""Write docs/reference/refusals.md from the table of refusals and the matrix that the tests walk.
-
-With --check, only say if it is not current.
-=======
 """Write docs/reference/refusals.md from the table of refusals and the matrix that the tests walk. --check says whether it is current.
->>>>>>> contract4
 
 python scripts/generate_refusals.py
 python scripts/generate_refusals.py --check

@@ -12,13 +12,9 @@ from pathlib import Path
 
 from blendwright.contracts.approvals import Answer, ApprovalRequest
 from blendwright.contracts.journal_port import Found, NewIntent
-<<<<<<< HEAD
-from blendwright.journal import Journal
-from blendwright.values import crash_points
-=======
-from blendwright.journal import Journal, approvals, crash_points
+from blendwright.journal import Journal, approvals
 from blendwright.run.keys import new_id
->>>>>>> contract4
+from blendwright.values import crash_points
 from journal.ledger import audit, baseline, chain, key_of, operation, saved, wanted
 
 Tell = Callable[[str], None]

@@ -9,7 +9,8 @@ import apsw
 import pytest
 
 import blendwright
-from blendwright.journal import Journal, JournalView, crash_points, schema
+from blendwright.journal import Journal, JournalView, schema
+from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from shell import Shell
 

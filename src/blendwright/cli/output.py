@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import sys
-<<<<<<< HEAD
-from collections.abc import Iterable, Mapping
-=======
-from collections.abc import Iterable, Sequence
->>>>>>> contract4
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Annotated, Any, NoReturn
 

@@ -155,24 +155,6 @@ def _picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -
     return taken
 
 
-<<<<<<< HEAD
-=======
-@contextlib.contextmanager
-def _stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
-    """Ctrl-C once: stop cleanly. A second time: as ever."""
-
-    def interrupted(number: int, frame: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        # Not here: a handler runs in the middle of whatever the main thread does, which may hold the locks that this needs.
-        threading.Thread(target=cancel.cancel).start()
-
-    before = signal.signal(signal.SIGINT, interrupted)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 class _Speed(ProgressColumn):
     """Operations per second, once that is known."""
 
@@ -180,7 +162,6 @@ class _Speed(ProgressColumn):
         return Text("" if task.speed is None else f"{task.speed:.0f}/s")
 
 
->>>>>>> contract4
 class _Screen:
     """The bar of a run, out of the way while a question is asked."""
 
