@@ -14,7 +14,7 @@ from blendwright.app.observing.watch import Watch
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
-from blendwright.contracts.contract import SessionContract
+from blendwright.contracts.contract import Proposal, SessionContract
 from blendwright.contracts.effects import Determinism
 from blendwright.contracts.envelopes import ToolResult, tool_result
 from blendwright.contracts.events import Defect, RunEnded, WorkspaceClosed
@@ -223,6 +223,15 @@ class OpenScene:
         return preview_beside(
             plan, place, self._pool, self._tools, self._macros, self._offer, self._files,
             image=image, timeout=timeout, cancel=cancel, determinism=determinism,
+        )  # fmt: skip
+
+    def as_host(self, proposal: Proposal) -> OpenScene:
+        """The same open scene for another host, under a contract of its own. Closing is for whoever opened it.
+
+        Raises Refusal when there can be no contract with such a host."""
+        return OpenScene(
+            self._scratch, self._pool, self._journal, self._scene, self._tools, self._macros,
+            self._offer.for_host(proposal), self._files, self.recovered, self._consent, self._watch,
         )  # fmt: skip
 
     def warm(self) -> None:

@@ -12,6 +12,7 @@ from rich.text import Text
 from blendwright.cli.output import AsJson, Exit, console, print_json
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
+from blendwright.nodes.catalogue.pages import node_page
 from blendwright.nodes.catalogue.search import search, suggestion
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -31,7 +32,7 @@ def nodes(
     known, words = catalogue(blender), " ".join(query or ())
     page = known.find(words)
     if page is not None:
-        print_json({"blender": blender, **_as_json(page)}) if json else _show(page, known)
+        print_json({"blender": blender, **node_page(page)}) if json else _show(page, known)
         return Exit.DONE
     chosen = search(known, words)
     if not chosen:
@@ -53,51 +54,6 @@ def _refusal(message: str, cure: str) -> Refusal:
     refusal = Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
     refusal.cure = cure
     return refusal
-
-
-def _as_json(node: NodeType) -> dict[str, Any]:
-    """All there is to know of a type. `layouts` say which sockets there are with which values of the deciding properties."""
-    layouts = [
-        {side: [_socket(socket) for socket in sockets] for side, sockets in zip(SIDES, each, strict=True)}
-        for each in ((layout.inputs, layout.outputs, layout.off) for layout in node.layouts)
-    ]
-    return {
-        "bl_idname": node.bl_idname,
-        "label": node.label,
-        "description": node.description,
-        "properties": [_property(node, prop) for prop in node.properties.values()],
-        "items": [
-            {
-                "name": items.name,
-                "type_key": items.type_key,
-                "types": dict(items.types),
-                "properties": [_said(prop) for prop in items.properties.values()],
-            }
-            for items in node.items.values()
-        ],
-        "zone_output": node.zone_output,
-        "zone_input": node.zone_input,
-        "deciding": list(node.deciding),
-        "layouts": layouts,
-        "settings": [[*words, number] for words, number in node.settings.items()],
-    }
-
-
-SIDES = ("inputs", "outputs", "unavailable_inputs")
-
-
-def _socket(socket: SocketType) -> dict[str, Any]:
-    return {name: value for name, value in _said(socket).items() if name != "by_name"}
-
-
-def _property(node: NodeType, prop: Property) -> dict[str, Any]:
-    return {**_said(prop), "items": list(node.choices(prop.name, {}))} if prop.items else _said(prop)
-
-
-def _said(value: SocketType | Property) -> dict[str, Any]:
-    """The fields that say something."""
-    found = {name: getattr(value, name) for name in type(value).__dataclass_fields__}
-    return {name: said for name, said in found.items() if said not in (None, (), False) or name == "default"}
 
 
 def _show(node: NodeType, known: Catalogue) -> None:

@@ -71,6 +71,10 @@ class Offer:
         if findings:
             raise _refused(findings)
 
+    def for_host(self, proposal: Proposal) -> Offer:
+        """The same to another host. Raises Refusal."""
+        return Offer(self._tools, proposal=proposal, policy=self._policy, macros=self._macros)
+
     def contract(self, blender: WorkerProfile) -> SessionContract:
         """The contract with this Blender. Raises Refusal."""
         lasting = blender.lasting

@@ -1,15 +1,19 @@
-"""tool_search, tool_describe: the catalogue a little at a time, since a host's context is precious."""
+"""tool_search, tool_describe: tools, macros and nodes a little at a time, since a host's context is precious."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 from pydantic import Field
 
 from blendwright.contracts.arguments import Args
 from blendwright.contracts.tool import AnyTool
+from blendwright.nodes.catalogue.load import NEWEST, catalogue
+from blendwright.nodes.catalogue.pages import node_page
+from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.house import Caller, House
 from blendwright.server.offers import Offer, without_titles
@@ -21,35 +25,48 @@ MOST = 20
 
 class SearchArgs(Args):
     query: str = Field(default="", max_length=200, description="Words, e.g. 'bevel modifier'; empty lists all names.")
+    among: Literal["tools", "nodes"] = Field(default="tools", description="Tools and macros, or geometry nodes.")
 
 
 class DescribeArgs(Args):
-    names: list[str] = Field(min_length=1, max_length=10, description="Names of tools.")
+    names: list[str] = Field(min_length=1, max_length=10, description="Names of tools, macros or node types.")
 
 
 async def tool_search(house: House, caller: Caller, args: SearchArgs) -> Answer:
+    if args.among == "nodes":
+        known = await asyncio.to_thread(catalogue, NEWEST)
+        chosen = search_nodes(known, args.query)[: MOST if args.query.strip() else None]
+        if not args.query.strip():
+            return succeeded("tool_search", {"nodes": [node.bl_idname for node in chosen]})
+        listed = [{"name": node.bl_idname, "label": node.label, "summary": node.description} for node in chosen]
+        return succeeded("tool_search", {"matches": listed})
     if not args.query.strip():
         by_noun: dict[str, list[str]] = {}
         for name in house.tools:
             noun, _, verb = name.partition(".")
             by_noun.setdefault(noun, []).append(verb)
-        return succeeded("tool_search", {"tools": by_noun, "hint": "A tool's name is noun.verb."})
-    found = [{"name": tool.name, "summary": tool.summary()} for tool in search(house, args.query)][:MOST]
-    return succeeded("tool_search", {"matches": found})
+        found = {"tools": by_noun, "macros": sorted(house.macros), "hint": "A tool's name is noun.verb."}
+        return succeeded("tool_search", found)
+    return succeeded("tool_search", {"matches": list(search(house, args.query))[:MOST]})
 
 
-def search(house: House, query: str) -> Iterator[AnyTool]:
+def search(house: House, query: str) -> Iterator[dict[str, str]]:
     """Those that have the words: in the name first, then in what is said of them and of their arguments."""
     words = re.findall(r"[a-z0-9]+", query.lower())
-    scored = [(-_score(tool, words), tool.name) for tool in house.tools.values()]
+    told = {tool.name: (tool.summary(), type(tool).__doc__ or "", tool.args_schema()) for tool in house.tools.values()}
+    told |= {
+        macro.name: (macro.document.summary, macro.document.summary, {"properties": macro.properties})
+        for macro in house.macros.values()
+    }
+    scored = [(-_score(name, text, schema, words), name) for name, (_, text, schema) in told.items()]
     for score, name in sorted(scored):
         if score:
-            yield house.tools[name]
+            yield {"name": name, "summary": told[name][0]}
 
 
-def _score(tool: AnyTool, words: list[str]) -> int:
-    name, said = tool.name.lower(), (type(tool).__doc__ or "").lower()
-    fields: dict[str, Any] = tool.args_schema().get("properties", {})
+def _score(tool: str, text: str, schema: Mapping[str, Any], words: list[str]) -> int:
+    name, said = tool.lower(), text.lower()
+    fields: dict[str, Any] = schema.get("properties", {})
     arguments = " ".join([*fields, *(str(field.get("description", "")) for field in fields.values())]).lower()
     total = 0
     for word in words:
@@ -59,19 +76,24 @@ def _score(tool: AnyTool, words: list[str]) -> int:
 
 
 async def tool_describe(house: House, caller: Caller, args: DescribeArgs) -> Answer:
-    findings = tuple(
-        Finding(
-            Fault.TARGET_NOT_FOUND,
-            f"there is no tool named '{name}'",
-            f"/names/{index}",
-            did_you_mean(name, house.tools, otherwise="Use tool_search."),
-        )
-        for index, name in enumerate(args.names)
-        if name not in house.tools
-    )
+    nodes = await asyncio.to_thread(catalogue, NEWEST)
+    pages: list[dict[str, Any]] = []
+    findings: list[Finding] = []
+    for index, name in enumerate(args.names):
+        node = nodes.find(name)
+        if name in house.tools:
+            pages.append(page(house.tools[name]))
+        elif name in house.macros:
+            pages.append(house.macros[name].declaration())
+        elif node is not None:
+            pages.append(node_page(node))
+        else:
+            cure = did_you_mean(name, [*house.tools, *house.macros, *nodes], otherwise="Use tool_search.")
+            message = f"there is no tool, macro or node named '{name}'"
+            findings.append(Finding(Fault.TARGET_NOT_FOUND, message, f"/names/{index}", cure))
     if findings:
-        return refused("tool_describe", findings)
-    return succeeded("tool_describe", {"tools": [page(house.tools[name]) for name in args.names]})
+        return refused("tool_describe", tuple(findings))
+    return succeeded("tool_describe", {"tools": pages})
 
 
 def page(tool: AnyTool) -> dict[str, Any]:
@@ -87,14 +109,14 @@ def page(tool: AnyTool) -> dict[str, Any]:
 OFFERS = (
     Offer(
         "tool_search",
-        "Search the catalogue of tools that plans may use.",
+        "Search what plans may use: tools, macros, geometry nodes.",
         SearchArgs,
         tool_search,
         read_only=True,
     ),
     Offer(
         "tool_describe",
-        "Arguments, promises and examples of tools that plans may use.",
+        "Arguments, promises and examples of tools and macros; sockets and properties of node types.",
         DescribeArgs,
         tool_describe,
         read_only=True,

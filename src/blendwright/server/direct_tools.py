@@ -23,7 +23,10 @@ def _offer(tool: AnyTool) -> Offer:
         # As given: the engine fills in defaults itself, as it does for everybody.
         given = args.model_dump(mode="json", exclude_unset=True)
         return Answer(
-            await house.ask(caller, lambda opened: opened.outcome(tool.name, given, cancel=caller.cancel)),
+            await house.ask(
+                caller,
+                lambda opened: opened.outcome(tool.name, given, cancel=caller.cancel, consent=caller.consent),
+            )
         )
 
     return Offer(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from blendwright.app.open_scene import OpenScene
+from blendwright.contracts.approvals import Approver
+from blendwright.contracts.contract import Proposal
 from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.macros import Macro
+from blendwright.run.approvals import Consent
 from blendwright.server.desk import Desk
 from blendwright.server.jobs import Jobs
 
@@ -22,11 +26,20 @@ Report = Callable[[float, float | None, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread."""
+    """One request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread.
+
+    `proposal` is what its host is and asks for; `approver` is its user, where the host can ask one.
+    """
 
     client: str
     progress: Report
+    proposal: Proposal = field(default_factory=Proposal)
+    approver: Approver | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
+
+    @property
+    def consent(self) -> Consent:
+        return Consent(self.approver)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +51,22 @@ class House:
     tools: Mapping[str, AnyTool]
     macros: Mapping[str, Macro]
     jobs: Jobs
+    sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
+    """The workspace as each kind of host may use it; only the desk's thread touches these."""
+
+    def submit(self, caller: Caller, work: Callable[[OpenScene], T]) -> Future[T]:
+        """Have something done with the workspace, in turn, under the contract with the caller's host."""
+
+        def under_contract(opened: OpenScene) -> T:
+            if caller.proposal not in self.sessions:
+                self.sessions[caller.proposal] = opened.as_host(caller.proposal)
+            return work(self.sessions[caller.proposal])
+
+        return self.desk.submit(caller.client, under_contract, caller.cancel)
 
     async def ask(self, caller: Caller, work: Callable[[OpenScene], T]) -> T:
-        """Have something done with the workspace, in turn. A request that is cancelled stops its work too."""
-        done = self.desk.submit(caller.client, work, caller.cancel)
+        """The same, waiting for it. A request that is cancelled stops its work too."""
+        done = self.submit(caller, work)
         try:
             return await asyncio.wrap_future(done)
         except asyncio.CancelledError:

@@ -16,6 +16,7 @@ from blendwright.contracts.arguments import Args
 from blendwright.contracts.contract import Terms
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.run.approvals import NO_CONSENT
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.house import Caller, House
 from blendwright.server.jobs import Job
@@ -102,13 +103,15 @@ async def execute(house: House, caller: Caller, name: str, args: ExecuteArgs, pl
                 job.done, job.current = done, f"{report.operation_id} {report.tool}"
             caller.progress(done, len(plan.operations), f"{report.operation_id} {report.status}")
 
-        report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance)
+        # Nobody waits for a run in the background: what it would ask is left for `blendwright approve`.
+        consent = caller.consent if job is None else NO_CONSENT
+        report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance, consent=consent)
         answer = ran(name, report, full=args.full_report)
         return Answer(answer.outcome, _picture(opened, caller)) if args.image and report.ok else answer
 
     if job is None:
         return await house.ask(caller, work)
-    job.answer = house.desk.submit(caller.client, work, caller.cancel)
+    job.answer = house.submit(caller, work)
     return succeeded(name, _begun(job))
 
 

@@ -12,10 +12,12 @@ MOST_TOLD = 200
 
 
 class Progress:
-    """Callable from any thread. `told` waits until the host has everything that was said."""
+    """Callable from any thread. `told` waits until the host has everything that was said.
+
+    `session` is replaced where a call comes again: progress belongs to the request that is open."""
 
     def __init__(self, session: ServerSession) -> None:
-        self._session = session
+        self.session = session
         self._loop = asyncio.get_running_loop()
         self._last: Future[None] | None = None
 
@@ -23,7 +25,7 @@ class Progress:
         every = 1 if total is None else max(1, int(total) // MOST_TOLD)
         if int(done) % every and done != total:
             return
-        self._last = asyncio.run_coroutine_threadsafe(self._session.report_progress(done, total, message), self._loop)
+        self._last = asyncio.run_coroutine_threadsafe(self.session.report_progress(done, total, message), self._loop)
 
     async def told(self) -> None:
         if self._last is not None:

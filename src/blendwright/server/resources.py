@@ -18,7 +18,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from blendwright.app.past import looking
-from blendwright.contracts.worker_port import CancelToken
+from blendwright.nodes.catalogue.load import NEWEST, catalogue
+from blendwright.nodes.catalogue.pages import node_page
 from blendwright.run.history import find
 from blendwright.server.answers import clean
 from blendwright.server.catalogue_tools import page as tool_page
@@ -57,6 +58,8 @@ class Resources:
             kind.name: kind
             for kind in (
                 Kind("tools", "name", "Arguments, promises and examples of a tool.", json, lambda: house.tools, self._tool),
+                Kind("macros", "name", "Inputs, steps and promises of a macro.", json, lambda: house.macros, self._macro),
+                Kind("nodes", "bl_idname", "Sockets and properties of a geometry node.", json, node_names, node),
                 Kind("schemas", "name", "A published JSON Schema.", json, schema_names, schema),
                 Kind("commits", "number", "One commit: arguments, receipt, hashes.", json, self._commits, self._commit),
                 Kind("receipts", "request_id", "The receipts of a request.", json, self._requests, self._receipts),
@@ -97,7 +100,7 @@ class Resources:
             types.Resource(name=name, uri=uri, description=said, mime_type="application/json")
             for uri, (name, said) in self._fixed.items()
         ]
-        for name in ("tools", "schemas", "artifacts"):
+        for name in ("tools", "macros", "schemas", "artifacts"):
             kind = self._kinds[name]
             found += [
                 types.Resource(name=f"{name}/{one}", uri=f"{SCHEME}{name}/{one}", mime_type=kind.mime_type)
@@ -146,7 +149,7 @@ class Resources:
         )
 
     async def _scene(self) -> Any:
-        caller = Caller("resources", lambda done, total, message: None, CancelToken())
+        caller = Caller("resources", lambda done, total, message: None)
         outcome = await self._house.ask(caller, lambda opened: opened.outcome("scene.snapshot", {"limit": PAGE}))
         return outcome.result if outcome.ok else {"error": outcome.message}
 
@@ -156,6 +159,9 @@ class Resources:
 
     def _tool(self, name: str) -> Any:
         return tool_page(self._house.tools[name])
+
+    def _macro(self, name: str) -> Any:
+        return self._house.macros[name].declaration()
 
     def _commits(self) -> list[str]:
         with looking(self._house.workspace) as journal:
@@ -195,6 +201,17 @@ class Resources:
         if name not in self._pictures():
             raise LookupError(name)
         return (self._house.workspace / "artifacts" / name).read_bytes()
+
+
+def node_names() -> Iterable[str]:
+    return catalogue(NEWEST)
+
+
+def node(name: str) -> Any:
+    found = catalogue(NEWEST).find(name)
+    if found is None:
+        raise LookupError(name)
+    return node_page(found)
 
 
 def schema_names() -> list[str]:

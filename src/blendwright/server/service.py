@@ -6,6 +6,7 @@ requests that make no sense as such.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +14,13 @@ from typing import Any
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from blendwright.server import catalogue_tools, history_tools, job_tools, plan_tools, scene_tools
+from blendwright.server import catalogue_tools, contract_tools, history_tools, job_tools, plan_tools, scene_tools
 from blendwright.server.answers import Answer, Envelope, failed, refused, rendered
+from blendwright.server.asking import Asked, Conversation, Conversations, through_session
 from blendwright.server.direct_tools import direct_offers
+from blendwright.server.hosts import can_ask, client_of, proposal_of
 from blendwright.server.house import Caller, House
 from blendwright.server.offers import OUTPUT_SCHEMA, Offer
 from blendwright.server.progress import Progress
@@ -34,6 +38,7 @@ OFFERS: tuple[Offer, ...] = (
     *scene_tools.OFFERS,
     *catalogue_tools.OFFERS,
     *history_tools.OFFERS,
+    *contract_tools.OFFERS,
     *job_tools.OFFERS,
 )
 INSTRUCTIONS = """\
@@ -56,6 +61,7 @@ class Service:
         more = direct_offers(house.tools) if direct else ()
         # Where both have a name, the server's own is the one that its instructions speak of.
         self._offers = {offer.name: offer for offer in (*more, *OFFERS)}
+        self._conversations = Conversations()
         resources, prompts = Resources(house), Prompts(house)
         self.server: Server[Any] = Server(
             NAME,
@@ -80,11 +86,42 @@ class Service:
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[declared(offer) for offer in self._offers.values()])
 
-    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        name, arguments = params.name, params.arguments or {}
         progress = Progress(ctx.session)
-        answer = await self._answer(Caller(client_of(ctx), progress), params.name, params.arguments or {})
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and can_ask(ctx):
+            return await self._in_rounds(ctx, params, progress)
+        approver = through_session(ctx.session, ctx.request_id) if can_ask(ctx) else None
+        caller = Caller(client_of(ctx), progress, proposal_of(ctx), approver)
+        answer = await self._answer(caller, name, arguments)
         await progress.told()
         return rendered(answer, self._envelope)
+
+    async def _in_rounds(
+        self, ctx: Context, params: types.CallToolRequestParams, progress: Progress
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """A call whose host comes back with what its user said."""
+        client, name, arguments = client_of(ctx), params.name, params.arguments or {}
+        if params.request_state is None:
+            conversation = Conversation(client, name, arguments, progress)
+            caller = Caller(client, progress, proposal_of(ctx), conversation.approver, conversation.cancel)
+            conversation.task = asyncio.create_task(self._answer(caller, name, arguments))
+        else:
+            found = self._conversations.back(params.request_state, (client, name, dict(arguments)))
+            if found is None:
+                message = "this question is not open any more, or was asked about another call"
+                finding = Finding(Fault.POLICY_BLOCKED, message, "", "Call again without request_state.")
+                return rendered(refused(name, (finding,)), self._envelope)
+            conversation = found
+            conversation.progress.session = ctx.session
+            conversation.answer(params.input_responses)
+        step = await conversation.next()
+        if isinstance(step, Asked):
+            return self._conversations.wait(conversation, step)
+        await conversation.progress.told()
+        return rendered(step, self._envelope)
 
     async def _answer(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> Answer:
         offer = self._offers.get(name)
@@ -121,16 +158,3 @@ def declared(offer: Offer) -> types.Tool:
             open_world_hint=offer.open_world,
         ),
     )
-
-
-def client_of(ctx: Context) -> str:
-    """Who asks, as far as the transport tells clients apart: over stdio there is only one."""
-    request: Any = ctx.request
-    if request is None:
-        return "stdio"
-    headers: Mapping[str, str] = getattr(request, "headers", {})
-    session = headers.get("mcp-session-id")
-    if session:
-        return session
-    where: Any = getattr(request, "client", None)
-    return "http" if where is None else f"{where.host}:{where.port}"

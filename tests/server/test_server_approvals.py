@@ -1,0 +1,164 @@
+"""A person is asked through the host, in both eras; the model can neither give nor carry an approval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp_types import ElicitRequestFormParams, ElicitResult
+
+from blendwright.app.past import looking
+from blendwright.contracts.approvals import Answer
+from blendwright.journal.approvals import answer
+from blendwright.server.house import House
+from hosts import Era, cube, operation, plan, talk
+
+YES = ElicitResult(action="accept", content={"allow": True})
+NO = ElicitResult(action="accept", content={"allow": False})
+DECLINED = ElicitResult(action="decline")
+CLOSED = ElicitResult(action="cancel")
+
+
+class User:
+    """Whoever sits before the host."""
+
+    def __init__(self, *answers: ElicitResult) -> None:
+        self.heard: list[str] = []
+        self._answers = list(answers)
+
+    async def __call__(self, context: Any, params: Any) -> ElicitResult:
+        assert isinstance(params, ElicitRequestFormParams)
+        self.heard.append(params.message)
+        return self._answers.pop(0)
+
+
+def delete(id: str, name: str, *needs: str) -> dict[str, Any]:
+    return operation(id, "object.delete", {"name": name}, *needs, level="destructive")
+
+
+def run(house: House, era: Era, document: dict[str, Any], user: User | None) -> Any:
+    async def script(client: Client) -> Any:
+        return await client.call_tool("plan_execute", {"plan": document})
+
+    more = {} if user is None else {"elicitation_callback": user}
+    return talk(house, era, script, **more)
+
+
+def objects(house: House, era: Era, pattern: str) -> list[str]:
+    async def script(client: Client) -> Any:
+        return (await client.call_tool("scene_find", {"name": pattern})).structured_content["result"]["objects"]
+
+    return [entry["name"] for entry in talk(house, era, script)]
+
+
+def test_what_the_user_allows_is_done_and_told_in_the_audit(house: House, era: Era) -> None:
+    name, user = f"Gone{era}", User(YES)
+    answered = run(house, era, plan(f"yes{era}", cube("make", name), delete("unmake", name, "make")), user)
+    assert answered.structured_content["ok"] is True
+    assert "object.delete" in user.heard[0]
+    assert name in user.heard[0]
+    assert objects(house, era, name) == []
+    with looking(house.workspace) as journal:
+        records = [record.record for record in journal.audit_records(limit=1000)]
+    told = [record for record in records if record.get("approval_by") == "host" and record["request_id"] == f"yes{era}"]
+    assert [(record["operation_id"], record["approval_answer"]) for record in told] == [("unmake", "approved")]
+
+
+@pytest.mark.parametrize("said", [NO, DECLINED], ids=["no", "declined"])
+def test_what_the_user_refuses_is_not_done(house: House, era: Era, said: ElicitResult) -> None:
+    name = f"Kept{era}{said.action}"
+    document = plan(name, cube("make", name), delete("unmake", name, "make"))
+    answered = run(house, era, document, User(said))
+    assert answered.is_error
+    assert answered.structured_content["error_code"] == "policy_refused"
+    assert objects(house, era, name) == [name]
+
+
+def test_a_form_that_was_closed_is_no_answer_and_says_how_to_give_one(house: House, era: Era) -> None:
+    name = f"Closed{era}"
+    answered = run(house, era, plan(name, cube("make", name), delete("unmake", name, "make")), User(CLOSED))
+    assert answered.is_error
+    assert "blendwright approve" in answered.structured_content["details"]["findings"][0]["cure"]
+    assert objects(house, era, name) == [name]
+
+
+def test_each_destructive_operation_is_asked_about(house: House, era: Era) -> None:
+    one, two = f"One{era}", f"Two{era}"
+    user = User(YES, DECLINED)
+    document = plan(f"both{era}", cube("a", one), cube("b", two), delete("c", one, "a", "b"), delete("d", two, "c"))
+    answered = run(house, era, document, user)
+    assert len(user.heard) == 2
+    assert answered.is_error
+    assert objects(house, era, f"*{era}") and two in objects(house, era, two)
+    assert objects(house, era, one) == []
+
+
+def test_a_host_without_a_user_gets_a_clear_refusal_and_a_person_can_approve_on_the_command_line(
+    house: House, era: Era
+) -> None:
+    name = f"Later{era}"
+    run(house, era, plan(f"make{era}", cube("a", name)), None)
+    document = plan(f"later{era}", delete("b", name))
+    refused = run(house, era, document, None)
+    assert refused.is_error
+    cure: str = refused.structured_content["details"]["findings"][0]["cure"]
+    assert "blendwright approve" in cure
+    id = cure.split("blendwright approve ")[1].split()[0].strip("`.,:;")
+    answer(Path(house.workspace), id, Answer.APPROVED, "blendwright approve")
+    assert run(house, era, document, None).structured_content["ok"] is True
+    assert objects(house, era, name) == []
+
+
+def test_a_plan_that_carries_an_approval_is_refused(house: House, era: Era) -> None:
+    name = f"Carried{era}"
+    run(house, era, plan(f"make{name}", cube("a", name)), None)
+    sneaky = {**delete("b", name), "approved": True}
+    answered = run(house, era, plan(f"sneaky{era}", sneaky), User())
+    assert answered.is_error
+    assert answered.structured_content["error_code"] == "invalid_input"
+    assert objects(house, era, name) == [name]
+
+
+def test_a_question_is_answered_once_and_for_its_own_call_only(house: House) -> None:
+    """The newer era: what names the open question is good for one return, of the very call that began it."""
+    name = "Replayed"
+
+    async def script(client: Client) -> Any:
+        await client.call_tool("plan_execute", {"plan": plan("mk", cube("a", name))})
+        document = {"plan": plan("replay", delete("b", name))}
+        first: Any = await client.session.call_tool("plan_execute", document, allow_input_required=True)
+        state = first.request_state
+        other = {"plan": plan("other", delete("b", name))}
+        stolen: Any = await client.session.call_tool(
+            "plan_execute", other, input_responses={"approval": YES}, request_state=state, allow_input_required=True
+        )
+        mine: Any = await client.session.call_tool(
+            "plan_execute", document, input_responses={"approval": YES}, request_state=state, allow_input_required=True
+        )
+        again: Any = await client.session.call_tool(
+            "plan_execute", document, input_responses={"approval": YES}, request_state=state, allow_input_required=True
+        )
+        return stolen, mine, again
+
+    async def nobody(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("this test answers by itself")
+
+    stolen, mine, again = talk(house, "2026-07-28", script, elicitation_callback=nobody)
+    assert stolen.is_error
+    assert "not open any more" in stolen.structured_content["message"]
+    assert mine.structured_content["ok"] is True
+    assert again.is_error
+
+
+def test_the_contract_is_negotiated_with_the_host_that_asks(house: House, era: Era) -> None:
+    async def script(client: Client) -> Any:
+        return (await client.call_tool("contract_get", {})).structured_content["result"]
+
+    with_user = talk(house, era, script, elicitation_callback=User())
+    without = talk(house, era, script)
+    assert with_user["contract"]["host"]["elicitation"] is True
+    assert without["contract"]["host"]["elicitation"] is False
+    assert with_user["fingerprint"] != without["fingerprint"]
+    assert with_user["contract"]["host"]["name"] == "mcp"
