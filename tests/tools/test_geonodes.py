@@ -117,6 +117,18 @@ def test_a_changed_interface_reaches_other_objects_and_groups_that_use_the_tree(
     assert stage.do("geonodes.inspect", {"object_name": "Twin"})["inputs"][0]["value"] == 2.0
 
 
+def test_links_to_a_socket_that_goes_come_back_with_it(stage: Stage) -> None:
+    build(stage, group_io([number("Height")]))
+    outer = node("inner", "GeometryNodeGroup", node_tree="GN_Thing"), node("noise", NOISE)
+    build(stage, *outer, link(("noise", "Fac"), ("inner", "Height")), value("inner", "Height", 4.0), name="Outer")
+    asked = payload([group_io(None, remove_inputs=["Height"])])
+    for way in ways():
+        assert stage.call("geonodes.node_tree", asked, rehearse=way)["reverted_by"] == way
+        assert tree("GN_Outer").nodes["inner"].inputs["Height"].is_linked
+    stage.do("geonodes.node_tree", asked)
+    assert len(tree("GN_Outer").links) == 1
+
+
 # ---------------------------------------------------------------------- all or nothing
 
 

@@ -12,7 +12,7 @@ from random_trees import random_payload
 from stage import Stage
 
 TREES = 300
-QUICK = 30
+QUICK = 60
 
 
 @pytest.fixture
@@ -36,6 +36,8 @@ def round_trip(stage: Stage, seed: int) -> None:
     again = rebuild(stage, "One", "Two")
     assert again["ok"], (seed, again["findings"])
     assert exported(stage, "Two") == first, seed
+    # Opening a file evaluates what is there, and Blender 5.0 and 4.5 crash in some trees that nobody would build.
+    bpy.data.batch_remove([*bpy.data.objects])
     stage.state.open(stage.scratch / "empty.blend")
 
 

@@ -34,7 +34,7 @@ FIELDS = {
     "hide_value": "hide_value",
     "hide_in_modifier": "hide_in_modifier",
 }
-NUMBERS = {"min_value": (-3.4028235e38, -(2**31)), "max_value": (3.4028235e38, 2**31 - 1)}
+RANGE = frozenset({"min_value", "max_value"})
 
 
 def sockets(tree: Block, side: str) -> list[Block]:
@@ -131,7 +131,7 @@ class GroupIO:
                 raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{field}", cure="Leave it out.")
             if plain(getattr(socket, name)) == value:
                 continue
-            wanted = int(value) if name in NUMBERS and isinstance(getattr(socket, name), int) else value
+            wanted = int(value) if name in RANGE and isinstance(getattr(socket, name), int) else value
             try:
                 setattr(socket, name, wanted)
             except (TypeError, ValueError) as error:

@@ -22,7 +22,7 @@ STOP_FIELDS, POINT_FIELDS = ("position", "color"), ("location", "handle_type")
 MOST_ITEMS = 1000
 
 
-def fields_of(items: Block, holder: Block, name: str) -> list[str]:
+def fields_of(holder: Block, name: str) -> list[str]:
     """The fields that an item of a list has, whether there is one or not."""
     rna = holder.bl_rna.properties[name].fixed_type
     return [field.identifier for field in rna.properties if field.identifier not in SHOWN and not field.is_readonly]
@@ -30,14 +30,14 @@ def fields_of(items: Block, holder: Block, name: str) -> list[str]:
 
 def exported(holder: Block, name: str) -> list[dict[str, Any]]:
     items = getattr(holder, name)
-    fields = fields_of(items, holder, name)
+    fields = fields_of(holder, name)
     return [{field: plain(getattr(item, field)) for field in fields} for item in items]
 
 
 def write(holder: Block, name: str, value: Any, at: str) -> None:
     """Bring a list of items to what is wanted."""
     items = getattr(holder, name)
-    fields = fields_of(items, holder, name)
+    fields = fields_of(holder, name)
     wanted = list(_wanted(value, fields, at))
     if "name" in fields:
         _match_names(items, wanted, at)
