@@ -121,6 +121,10 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     "GN-EXAMPLE-01": (GEONODES, "Plans that build trees pass their gates and give equal scenes in two processes."),
     "GN-GATE-03": (GEONODES, "Curves, points, volumes and instances count as geometry."),
     # ---- execution model: phases
+    "EXEC-PHASE-00": (
+        EXECUTION,
+        "JSON-RPC requests are parsed; malformed ones are answered by the JSON-RPC error envelope.",
+    ),
     "EXEC-PHASE-01": (EXECUTION, "Arguments are validated against the tool's schema: required keys, types, ranges."),
     "EXEC-PHASE-02": (
         EXECUTION,
@@ -250,9 +254,4 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     "CORE-MACRO-02": (CORE, "Macros declare their determinism class; seeds are inputs and echoed."),
 }
 
-LATER: dict[str, tuple[str, str]] = {
-    "EXEC-PHASE-00": (
-        EXECUTION,
-        "JSON-RPC requests are parsed and malformed ones answered by the JSON-RPC envelope: with the MCP server.",
-    ),
-}
+LATER: dict[str, tuple[str, str]] = {}
