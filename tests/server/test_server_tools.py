@@ -235,3 +235,14 @@ def test_direct_tools_take_the_whole_lifecycle_of_a_call(house: House, era: Era)
     assert made.structured_content["fingerprint_after"] != made.structured_content["fingerprint_before"]
     again = call(house, era, "mesh_create_primitive", {**args, "kind": "cub"}, direct=True)
     assert again.structured_content["error_code"] == "invalid_input"
+
+
+def test_macros_and_nodes_are_found_and_described_like_tools(house: House, era: Era) -> None:
+    found = call(house, era, "tool_search", {"query": "three point lighting"}).structured_content["result"]["matches"]
+    assert "studio.three_point" in [entry["name"] for entry in found][:3]
+    nodes = call(house, era, "tool_search", {"query": "noise texture", "among": "nodes"}).structured_content["result"]
+    assert "ShaderNodeTexNoise" in [entry["name"] for entry in nodes["matches"]]
+    pages = call(house, era, "tool_describe", {"names": ["studio.three_point", "ShaderNodeTexNoise"]})
+    macro, node = pages.structured_content["result"]["tools"]
+    assert macro["steps"]
+    assert "Scale" in [socket["name"] for layout in node["layouts"] for socket in layout["inputs"]]

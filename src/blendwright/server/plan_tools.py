@@ -50,6 +50,14 @@ class ExecuteArgs(ValidateArgs):
     full_report: bool = Field(default=False, description="All operations in the report, not only those that failed.")
 
 
+class GeonodesArgs(Args):
+    """The rest is as for any plan, and seldom wanted here."""
+
+    plan: dict[str, Any] = Field(description="The geometry-nodes plan.")
+    boundary: Literal["operation", "plan"] = Field(default="operation", description="As in plan_execute.")
+    image: bool = Field(default=False, description="Also a picture afterwards.")
+
+
 async def plan_validate(house: House, caller: Caller, args: ValidateArgs) -> Answer:
     plan = parse_plan(args.plan)
     valid = await asyncio.to_thread(validate, plan, house.tools, Terms(), macros=house.macros)
@@ -85,9 +93,9 @@ async def plan_execute(house: House, caller: Caller, args: ExecuteArgs) -> Answe
     return await execute(house, caller, "plan_execute", args, parse_plan(args.plan, boundary=args.boundary))
 
 
-async def geonodes_execute(house: House, caller: Caller, args: ExecuteArgs) -> Answer:
+async def geonodes_execute(house: House, caller: Caller, args: GeonodesArgs) -> Answer:
     plan = parse_plan(args.plan, boundary=args.boundary, dialect="geonodes")
-    return await execute(house, caller, "geonodes_execute", args, plan)
+    return await execute(house, caller, "geonodes_execute", ExecuteArgs(plan=args.plan, image=args.image), plan)
 
 
 async def execute(house: House, caller: Caller, name: str, args: ExecuteArgs, plan: Plan) -> Answer:
@@ -203,7 +211,7 @@ OFFERS = (
     Offer(
         "geonodes_execute",
         "Run a geometry-nodes plan: {version, steps, done, final_message, meta}. `done` is accepted only when the gates pass.",
-        ExecuteArgs,
+        GeonodesArgs,
         geonodes_execute,
         read_only=False,
         destructive=True,
