@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
@@ -42,11 +42,19 @@ def matching(scene: Scene, args: Paged) -> Iterator[Block]:
     """The objects that pass the filters, in the order of their names."""
     fits = _pattern(args.name).fullmatch if args.name is not None else None
     inside = _names_inside(scene, args.collection) if args.collection else None
-    for obj in scene.blocks(Kind.OBJECT):
+    for obj in _candidates(scene, args.name):
         if fits is not None and fits(obj.name) is None:
             continue
         if (inside is None or obj.name in inside) and (args.type is None or obj.type == args.type):
             yield obj
+
+
+def _candidates(scene: Scene, name: str | None) -> Iterable[Block]:
+    """All objects; the one of that name where the pattern is a plain name, whatever the size of the scene."""
+    if name is None or "*" in name or "?" in name:
+        return scene.blocks(Kind.OBJECT)
+    found = scene.find(Kind.OBJECT, name)
+    return () if found is None else (found,)
 
 
 def page(entries: Sequence[T], args: Paged) -> Sequence[T]:
