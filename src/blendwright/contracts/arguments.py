@@ -16,13 +16,13 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 class Args(BaseModel):
     """Base of every tool's arguments."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Result(BaseModel):
     """Base of every tool's result."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class NoArgs(Args):
