@@ -106,6 +106,14 @@ def _within_limits(terms: Terms, tool: AnyTool, args: Any, payload: int) -> Iter
     if vertices > terms.constraints.vertices:
         message = f"{tool.name} is asked for {vertices} vertices, and {terms.constraints.vertices} are allowed"
         yield refusal("vertices", message)
+    yield from too_much_code(terms, tool, args)
+
+
+def too_much_code(terms: Terms, tool: AnyTool, args: Any) -> Iterator[Finding]:
+    """The bound on code, which needs no Blender to be found passed."""
+    length, most = len(tool.code_for(args)), terms.limits.python_code_chars
+    if length > most:
+        yield refusal("python_code", f"the code of {tool.name} has {length} characters, and {most} are allowed")
 
 
 def _level(tool: AnyTool, declared: str) -> str:

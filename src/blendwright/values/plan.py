@@ -128,6 +128,8 @@ class Plan:
     findings: tuple[Finding, ...] = ()
     written: tuple[Operation, ...] | None = None
     """The operations as the document has them, where macros among them were expanded."""
+    remarks: Mapping[str, Any] | None = None
+    """What the document says beside its operations: carried into the report for the dialect's result, read by nobody else."""
 
     def as_written(self) -> Plan:
         """The plan as its author knows it."""
