@@ -111,9 +111,10 @@ def _within_limits(terms: Terms, tool: AnyTool, args: Any, payload: int) -> Iter
 
 def too_much_code(terms: Terms, tool: AnyTool, args: Any) -> Iterator[Finding]:
     """The bound on code, which needs no Blender to be found passed."""
-    length, most = len(tool.code_for(args)), terms.limits.python_code_chars
-    if length > most:
-        yield refusal("python_code", f"the code of {tool.name} has {length} characters, and {most} are allowed")
+    chars = tool.code_chars_for(args)
+    if chars > terms.limits.python_code_chars:
+        message = f"the code has {chars} characters, and {terms.limits.python_code_chars} are allowed"
+        yield refusal("python_code", message)
 
 
 def _level(tool: AnyTool, declared: str) -> str:

@@ -26,7 +26,9 @@ class Limits(Bounds):
         default=64 * 2**20, description="The arguments of one call, as JSON."
     )
     operations_per_plan: Count = Field(default=1_000_000, description="Operations of one plan.")
-    python_code_chars: Count = Field(default=20_000, description="Characters of the code of one Python step.")
+    python_code_chars: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=20_000, description="Characters of one piece of Python code."
+    )
 
 
 class Costs(Bounds):

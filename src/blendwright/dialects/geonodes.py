@@ -60,7 +60,17 @@ def _plan(
     findings: tuple[Finding, ...],
     remarks: dict[str, Any] | None = None,
 ) -> Plan:
-    return Plan("geonodes", request_id, operations, "position", "stop", boundary, findings=findings, remarks=remarks)
+    return Plan(
+        "geonodes",
+        request_id,
+        operations,
+        "position",
+        "stop",
+        boundary,
+        findings=findings,
+        on_nondeterministic="accept",  # the protocol has Python steps, and nobody knows what code does
+        remarks=remarks,
+    )
 
 
 def _unsound(findings: Sequence[Finding], steps: int) -> list[set[Field]]:
@@ -124,7 +134,7 @@ def _remarks(known: dict[str, Any], steps: Sequence[Step]) -> dict[str, Any] | N
     """What a result needs besides the report; None where the document is too broken for one."""
     if not isinstance(known.get("done"), bool) or not isinstance(known.get("final_message"), str):
         return None
-    if not all(isinstance(step.get("id"), str) and step.get("type") in TOOLS for step in steps):
+    if not all(isinstance(step.get("id"), str) and str(step.get("type")) in TOOLS for step in steps):
         return None
     if not isinstance(known.get("meta", {}), dict):
         return None

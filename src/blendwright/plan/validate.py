@@ -147,12 +147,13 @@ class _Checks:
 
     def _gated(self, operation: Operation, tool: AnyTool, args: Mapping[str, Any]) -> Iterator[Finding]:
         given, model = tool.determinism, None
-        has_code = "code_for" in type(tool).__dict__
+        has_code = "code_chars_for" in type(tool).__dict__
         if self._blender is not None or has_code or "determinism_for" in type(tool).__dict__:
             model = tool.args_model.model_validate(args)
             given = tool.determinism_for(model)
         demand = self._terms.constraints.determinism
-        if given is Determinism.NONDETERMINISTIC or (demand is not None and given.rank > demand.rank):
+        unwanted = given is Determinism.NONDETERMINISTIC and self._plan.on_nondeterministic == "refuse"
+        if unwanted or (demand is not None and given.rank > demand.rank):
             wanted = (
                 "a plan takes deterministic and seeded calls only" if demand is None else f"{demand.value} is demanded"
             )

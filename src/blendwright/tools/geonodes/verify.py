@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.arguments import NAME_BYTES, Args, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
@@ -19,13 +20,15 @@ from blendwright.values.findings import Finding
 MOST_TREES = 100
 # Of a tree that is not there, this is what can be said.
 WITHOUT_A_TREE = "OUTPUT_CONNECTED"
+# Nothing has a name that is not allowed, so that is a tree that is not there.
+Asked = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
 
 
 class TreeToVerify(Args):
     """A tree, by the modifier that holds it."""
 
-    object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name = Field(description="Its geometry-nodes modifier.")
+    object_name: Asked = Field(description="Object whose modifier holds the tree.")
+    modifier_name: Asked = Field(description="Its geometry-nodes modifier.")
 
 
 class VerifyArgs(Args):
