@@ -17,11 +17,15 @@ from pydantic.json_schema import JsonSchemaMode
 from blendwright.contracts.contract import Negotiation, SessionContract
 from blendwright.contracts.policy import Policy
 from blendwright.contracts.run_documents import Receipt, RunReportDocument
+from blendwright.dialects.geonodes_models import GateEnvelope, GeonodesPlan, GeonodesResult
 from blendwright.macros.definition import MacroDocument
 from blendwright.tools.scene.snapshot_model import Snapshot
 
 SCHEMAS = Path(__file__).parent.parent / "src" / "blendwright" / "schemas"
 PUBLISHED: dict[str, tuple[type[BaseModel], JsonSchemaMode]] = {
+    "geonodes_gates.v1": (GateEnvelope, "serialization"),
+    "geonodes_plan.v1": (GeonodesPlan, "validation"),
+    "geonodes_result.v1": (GeonodesResult, "serialization"),
     "macro.v1": (MacroDocument, "validation"),
     "negotiation.v1": (Negotiation, "validation"),
     "policy.v1": (Policy, "validation"),

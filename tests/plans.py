@@ -1,4 +1,4 @@
-"""Plans for tests: small valid ones of real tools, in both dialects."""
+"""Plans for tests: small valid ones of real tools, in all dialects."""
 
 from __future__ import annotations
 
@@ -27,6 +27,31 @@ def step(id: str, *waits_for: str, **fields: Any) -> dict[str, Any]:
     """A step that makes a cube."""
     tool = {"name": "mesh.create_primitive", "args": {"kind": "cube", "name": f"Box {id}"}}
     return {"step_id": id, "dependencies": list(waits_for), "tool": tool} | fields
+
+
+TARGET = {"object_name": "Plane", "modifier_name": "GeometryNodes"}
+
+
+def tree_step(id: str, *listed: dict[str, Any], **target: Any) -> dict[str, Any]:
+    """A NODE_TREE step on the tree of `Plane`."""
+    payload = {"target": {**TARGET, "node_group_name": "GN_Tree", **target}, "operations": list(listed)}
+    return {"id": id, "type": "NODE_TREE", "description": "Build the tree", "payload": payload}
+
+
+def patch_step(id: str, *listed: dict[str, Any], **target: Any) -> dict[str, Any]:
+    """A GN_OPS step on the same tree."""
+    payload = {"v": 1, "target": {**TARGET, **target}, "ops": list(listed) or [{"op": "cleanup_unused"}]}
+    return {"id": id, "type": "GN_OPS", "description": "Patch the tree", "payload": payload}
+
+
+def python_step(id: str, **payload: Any) -> dict[str, Any]:
+    return {"id": id, "type": "PYTHON", "description": "Say something", "payload": {"code": "print('hello')"} | payload}
+
+
+def geonodes_plan(*listed: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A document of the geonodes protocol that is done after its steps."""
+    document = {"version": "1.0", "steps": list(listed), "done": True, "final_message": "Made."}
+    return {**document, "meta": {"requires_gate_verification": True}, **fields}
 
 
 def of_operations(*listed: dict[str, Any], **fields: Any) -> Plan:

@@ -58,6 +58,7 @@ HOSTS: dict[str, Side] = {
     "path denied": Side(policy=rules(roots={str(ROOT): Verdict.ALLOW, str(ROOT / "secret"): Verdict.DENY})),
     "small payload": Side(Proposal(host=HostProfile(payload_bytes=1024)), rules()),
     "payload limit": Side(Proposal(limits=LimitsAsked(payload_bytes=1024)), rules()),
+    "little code": Side(Proposal(limits=LimitsAsked(python_code_chars=3)), rules()),
     "few vertices": Side(Proposal(constraints=CostsAsked(vertices=100)), rules()),
     "seeded demanded": Side(Proposal(determinism=Determinism.SEEDED), rules()),
     "deterministic demanded": Side(Proposal(determinism=Determinism.DETERMINISTIC), rules()),
@@ -92,6 +93,10 @@ def needing(*capabilities: str, least: Any = (4, 2, 0), most: Any = None) -> Req
 
 def but(*hosts: str) -> tuple[str, ...]:
     return tuple(host for host in HOSTS if host not in hosts)
+
+
+def four_characters(args: Any) -> int:
+    return 4
 
 
 CATALOGUE = catalog.tools()
@@ -149,6 +154,9 @@ DEMANDS: dict[str, Demand] = {
         CATALOGUE["mesh.create_primitive"],
         {"kind": "uv_sphere", "name": "Ball"},
         {**ELSEWHERE, "vertices": ("few vertices",)},
+    ),
+    "a piece of code": Demand(
+        changed(code_chars_for=four_characters), PIVOT, {**HEADLESS_WRITING, "python_code": ("little code",)}
     ),
     "a seeded result": Demand(
         changed(determinism=Determinism.SEEDED), PIVOT, {**HEADLESS_WRITING, "determinism": ("deterministic demanded",)}

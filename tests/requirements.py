@@ -246,6 +246,30 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     ),
     "STEPS-VERSION-01": (STEPS, "The contract has a semantic version and regression cases."),
     "STEPS-VERSION-02": (STEPS, "Semantics do not change silently: what a case had as findings, it has."),
+    # ---- geonodes: the protocol
+    "GN-PLAN-01": (
+        GEONODES,
+        "A plan is strict JSON: version 1.0, steps, done, final_message and meta, and nothing else.",
+    ),
+    "GN-PLAN-02": (GEONODES, "A missing final_message is rejected."),
+    "GN-PLAN-03": (GEONODES, "Unknown fields are rejected at every level of a plan, with their place."),
+    "GN-STEP-01": (GEONODES, "A step has id, type, description and payload; its type is NODE_TREE, GN_OPS or PYTHON."),
+    "GN-STEP-02": (GEONODES, "Unknown step types are rejected."),
+    "GN-STEP-03": (GEONODES, "Steps execute in order."),
+    "GN-STEP-04": (GEONODES, "On failure execution stops, and an error summary names the failing step.id."),
+    "GN-LIMIT-01": (GEONODES, "A plan has at most 25 steps."),
+    "GN-LIMIT-02": (GEONODES, "The length of Python code is bounded: configurable, 20,000 characters by default."),
+    "GN-PYTHON-01": (GEONODES, "The payload of a PYTHON step has mode, code and timeout_ms; safe is the default mode."),
+    "GN-DONE-01": (GEONODES, "done=true is not accepted unless the required verification gates pass."),
+    "GN-DONE-02": (GEONODES, "done=false runs the steps, reports the gates, and asks for another round."),
+    "GN-DONE-03": (GEONODES, "meta.requires_gate_verification says whether done depends on the gates."),
+    "GN-ENVELOPE-01": (GEONODES, "The gate envelope has exactly success, failed_gates and messages."),
+    "GN-ENVELOPE-02": (
+        GEONODES,
+        "The envelope of one round can be answered by the next, after which done is accepted.",
+    ),
+    "GN-PLAN-04": (GEONODES, "The example of the protocol is a valid plan, and builds on a scene with a Plane."),
+    "GN-EXAMPLE-02": (GEONODES, "Plans of the protocol pass their gates and give equal scenes in two processes."),
     # ---- core model: macros
     "CORE-MACRO-01": (
         CORE,

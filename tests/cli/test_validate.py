@@ -68,7 +68,7 @@ def test_results_have_a_validator_of_their_own(shell: Shell) -> None:
         (b"\xff", "UTF-8"),
         (b"[" * 100_000, "nested deeper"),
         (b'{"plan": []}', "'operations'"),
-        (b'{"version": "1", "steps": [], "done": true}', "geonodes dialect, which is recognised and not built yet"),
+        (b'{"version": "1.0", "steps": [], "done": true}', "'final_message' is missing"),
     ],
 )
 def test_what_is_no_plan_is_refused_in_words(shell: Shell, text: bytes, said: str) -> None:

@@ -21,6 +21,9 @@ NOTES = (ROOT / "docs" / "versioning.md").read_text()
 # Who writes documents of a schema: others for us, or we for others.
 SIDES: dict[str, Side] = {
     "failure_payload": "read",
+    "geonodes_gates": "read",
+    "geonodes_plan": "written",
+    "geonodes_result": "read",
     "macro": "written",
     "negotiation": "written",
     "operations_result": "read",

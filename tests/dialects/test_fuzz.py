@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from blendwright.contracts.contract import Terms
-from blendwright.dialects import operations, steps
+from blendwright.dialects import geonodes, operations, steps
 from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import recognise
 from blendwright.plan.refusal import refused
@@ -18,13 +18,13 @@ from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding, pointer_of
-from plans import box, step
+from plans import box, geonodes_plan, patch_step, python_step, step, tree_step
 
 QUICK = 20_000
 FULL = 1_000_000
 # Each with a seed of its own: about a minute, and what fails is found again without the rest.
 PARTS = 10
-PARSERS = {"operations": operations.parse, "steps": steps.parse}
+PARSERS = {"operations": operations.parse, "steps": steps.parse, "geonodes": geonodes.parse}
 ARRAY = {"object": "Box a", "modifier": "Row", "type": "ARRAY"}
 SEEDS: list[Any] = [
     {
@@ -37,6 +37,7 @@ SEEDS: list[Any] = [
     },
     {"steps": [step("step_1"), step("step_2", "step_1", tool="scene.snapshot"), step("step_3", "step_1", title="x")]},
     {"steps": [step("a"), step("b", "a", tool="object.inspect", args={"name": "Box a"}), step("c", tool="no.such")]},
+    geonodes_plan(tree_step("a"), patch_step("b"), python_step("c"), meta={"requires_gate_verification": False}),
     [
         {"step_id": "a", "tool": "t", "ok": True, "skipped": False, "reason": None, "error": None, "output": [1]},
         {"step_id": "b", "tool": None, "ok": False, "skipped": True, "reason": "r", "error": None},
@@ -55,7 +56,8 @@ SEEDS: list[Any] = [
 STRANGE: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 2**53, 2**64, -(2**70), float("nan"), float("inf"), "", " ", "a", "b", "step_1", "step_99",
     "__meta__", "é\u0301", "\ud800", "x" * 300, "a\n", "/~", [], {}, [[]], [None], {"": {}}, {"name": "scene.snapshot", "args": {}},
-    "no.such", "read_only", "destructive", "COMPLETED", "BLOCKED",
+    "no.such", "read_only", "destructive", "COMPLETED", "BLOCKED", "NODE_TREE",
+    "__gates__",
 )  # fmt: skip
 
 
@@ -117,8 +119,6 @@ def judged(document: Any) -> tuple[Finding, ...]:
     dialect = recognise(document)
     if isinstance(dialect, Finding):
         return (dialect,)
-    if dialect == "geonodes":
-        return ()
     plan = PARSERS[dialect](document)
     valid = validate(plan, catalog.tools(), Terms())
     if isinstance(valid, ValidPlan):
@@ -128,7 +128,7 @@ def judged(document: Any) -> tuple[Finding, ...]:
     if dialect == "operations":
         assert operations.render(report)["error_code"]
     else:
-        steps.render(report)
+        (steps.render if dialect == "steps" else geonodes.render)(report)
     # What the schema minds about operations is what makes them unsound: the repair relies on it.
     if len(plan.findings) < 100 and plan.operations and dialect == "operations":
         minded = {

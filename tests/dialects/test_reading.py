@@ -82,7 +82,8 @@ def test_what_only_python_can_hold_is_found_where_it_is(document: Any, pointer: 
         ({"operations": 5, "steps": []}, "operations"),
         ({"steps": []}, "steps"),
         ({"version": "1", "steps": [], "done": False}, "geonodes"),
-        ({"version": "1", "steps": []}, "steps"),
+        ({"version": "1", "steps": []}, "geonodes"),
+        ({"steps": [], "meta": {}}, "geonodes"),
     ],
 )
 def test_a_dialect_is_recognised_from_its_shape(document: Any, dialect: str) -> None:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from blendwright.dialects import operations, steps
+from blendwright.dialects import geonodes, operations, steps
 from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import Dialect, recognise
 from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
@@ -31,6 +30,7 @@ class Format:
 FORMATS: dict[str, Format] = {
     "operations": Format(operations.parse, operations.render),
     "steps": Format(steps.parse, steps.render),
+    "geonodes": Format(geonodes.parse, geonodes.render),
 }
 
 
@@ -59,9 +59,6 @@ def parse_plan(
     found = dialect or recognise(document)
     if isinstance(found, Finding):
         raise _refusal((found,))
-    if found not in FORMATS:
-        message = f"this is a plan of the {found} dialect, which is recognised and not built yet"
-        raise _refusal((Finding(Fault.SCHEMA_INVALID, message, "", "Write it as an operations or steps plan."),))
     return FORMATS[found].parse(document, request_id=request_id, boundary=boundary)
 
 

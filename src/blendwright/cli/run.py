@@ -23,6 +23,7 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app.plans import read_plan, render
+from blendwright.cli.closing import show_closing
 from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
 from blendwright.cli.externals import of_head, say_externals
 from blendwright.cli.output import (
@@ -112,6 +113,8 @@ def run(
         )
     else:
         _show(report)
+        if report.dialect == "geonodes":
+            show_closing(render(report))
     for outcome in extra:
         _tell(outcome)
     return exit_code(report, extra)

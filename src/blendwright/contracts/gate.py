@@ -116,6 +116,15 @@ def _within_limits(terms: Terms, tool: AnyTool, args: Any, payload: int) -> Iter
     if vertices > terms.constraints.vertices:
         message = f"{tool.name} is asked for {vertices} vertices, and {terms.constraints.vertices} are allowed"
         yield refusal("vertices", message)
+    yield from too_much_code(terms, tool, args)
+
+
+def too_much_code(terms: Terms, tool: AnyTool, args: Any) -> Iterator[Finding]:
+    """The bound on code, which needs no Blender to be found passed."""
+    chars = tool.code_chars_for(args)
+    if chars > terms.limits.python_code_chars:
+        message = f"the code has {chars} characters, and {terms.limits.python_code_chars} are allowed"
+        yield refusal("python_code", message)
 
 
 def _level(tool: AnyTool, declared: str) -> str:

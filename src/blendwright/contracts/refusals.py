@@ -107,6 +107,11 @@ RULES: dict[str, Rule] = {
     "vertices": Rule(
         Fault.LIMIT_EXCEEDED, "the arguments ask for more geometry than the contract allows", "Ask for fewer vertices."
     ),
+    "python_code": Rule(
+        Fault.LIMIT_EXCEEDED,
+        "the code is longer than the contract allows",
+        "Split it into several steps, or shorten it.",
+    ),
     "scratch": Rule(
         Fault.LIMIT_EXCEEDED, "what Blender wrote is larger than the contract allows; it is taken back", "Ask for less."
     ),

@@ -127,6 +127,10 @@ class Tool(Generic[A, R]):
         """How many vertices the arguments ask for, where they tell: the contract bounds it."""
         return 0
 
+    def code_chars_for(self, args: A) -> int:
+        """How long the code in the arguments is, where there is some: the contract bounds it."""
+        return 0
+
     def shown_for(self, args: A) -> str:
         """What a person must see whole before allowing the call, such as code; nothing beyond the arguments by default."""
         return ""

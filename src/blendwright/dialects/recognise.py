@@ -9,6 +9,8 @@ from blendwright.values.findings import Finding
 
 Dialect = Literal["operations", "steps", "geonodes"]
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
+# A steps payload has none of these beside its steps; a geonodes plan that lacks one of them is still meant as one.
+OF_GEONODES = frozenset({"version", "done", "final_message", "meta"})
 
 
 def recognise(document: Any) -> Dialect | Finding:
@@ -16,10 +18,13 @@ def recognise(document: Any) -> Dialect | Finding:
     keys: set[Any] = set(cast("dict[Any, Any]", document)) if isinstance(document, dict) else set()
     if "operations" in keys:
         return "operations"
-    if {"version", "steps", "done"} <= keys:
+    if "steps" in keys and keys & OF_GEONODES:
         return "geonodes"
     if "steps" in keys:
         return "steps"
     message = "this is none of the plans that are known here"
-    cure = "Give an object with 'operations' and 'request_id' (operations), or one with 'steps' (steps)."
+    cure = (
+        "Give an object with 'operations' and 'request_id' (operations), one with 'steps' (steps), or one with 'version', "
+        "'steps', 'done' and 'final_message' (geonodes)."
+    )
     return Finding(Fault.SCHEMA_INVALID, message, "", cure)

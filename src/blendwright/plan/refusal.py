@@ -54,6 +54,7 @@ def refused(plan: Plan, findings: Sequence[Finding]) -> RunReport:
         findings=tuple(of_the_plan),
         repair=repair,
         boundary=plan.boundary,
+        remarks=plan.remarks,
     )
 
 

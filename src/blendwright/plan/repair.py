@@ -64,7 +64,8 @@ def _wanted(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
     owners = Owners(plan)
     for finding in findings:
         owner = owners.of(finding.pointer)
-        if owner is None or finding.fault in READ_FROM_THE_PLAN:
+        # An operation that has no id in the document was added to it by its dialect: there is nothing to change in it.
+        if owner is None or not owner.places.id or finding.fault in READ_FROM_THE_PLAN:
             continue
         action = RENDERINGS[finding.fault].repair
         if finding.fault is Fault.POLICY_BLOCKED and finding.pointer == owner.pointer + owner.places.safety_level:

@@ -9,7 +9,7 @@ from typing import Any
 
 from blendwright.contracts.contract import Terms
 from blendwright.contracts.effects import Determinism
-from blendwright.contracts.gate import gate
+from blendwright.contracts.gate import gate, too_much_code
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
@@ -147,11 +147,13 @@ class _Checks:
 
     def _gated(self, operation: Operation, tool: AnyTool, args: Mapping[str, Any]) -> Iterator[Finding]:
         given, model = tool.determinism, None
-        if self._blender is not None or "determinism_for" in type(tool).__dict__:
+        has_code = "code_chars_for" in type(tool).__dict__
+        if self._blender is not None or has_code or "determinism_for" in type(tool).__dict__:
             model = tool.args_model.model_validate(args)
             given = tool.determinism_for(model)
         demand = self._terms.constraints.determinism
-        if given is Determinism.NONDETERMINISTIC or (demand is not None and given.rank > demand.rank):
+        unwanted = given is Determinism.NONDETERMINISTIC and self._plan.on_nondeterministic == "refuse"
+        if unwanted or (demand is not None and given.rank > demand.rank):
             wanted = (
                 "a plan takes deterministic and seeded calls only" if demand is None else f"{demand.value} is demanded"
             )
@@ -160,6 +162,9 @@ class _Checks:
             yield operation.in_arguments(
                 Finding(Fault.NONDETERMINISTIC_REFUSED, message, "", cure, None if demand is None else "determinism")
             )
+        if has_code and self._blender is None:
+            for finding in too_much_code(self._terms, tool, model):
+                yield operation.in_arguments(finding)
         if self._blender is not None:
             for finding in gate(self._terms, self._blender, tool, model, level=operation.safety_level):
                 if finding.fault is not Fault.NONDETERMINISTIC_REFUSED:

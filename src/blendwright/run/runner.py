@@ -341,6 +341,7 @@ class Runner:
             started=started,
             finished=finished,
             timings={"run_ms": round((finished - started) * 1000, 3)},
+            remarks=plan.remarks,
         )
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:

@@ -25,6 +25,7 @@ from blendwright.tools.geonodes.inspect import InspectTree
 from blendwright.tools.geonodes.node_tree import NodeTree
 from blendwright.tools.geonodes.patch import Patch
 from blendwright.tools.geonodes.set_modifier_input import SetModifierInput
+from blendwright.tools.geonodes.verify import Verify
 from blendwright.tools.light.create import CreateLight
 from blendwright.tools.light.expose import Expose
 from blendwright.tools.light.set import SetLight
@@ -95,6 +96,7 @@ CATALOG: tuple[type[AnyTool], ...] = (
     NodeTree,
     Patch,
     SetModifierInput,
+    Verify,
     # light
     CreateLight,
     Expose,

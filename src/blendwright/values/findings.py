@@ -14,7 +14,8 @@ from blendwright.values.faults import Fault
 class Finding:
     """`pointer` is a JSON pointer into the document that was checked (for a call: its arguments).
 
-    `rule` names what was not met more finely than the fault does, where a contract or policy refuses: see contracts/refusals.py.
+    `rule` names what was not met more finely than the fault does, where a contract or policy refuses (see
+    contracts/refusals.py) or a gate of a node tree is not passed.
     """
 
     fault: Fault

@@ -99,7 +99,7 @@ class RunReport:
     """One run of a plan, or its refusal. `operations` are in schedule order; `findings` belong to none of them.
 
     Times are seconds since the epoch. `contract` is the fingerprint of what the run was held to, where it came that far.
-    `checkpoint` describes the latest consistent one, where the caller needs to know.
+    `checkpoint` describes the latest consistent one, where the caller needs to know. `remarks` are the plan's own.
     """
 
     dialect: str
@@ -115,6 +115,7 @@ class RunReport:
     started: float | None = None
     finished: float | None = None
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    remarks: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.status == "succeeded" and (self.findings or not all(report.done for report in self.operations)):

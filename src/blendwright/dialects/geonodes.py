@@ -1,0 +1,146 @@
+"""The geonodes dialect: plans of NODE_TREE, GN_OPS and PYTHON steps, parsed into a Plan that ends with the verification gates.
+
+Each step is a tool call that waits for the one before. After the last, one more operation judges every tree that a step names; it
+is not in the document, stands for its `done`, and fails when done depends on gates that are not passed. Results are written in
+`geonodes_result` and offered here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import rfc8785
+
+from blendwright.dialects.geonodes_result import GATES, render
+from blendwright.dialects.published import checker
+from blendwright.dialects.reading import uncarried
+from blendwright.plan.collector import collector_paused
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import SOUND, Boundary, Field, Operation, Places, Plan
+
+__all__ = ["GATES", "TOOLS", "parse", "render"]
+
+TOOLS = {"NODE_TREE": "geonodes.node_tree", "GN_OPS": "geonodes.patch", "PYTHON": "python.run"}
+JUDGE = "geonodes.verify"
+PLACES = Places(id="/id", tool="/type", args="/payload", depends_on="", safety_level="")
+# What is wrong with the closing operation is wrong with done.
+AT_DONE = "/done"
+DONE_PLACES = Places(id="", tool="", args="", depends_on="", safety_level="")
+PARTS: dict[str, Field] = {"id": "id", "type": "tool", "payload": "args"}
+
+Step = dict[str, Any]
+
+
+@collector_paused()
+def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
+    """The plan, with findings where the document breaks the protocol. Without a request id it is the plan's hash."""
+    findings = uncarried(document)
+    if findings:
+        return _plan("", (), boundary, findings)
+    findings = tuple(checker("geonodes_plan.v1").findings(document))
+    known = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    listed: Any = known.get("steps")
+    items = cast("list[Any]", listed) if isinstance(listed, list) else []
+    steps = [cast("Step", item) if isinstance(item, dict) else {} for item in items]
+    operations = _chained(steps, _unsound(findings, len(steps)))
+    findings += tuple(_reserved(operations))
+    if not findings:
+        operations += _closing(known, steps)
+        request_id = request_id or hashlib.sha256(rfc8785.dumps(known)).hexdigest()
+    return _plan(request_id or "", operations, boundary, findings, _remarks(known, steps))
+
+
+def _plan(
+    request_id: str,
+    operations: tuple[Operation, ...],
+    boundary: Boundary,
+    findings: tuple[Finding, ...],
+    remarks: dict[str, Any] | None = None,
+) -> Plan:
+    return Plan(
+        "geonodes",
+        request_id,
+        operations,
+        "position",
+        "stop",
+        boundary,
+        findings=findings,
+        on_nondeterministic="accept",  # the protocol has Python steps, and nobody knows what code does
+        remarks=remarks,
+    )
+
+
+def _unsound(findings: Sequence[Finding], steps: int) -> list[set[Field]]:
+    """The fields of each step that break the schema, read from where the findings point."""
+    marks: list[set[Field]] = [set() for _ in range(steps)]
+    for finding in findings:
+        parts = finding.pointer.split("/")
+        if len(parts) > 2 and parts[1] == "steps":
+            marks[int(parts[2])].add(PARTS.get(parts[3], "other") if len(parts) > 3 else "other")
+    return marks
+
+
+def _chained(steps: Sequence[Step], marks: Sequence[set[Field]]) -> tuple[Operation, ...]:
+    """The steps as far as they can be read, each waiting for the one before."""
+    operations: list[Operation] = []
+    for position, (step, unsound) in enumerate(zip(steps, marks, strict=True)):
+        pointer = f"/steps/{position}"
+        id, tool, args = step.get("id"), TOOLS.get(str(step.get("type"))), step.get("payload")
+        if not isinstance(id, str) or "id" in unsound:
+            id = pointer
+            unsound.add("id")
+        if tool is None:
+            unsound.add("tool")
+        if not isinstance(args, dict):
+            unsound.add("args")
+            args = {}
+        waits_for = (operations[-1].id,) if operations else ()
+        fields = frozenset(unsound) if unsound else SOUND
+        args = cast("dict[str, Any]", args)
+        operations.append(Operation(id, tool or "", args, waits_for, None, position, pointer, PLACES, fields))
+    return tuple(operations)
+
+
+def _closing(known: dict[str, Any], steps: Sequence[Step]) -> tuple[Operation, ...]:
+    """The gates of every tree that a step names. Without a tree there is nothing to judge."""
+    targets = [step["payload"]["target"] for step in steps if step["type"] != "PYTHON"]
+    trees = dict.fromkeys((target["object_name"], target["modifier_name"]) for target in targets)
+    if not trees:
+        return ()
+    args = {
+        "trees": [{"object_name": name, "modifier_name": modifier} for name, modifier in trees],
+        "required": known["done"] and _gates_required(known),
+    }
+    waits_for = (str(steps[-1]["id"]),)
+    return (Operation(GATES, JUDGE, args, waits_for, None, len(steps), AT_DONE, DONE_PLACES),)
+
+
+def _gates_required(known: dict[str, Any]) -> bool:
+    # Whatever else stands there breaks the schema, and requires them.
+    return known.get("meta", {}).get("requires_gate_verification") is not False
+
+
+def _reserved(operations: Sequence[Operation]) -> Iterator[Finding]:
+    for operation in operations:
+        if operation.id == GATES:
+            message, pointer = f"the id '{GATES}' is reserved", operation.pointer + PLACES.id
+            yield Finding(Fault.SCHEMA_INVALID, message, pointer, "Choose another id.")
+
+
+def _remarks(known: dict[str, Any], steps: Sequence[Step]) -> dict[str, Any] | None:
+    """What a result needs besides the report; None where the document is too broken for one."""
+    if not isinstance(known.get("done"), bool) or not isinstance(known.get("final_message"), str):
+        return None
+    if not all(isinstance(step.get("id"), str) and str(step.get("type")) in TOOLS for step in steps):
+        return None
+    if not isinstance(known.get("meta", {}), dict):
+        return None
+    return {
+        "done": known["done"],
+        "final_message": known["final_message"],
+        "gates_required": _gates_required(known),
+        "types": [step["type"] for step in steps],
+    }

@@ -1,0 +1,110 @@
+"""geonodes.verify"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from blendwright.contracts.arguments import NAME_BYTES, Args, Result
+from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.scene import Scene
+from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
+from blendwright.tools.geonodes.judging import judge
+from blendwright.tools.geonodes.verdicts import AskedGate, GateReport
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+MOST_TREES = 100
+# Of a tree that is not there, this is what can be said.
+WITHOUT_A_TREE = "OUTPUT_CONNECTED"
+# Nothing has a name that is not allowed, so that is a tree that is not there.
+Asked = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
+
+
+class TreeToVerify(Args):
+    """A tree, by the modifier that holds it."""
+
+    object_name: Asked = Field(description="Object whose modifier holds the tree.")
+    modifier_name: Asked = Field(description="Its geometry-nodes modifier.")
+
+
+class VerifyArgs(Args):
+    trees: list[TreeToVerify] = Field(min_length=1, max_length=MOST_TREES, description="The trees to judge.")
+    gates: list[AskedGate] = Field(
+        default=[], max_length=50, description="Gates to require of each, besides the usual ones."
+    )
+    required: bool = Field(default=False, description="A gate that is not passed is an error of the call.")
+
+
+class Verified(Result):
+    """The envelope of the gates over all trees."""
+
+    success: bool = Field(description="True when every required gate of every tree is passed.")
+    failed_gates: list[str] = Field(description="The required gates that failed, tree by tree.")
+    messages: list[str] = Field(description="For each of them, what is wrong and what to change.")
+    trees: list[GateReport] = Field(description="The trees that are there, one by one.")
+
+
+class Verify(Tool[VerifyArgs, Verified]):
+    """Judge several geometry-nodes trees at once by their gates, and with `required` insist that all are passed.
+
+    A tree that is not there does not pass OUTPUT_CONNECTED. Without `required` a failed gate is a result, not an error of the call."""
+
+    name = "geonodes.verify"
+    version = 1
+    safety_level = SafetyLevel.READ_ONLY
+    safety_mode = SafetyMode.HEADLESS_SAFE
+    determinism = Determinism.DETERMINISTIC
+    idempotence = Idempotence.IDEMPOTENT
+    writes = ()
+    revert = Revert.NOTHING
+    replayable = True
+    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    examples = (
+        Example({"trees": [{"object_name": "Cube", "modifier_name": "GeometryNodes"}], "required": True}, (CUBE, MADE)),
+        Example(
+            {
+                "trees": [
+                    {"object_name": "Cube", "modifier_name": "GeometryNodes"},
+                    {"object_name": "Gone", "modifier_name": "GeometryNodes"},
+                ]
+            },
+            (CUBE, MADE),
+        ),
+    )
+
+    def check(self, scene: Scene, args: VerifyArgs) -> Iterator[Finding]:
+        """All gates that are not passed are told at once, which an error in the middle of the work could not."""
+        if args.required:
+            found = _verified(scene, args)
+            for gate, message in zip(found.failed_gates, found.messages, strict=True):
+                yield Finding(Fault.VERIFICATION_FAILED, message, rule=gate)
+
+    def apply(self, scene: Scene, args: VerifyArgs) -> Verified:
+        return _verified(scene, args)
+
+    def verify(self, scene: Scene, args: VerifyArgs, result: Verified) -> Iterator[Finding]:
+        return iter(())
+
+
+def _verified(scene: Scene, args: VerifyArgs) -> Verified:
+    failed: list[str] = []
+    messages: list[str] = []
+    reports: list[GateReport] = []
+    for tree in args.trees:
+        # Where there is only one, its name would be noise.
+        prefix = f"{tree.object_name}, {tree.modifier_name}: " if len(args.trees) > 1 else ""
+        missing = next(no_tree(scene, tree.object_name, tree.modifier_name), None)
+        if missing is not None:
+            failed.append(WITHOUT_A_TREE)
+            messages.append(f"{prefix}there is no tree to judge: {missing.message}")
+            continue
+        obj = scene.require(Kind.OBJECT, tree.object_name, "/trees")
+        report = judge(scene, obj, modifier_of(obj, tree.modifier_name), args.gates)
+        reports.append(report)
+        failed += report.failed_gates
+        messages += [prefix + message for message in report.messages]
+    return Verified(success=not failed, failed_gates=failed, messages=messages, trees=reports)

@@ -1,0 +1,157 @@
+"""Plans of the geonodes protocol on a real Blender: order, failures, gates, and when done is accepted."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+import blendwright
+from blendwright.app.plans import render
+from blendwright.contracts.published import schema
+from blendwright.values.plan import Boundary
+from plans import geonodes_plan, patch_step, tree_step
+
+THROUGH = ({"node_id": "group_input", "socket": "Geometry"}, {"node_id": "group_output", "socket": "Geometry"})
+CUT = {"op": "unlink", "from": THROUGH[0], "to": THROUGH[1]}
+JOIN = {"op": "link", "from": THROUGH[0], "to": THROUGH[1]}
+UNKNOWN = {"op": "delete_node", "node_id": "nobody"}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Generator[blendwright.OpenScene]:
+    """One Blender for all tests; each works on an object of its own."""
+    with blendwright.open(tmp_path_factory.mktemp("geonodes") / "workspace", spare=False) as scene:
+        yield scene
+
+
+@pytest.fixture
+def plane(opened: blendwright.OpenScene, request: pytest.FixtureRequest) -> str:
+    name = request.node.name
+    assert opened.call("mesh.create_primitive", kind="plane", name=name).ok
+    return name
+
+
+def run(opened: blendwright.OpenScene, document: dict[str, Any], boundary: Boundary = "operation") -> dict[str, Any]:
+    result = render(opened.run(document, boundary=boundary))
+    assert result is not None
+    assert list(result["gates"]) == ["success", "failed_gates", "messages"]
+    return result
+
+
+def statuses(result: dict[str, Any]) -> list[str]:
+    return [step["status"] for step in result["steps"]]
+
+
+@pytest.mark.proves("GN-DONE-01", "GN-PLAN-04", "GN-STEP-03")
+def test_done_is_accepted_when_the_gates_pass(opened: blendwright.OpenScene, plane: str) -> None:
+    group = f"GN {plane}"
+    result = run(
+        opened,
+        geonodes_plan(
+            tree_step("step_1", object_name=plane, node_group_name=group), patch_step("step_2", object_name=plane)
+        ),
+    )
+    assert (result["status"], result["done"], result["error"]) == ("done", True, None)
+    assert statuses(result) == ["ok", "ok"] and result["final_message"] == "Made."
+    assert result["gates"] == {"success": True, "failed_gates": [], "messages": []}
+    assert result["steps"][0]["output"]["created"] == ["modifier", "node_group"]
+
+
+@pytest.mark.proves("GN-DONE-01", "GN-ENVELOPE-01", "GN-ENVELOPE-02")
+def test_done_is_refused_by_a_gate_and_accepted_in_the_next_round(opened: blendwright.OpenScene, plane: str) -> None:
+    report = opened.run(geonodes_plan(tree_step("cut", CUT, object_name=plane, node_group_name=plane)))
+    assert report.status == "failed" and report.repair == ()
+    result = render(report)
+    assert (result["status"], result["done"], result["error"]) == ("failed", False, None)
+    assert statuses(result) == ["ok"], "the step was done, and stands under the boundary of operations"
+    assert result["gates"]["success"] is False
+    assert result["gates"]["failed_gates"] == ["OUTPUT_CONNECTED", "NO_INVALID_LINKS"][:1]
+    assert "Group Output" in result["gates"]["messages"][0]
+    assert [finding.pointer for finding in report.all_findings()] == ["/done"]
+    again = run(opened, geonodes_plan(tree_step("join", JOIN, object_name=plane, node_group_name=plane)))
+    assert again["done"] is True and again["gates"]["success"] is True
+
+
+def test_a_refused_done_takes_everything_back_under_the_boundary_of_the_plan(
+    opened: blendwright.OpenScene, plane: str
+) -> None:
+    before = opened.hash
+    document = geonodes_plan(tree_step("cut", CUT, object_name=plane, node_group_name=plane))
+    result = run(opened, document, boundary="plan")
+    assert (result["status"], result["done"], statuses(result)) == ("rolled_back", False, ["rolled_back"])
+    assert result["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"]
+    assert opened.hash == before
+
+
+@pytest.mark.proves("GN-DONE-02")
+def test_another_round_is_asked_for_with_the_gates_reported(opened: blendwright.OpenScene, plane: str) -> None:
+    document = geonodes_plan(tree_step("cut", CUT, object_name=plane, node_group_name=plane), done=False)
+    report = opened.run(document)
+    result = render(report)
+    assert report.ok and (result["status"], result["done"]) == ("continue", False)
+    assert result["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"]
+
+
+@pytest.mark.proves("GN-DONE-03")
+def test_gates_that_are_not_required_are_only_reported(opened: blendwright.OpenScene, plane: str) -> None:
+    step = tree_step("cut", CUT, object_name=plane, node_group_name=plane)
+    result = run(opened, geonodes_plan(step, meta={"requires_gate_verification": False}))
+    assert (result["status"], result["done"], result["gates_required"]) == ("done", True, False)
+    assert result["gates"]["success"] is False and result["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"]
+
+
+@pytest.mark.proves("GN-STEP-03", "GN-STEP-04")
+def test_the_first_step_that_fails_ends_the_run_and_is_named(opened: blendwright.OpenScene, plane: str) -> None:
+    target = {"object_name": plane, "node_group_name": plane}
+    steps = (tree_step("one", **target), tree_step("two", UNKNOWN, **target), tree_step("three", JOIN, **target))
+    result = run(opened, geonodes_plan(*steps))
+    assert statuses(result) == ["ok", "failed", "skipped"] and result["done"] is False
+    error = result["error"]
+    assert (error["step_id"], error["code"]) == ("two", "TARGET_NOT_FOUND")
+    assert error["problems"][0]["pointer"] == "/steps/1/payload/operations/0/node_id"
+    assert result["gates"]["messages"] == ["The gates were not judged: step 'two' failed."]
+    taken_back = run(opened, geonodes_plan(*steps, final_message="Other."), boundary="plan")
+    assert statuses(taken_back) == ["rolled_back", "failed", "skipped"] and taken_back["status"] == "rolled_back"
+
+
+def test_every_tree_that_a_step_names_is_judged_and_told_apart(opened: blendwright.OpenScene, plane: str) -> None:
+    other = f"{plane} 2"
+    assert opened.call("mesh.create_primitive", kind="plane", name=other).ok
+    result = run(
+        opened,
+        geonodes_plan(
+            tree_step("a", CUT, object_name=plane, node_group_name=plane),
+            tree_step("b", CUT, object_name=other, node_group_name=other),
+            done=False,
+        ),
+    )
+    assert result["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"] * 2
+    assert [message.partition(",")[0] for message in result["gates"]["messages"]] == [plane, other]
+
+
+def test_a_plan_that_was_done_is_known_the_second_time(opened: blendwright.OpenScene, plane: str) -> None:
+    document = geonodes_plan(tree_step("one", object_name=plane, node_group_name=plane))
+    first = run(opened, document)
+    again = run(opened, copy.deepcopy(document))
+    assert again["steps"][0]["message"] == "done before" and again["done"] is True
+    assert again["request_id"] == first["request_id"]
+
+
+def test_nothing_to_do_is_done(opened: blendwright.OpenScene) -> None:
+    result = run(opened, geonodes_plan())
+    assert (result["status"], result["done"], result["steps"]) == ("done", True, [])
+    assert result["gates"] == {"success": True, "failed_gates": [], "messages": []}
+
+
+def test_the_published_schema_is_that_of_the_result() -> None:
+    assert set(schema("geonodes_gates.v1")["required"]) == {"success", "failed_gates", "messages"}
+    assert schema("geonodes_gates.v1")["additionalProperties"] is False
+
+
+def test_a_preview_changes_nothing(opened: blendwright.OpenScene, plane: str) -> None:
+    before = opened.hash
+    shown = opened.preview(geonodes_plan(tree_step("one", object_name=plane, node_group_name=plane)))
+    assert shown.ok and opened.hash == before
