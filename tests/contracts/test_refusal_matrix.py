@@ -63,7 +63,7 @@ def test_every_cell_refuses_for_exactly_the_reasons_of_the_table(
             assert finding.rule is not None and finding.fault is RULES[finding.rule].fault
             assert finding.fault in REFUSALS and finding.message and finding.cure and "{" not in finding.cure
         if not told:
-            asked = asks(contract, wanted.tool, wanted.tool.safety_level.value)
+            asked = asks(contract, wanted.tool, wanted.args, wanted.tool.safety_level.value)
             assert (asked is not None) == (host in wanted.asked), (demand, host, blender)
 
 

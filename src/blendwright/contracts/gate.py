@@ -7,7 +7,7 @@ from typing import Any
 
 from blendwright.contracts.capabilities import CAPABILITIES
 from blendwright.contracts.contract import Terms, dotted
-from blendwright.contracts.effects import SafetyLevel, SafetyMode
+from blendwright.contracts.effects import Isolation, SafetyLevel, SafetyMode
 from blendwright.contracts.policy import Ruling, Verdict, named_rule, ruling
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.refusals import refusal
@@ -16,6 +16,8 @@ from blendwright.values.findings import Finding
 
 NETWORK = "network"
 TRUSTED_PYTHON = "python_trusted"
+# The level of confinement at which every forbidden act was tried and refused.
+FULL = "full"
 
 
 def gate(
@@ -27,8 +29,8 @@ def gate(
     where paths are made absolute.
     """
     yield from _blender(blender, tool)
-    yield from _offered(terms, blender, tool)
-    yield from _allowed(terms, tool, level or tool.safety_level.value)
+    yield from _offered(terms, blender, tool, args)
+    yield from _allowed(terms, tool, args, level or tool.safety_level.value)
     yield from _within_limits(terms, tool, args, payload)
     yield from demanded(terms, tool, args)
 
@@ -41,11 +43,13 @@ def demanded(terms: Terms, tool: AnyTool, args: Any) -> Iterator[Finding]:
         yield refusal("determinism", message)
 
 
-def asks(terms: Terms, tool: AnyTool, level: str, roots: tuple[tuple[str, Verdict], ...] = ()) -> Ruling | None:
+def asks(
+    terms: Terms, tool: AnyTool, args: Any, level: str, roots: tuple[tuple[str, Verdict], ...] = ()
+) -> Ruling | None:
     """What a person must be asked about a call that the gate lets pass, or None."""
     rules = terms.constraints.rules
     found = ruling(rules, tool.name, tool.safety_mode, _level(tool, level), roots)
-    if TRUSTED_PYTHON in tool.requires.capabilities:
+    if TRUSTED_PYTHON in tool.capabilities_for(args):
         return Ruling(Verdict.ASK, (*found.reasons, "policy.trusted_python = ask"), (tool.name,), in_person=True)
     return found if found.verdict is Verdict.ASK else None
 
@@ -59,17 +63,20 @@ def _blender(blender: BlenderProfile, tool: AnyTool) -> Iterator[Finding]:
         yield refusal("blender_too_new", message, most=dotted(needs.blender_max))
 
 
-def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool) -> Iterator[Finding]:
-    for capability in tool.requires.capabilities:
+def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any) -> Iterator[Finding]:
+    for capability in tool.capabilities_for(args):
         if capability not in terms.capabilities:
             meaning = CAPABILITIES[capability]
             message = f"{tool.name} needs the capability '{capability}' ({meaning}), which this session does not have"
             yield refusal("capability", message)
     if tool.safety_mode is SafetyMode.UI_ASSISTED and blender.background:
         yield refusal("ui_missing", f"{tool.name} needs Blender's user interface, and this Blender runs without one")
+    if tool.isolation_for(args) is Isolation.DISPOSABLE and blender.confinement.get("level") != FULL:
+        why = blender.confinement.get("reason") or "this system has none"
+        yield refusal("unconfined", f"{tool.name} runs foreign code and this Blender is not fully confined: {why}")
 
 
-def _allowed(terms: Terms, tool: AnyTool, declared: str) -> Iterator[Finding]:
+def _allowed(terms: Terms, tool: AnyTool, args: Any, declared: str) -> Iterator[Finding]:
     rules = terms.constraints.rules
     named, level = named_rule(rules, tool.name), _level(tool, declared)
     if named is not None and named[1] is Verdict.DENY:
@@ -80,7 +87,7 @@ def _allowed(terms: Terms, tool: AnyTool, declared: str) -> Iterator[Finding]:
         yield _mode_denied(tool)
     if NETWORK in tool.requires.capabilities and rules.network == "deny":
         yield refusal("network", f"{tool.name} reaches other machines, which the policy denies")
-    if TRUSTED_PYTHON in tool.requires.capabilities and rules.trusted_python == "deny":
+    if TRUSTED_PYTHON in tool.capabilities_for(args) and rules.trusted_python == "deny":
         yield refusal("trusted_python", f"{tool.name} runs Python without confinement, which the policy denies")
 
 
@@ -106,6 +113,10 @@ def _within_limits(terms: Terms, tool: AnyTool, args: Any, payload: int) -> Iter
     if vertices > terms.constraints.vertices:
         message = f"{tool.name} is asked for {vertices} vertices, and {terms.constraints.vertices} are allowed"
         yield refusal("vertices", message)
+    chars = tool.code_chars_for(args)
+    if chars > terms.limits.python_code_chars:
+        message = f"the code has {chars} characters, and {terms.limits.python_code_chars} are allowed"
+        yield refusal("python_code", message)
 
 
 def _level(tool: AnyTool, declared: str) -> str:

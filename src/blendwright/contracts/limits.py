@@ -26,6 +26,9 @@ class Limits(Bounds):
         default=64 * 2**20, description="The arguments of one call, as JSON."
     )
     operations_per_plan: Count = Field(default=1_000_000, description="Operations of one plan.")
+    python_code_chars: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=20_000, description="Characters of one piece of Python code."
+    )
 
 
 class Costs(Bounds):
@@ -50,6 +53,7 @@ class LimitsAsked(Bounds):
     calls_at_once: Count | None = None
     payload_bytes: Annotated[int, Field(ge=1024)] | None = None
     operations_per_plan: Count | None = None
+    python_code_chars: Count | None = None
 
 
 class CostsAsked(Bounds):

@@ -69,7 +69,7 @@ class Approvals:
 
     def question(self, terms: Terms, call: Invocation, *, key: str | None, baseline: str) -> Question | None:
         """What a person has to say to this call, or None. `key` is None for a call that belongs to no plan."""
-        found = asks(terms, call.tool, call.safety_level, self._files.rules_for(call.tool, call.args))
+        found = asks(terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args))
         if found is None:
             return None
         request = ApprovalRequest(
