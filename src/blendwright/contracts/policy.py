@@ -65,7 +65,7 @@ class Rules(_Part):
         description="Directories of files that calls read and write; the nearest one counts.",
     )
     trusted_python: Literal["deny", "ask"] = Field(
-        default="ask",
+        default="deny",
         description="Python in the process that holds the scene. Every piece of code is asked about by itself.",
     )
     network: Literal["deny", "allow"] = Field(default="deny", description="Tools that reach other machines.")
