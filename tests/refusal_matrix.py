@@ -145,7 +145,7 @@ DEMANDS: dict[str, Demand] = {
     "safe Python": Demand(
         CATALOGUE["python.run"],
         {"code": "pass"},
-        {**ELSEWHERE, "unconfined": ("5.0 unconfined",), "determinism": ("deterministic demanded", "seeded demanded")},
+        {**ELSEWHERE, "unconfined": ("5.0 unconfined",), "determinism": ("deterministic demanded",)},
     ),
     "code of 101 characters": Demand(
         CATALOGUE["python.run"],
@@ -154,7 +154,7 @@ DEMANDS: dict[str, Demand] = {
             **ELSEWHERE,
             "python_code": ("short code",),
             "trusted_python": but(GRANTED),
-            "determinism": ("deterministic demanded", "seeded demanded"),
+            "determinism": ("deterministic demanded",),
         },
         asked=(GRANTED,),
     ),

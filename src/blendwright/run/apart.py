@@ -30,7 +30,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 # Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
-HANDOVER_SECONDS = 120.0
+HANDOVER_SECONDS = 60.0
 LONGEST_MESSAGE = 2000
 MOST_NAMED = 5
 CURE = "Correct the code; the scene is as before."

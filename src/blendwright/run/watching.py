@@ -25,10 +25,10 @@ BLOCK = 512
 class Watch:
     """Kills the process when it takes too much, for the length of a `with` block."""
 
-    def __init__(self, worker: WorkerPort, scratch_mb: int, resident_mb: int = RESIDENT_MB) -> None:
+    def __init__(self, worker: WorkerPort, scratch_mb: int) -> None:
         self._worker = worker
         self._scratch = scratch_mb << 20
-        self._resident = resident_mb << 20
+        self._resident = RESIDENT_MB << 20
         self._done = threading.Event()
         self._said: str | None = None
         self._thread = threading.Thread(target=self._watch, name=f"blendwright-watch-{worker.pid}", daemon=True)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import random
 import traceback
 from typing import Any
 
 import bpy
+import numpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.reader import SceneReader
@@ -26,8 +28,10 @@ LONGEST_TAIL = 1000
 class Coding(SceneReader):
     """The part of the Scene port that runs code."""
 
-    def run_code(self, code: str, most: int) -> tuple[str, bool]:
+    def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
         printed = _Capped(most)
+        random.seed(seed)
+        numpy.random.seed(seed)
         self._stale = True
         try:
             program = compile(code, CODE, "exec", dont_inherit=True)

@@ -18,7 +18,7 @@ AT = "/code"
 MODULES = frozenset({
     "__future__", "bisect", "bl_math", "bmesh", "bpy", "cmath", "collections", "colorsys", "copy", "dataclasses", "decimal", "enum",
     "fractions", "functools", "heapq", "itertools", "json", "math", "mathutils", "numbers", "numpy", "operator", "random", "re",
-    "statistics", "string", "time", "typing",
+    "statistics", "string", "typing",
 })  # fmt: skip
 NAMES = frozenset({"__import__", "breakpoint", "compile", "eval", "exec", "input", "open"})
 # What a class or a script may ordinarily say.
@@ -39,7 +39,7 @@ PLACES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"bpy\.ops\.(script|text|preferences|extensions|import_\w+|export_\w+)\b", "files and add-ons are not reached from code"),
         (r"bpy\.ops\.(image|sound|clip|font)\.(open\w*|save\w*)\b", "files are not reached from code"),
         (r"bpy\.data\.(libraries\b|\w+\.load\b)", "files are not reached from code; use file.import"),
-        (r"bpy\.utils\b(?!\.units)", "scripts and the user's directories are not reached from code"),
+        (r"bpy\.utils\.(?!units\b)\w+", "scripts and the user's directories are not reached from code"),
         (r"bpy\.types\.(Operator|Panel|AddonPreferences|KeyMap)\b", "classes are gone when the code has ended"),
     )
 )  # fmt: skip

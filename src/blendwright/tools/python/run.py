@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Result
+from blendwright.contracts.arguments import Args, Result, Seed
 from blendwright.contracts.effects import (
     Determinism,
     Idempotence,
@@ -39,6 +39,7 @@ class RunPythonArgs(Args):
         "holds the scene, after a person has allowed this very code.",
     )
     timeout_ms: int = Field(default=4000, ge=1, le=600_000, description="How long the code may run, in milliseconds.")
+    seed: Seed = Field(default=0, description="What random and numpy.random start from.")
 
 
 class PythonRan(Result):
@@ -59,7 +60,7 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     version = 1
     safety_level = SafetyLevel.SAFE_WRITE
     safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
+    determinism = Determinism.SEEDED
     idempotence = Idempotence.NON_IDEMPOTENT
     writes = tuple(Kind)
     revert = Revert.MEMFILE
@@ -67,16 +68,17 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     requires = Requires(blender_min=(4, 2, 0), capabilities=("python_safe",))
     examples = (
         Example({
-            "code": "import bpy\n"
+            "code": "import bpy, random\n"
             "mesh = bpy.data.meshes.new('Marker')\n"
-            "mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])\n"
+            "mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, random.random())], [], [(0, 1, 2)])\n"
             "bpy.context.scene.collection.objects.link(bpy.data.objects.new('Marker', mesh))\n"
             "print('made', mesh.name)\n"
         }),
         Example(
             {
-                "code": "import bpy\nfor obj in bpy.data.objects:\n    obj.location.z += 1.0\n    print(obj.name)\n",
+                "code": "import bpy, random\nfor obj in bpy.data.objects:\n    obj.location.z += random.random()\n    print(obj.name)\n",
                 "timeout_ms": 2000,
+                "seed": 7,
             },
             given=(("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),),
         ),
@@ -105,7 +107,7 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
         yield from ()
 
     def apply(self, scene: Scene, args: RunPythonArgs) -> PythonRan:
-        output, truncated = scene.run_code(args.code, MOST_OUTPUT)
+        output, truncated = scene.run_code(args.code, MOST_OUTPUT, args.seed)
         return PythonRan(mode=args.mode, output=output, truncated=truncated)
 
     def verify(self, scene: Scene, args: RunPythonArgs, result: PythonRan) -> Iterator[Finding]:
