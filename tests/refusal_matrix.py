@@ -59,6 +59,7 @@ HOSTS: dict[str, Side] = {
     "small payload": Side(Proposal(host=HostProfile(payload_bytes=1024)), rules()),
     "payload limit": Side(Proposal(limits=LimitsAsked(payload_bytes=1024)), rules()),
     "little code": Side(Proposal(limits=LimitsAsked(python_code_chars=3)), rules()),
+    "short code": Side(Proposal(limits=LimitsAsked(python_code_chars=100)), rules()),
     "few vertices": Side(Proposal(constraints=CostsAsked(vertices=100)), rules()),
     "seeded demanded": Side(Proposal(determinism=Determinism.SEEDED), rules()),
     "deterministic demanded": Side(Proposal(determinism=Determinism.DETERMINISTIC), rules()),
@@ -69,6 +70,7 @@ BLENDERS: dict[str, BlenderProfile] = {
     "4.5 headless": blender((4, 5, 3)),
     "5.0 headless": blender((5, 0, 1)),
     "5.0 with UI": blender((5, 0, 1), background=False),
+    "5.0 unconfined": blender((5, 0, 1)).model_copy(update={"confinement": {"level": "none", "reason": "none here"}}),
 }
 
 
@@ -124,7 +126,7 @@ DEMANDS: dict[str, Demand] = {
     "Blender before 5.0": Demand(
         changed(requires=needing(most=(5, 0, 0))),
         PIVOT,
-        {**HEADLESS_WRITING, "blender_too_new": ("5.0 headless", "5.0 with UI")},
+        {**HEADLESS_WRITING, "blender_too_new": ("5.0 headless", "5.0 with UI", "5.0 unconfined")},
     ),
     "the user interface": Demand(
         changed(safety_mode=SafetyMode.UI_ASSISTED),
@@ -132,7 +134,7 @@ DEMANDS: dict[str, Demand] = {
         {
             **WRITING,
             "ui_not_agreed": but(GRANTED),
-            "ui_missing": ("4.2 headless", "4.5 headless", "5.0 headless"),
+            "ui_missing": ("4.2 headless", "4.5 headless", "5.0 headless", "5.0 unconfined"),
         },
     ),
     "context-dependent operators": Demand(
@@ -143,6 +145,22 @@ DEMANDS: dict[str, Demand] = {
         changed(requires=needing("python_trusted")),
         PIVOT,
         {**HEADLESS_WRITING, "trusted_python": but(GRANTED)},
+        asked=(GRANTED,),
+    ),
+    "safe Python": Demand(
+        CATALOGUE["python.run"],
+        {"code": "pass"},
+        {**ELSEWHERE, "unconfined": ("5.0 unconfined",), "determinism": ("deterministic demanded",)},
+    ),
+    "code of 101 characters": Demand(
+        CATALOGUE["python.run"],
+        {"code": "#" * 101, "mode": "trusted"},
+        {
+            **ELSEWHERE,
+            "python_code": ("little code", "short code"),
+            "trusted_python": but(GRANTED),
+            "determinism": ("deterministic demanded",),
+        },
         asked=(GRANTED,),
     ),
     "arguments of more than 1 kB": Demand(

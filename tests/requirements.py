@@ -246,6 +246,15 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     ),
     "STEPS-VERSION-01": (STEPS, "The contract has a semantic version and regression cases."),
     "STEPS-VERSION-02": (STEPS, "Semantics do not change silently: what a case had as findings, it has."),
+    # ---- geonodes: Python
+    "GN-PY-01": (GEONODES, "A PYTHON payload has mode, code and timeout_ms; what the code prints is returned."),
+    "GN-PY-02": (GEONODES, "safe is the default mode if omitted."),
+    "GN-PY-03": (GEONODES, "Code that runs past timeout_ms is ended, and the scene is as before."),
+    "GN-PY-04": (GEONODES, "What code may not do is told before it runs, with its line."),
+    "GN-PY-05": (GEONODES, "Code that raises fails with its line, and the scene is as before."),
+    "GN-PY-06": (GEONODES, "Code has a length limit from the settings, 20,000 characters by default."),
+    "GN-PY-07": (GEONODES, "trusted requires explicit confirmation by the user: bound to the code, good once."),
+    "GN-PY-08": (GEONODES, "Hostile code in safe mode reaches nothing outside, and leaves the scene as before."),
     # ---- geonodes: the protocol
     "GN-PLAN-01": (
         GEONODES,

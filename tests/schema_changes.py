@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 Side = Literal["written", "read"]
 Schema = dict[str, Any]
@@ -51,7 +51,7 @@ class _Comparison:
         for word in sorted((old.keys() | new.keys()) - JUDGED - NOTES):
             if _text(old.get(word)) != _text(new.get(word)):
                 yield f"{at}: {word} changed"
-        if self._side == "written" and _text(old.get("default")) != _text(new.get("default")):
+        if self._side == "written" and not _kept(old.get("default"), new.get("default")):
             yield f"{at}: the default changed"
 
     def _narrower(self, old: set[str], new: set[str]) -> bool:
@@ -141,3 +141,11 @@ def _values(part: Schema) -> set[str] | None:
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
+
+
+def _kept(old: Any, new: Any) -> bool:
+    """Whether a default still says what it said; a field that came since is an addition like any other."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        before, after = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
+        return all(name in after and _kept(value, after[name]) for name, value in before.items())
+    return _text(old) == _text(new)

@@ -20,7 +20,7 @@ from sessions import agreed
 # Refused by whoever negotiates, plans or asks; their own tests walk them.
 NOT_BY_THE_GATE = {
     "contract_version", "feature_unknown", "capability_unknown", "session_blender", "registry_changed", "blender_changed",
-    "plan_too_long", "tool_unknown", "scratch", "approval_missing", "approval_declined",
+    "plan_too_long", "tool_unknown", "scratch", "approval_missing", "approval_declined", "trusted_unasked",
 }  # fmt: skip
 
 
@@ -63,7 +63,8 @@ def test_every_cell_refuses_for_exactly_the_reasons_of_the_table(
             assert finding.rule is not None and finding.fault is RULES[finding.rule].fault
             assert finding.fault in REFUSALS and finding.message and finding.cure and "{" not in finding.cure
         if not told:
-            asked = asks(contract, wanted.tool, wanted.tool.safety_level.value)
+            model = wanted.tool.args_model.model_validate(wanted.args)
+            asked = asks(contract, wanted.tool, model, wanted.tool.safety_level.value)
             assert (asked is not None) == (host in wanted.asked), (demand, host, blender)
 
 

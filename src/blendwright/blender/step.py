@@ -14,6 +14,7 @@ from typing import Any
 
 import bpy
 
+from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
 from blendwright.blender.scene.record import MEMBER
 from blendwright.contracts.effects import Kind, Revert, SafetyLevel
@@ -186,13 +187,7 @@ class _Run:
     def _difference(self) -> list[list[str]]:
         """What an operator changed, by comparing the whole scene: nobody recorded its writes."""
         self._state.refresh()
-        leaves = self._state.fingerprint.leaves()
-        changes: list[list[str]] = []
-        for key in sorted(self._leaves.keys() | leaves.keys()):
-            old, new = self._leaves.get(key), leaves.get(key)
-            if old != new:
-                changes.append([*key, "created" if old is None else "removed" if new is None else "changed"])
-        return changes
+        return changes_between(self._leaves, self._state.fingerprint.leaves())
 
     def _broken_promises(self) -> tuple[Finding, ...]:
         """A tool that did what it does not declare; its author's mistake, so it is never the caller's to repair."""
@@ -259,6 +254,16 @@ class _Run:
             "execute_ms": self._ms.get("execute"),
             "verify_ms": self._ms.get("verify"),
         }
+
+
+def changes_between(before: Mapping[fp.Key, bytes], after: Mapping[fp.Key, bytes]) -> list[list[str]]:
+    """What is different from one fingerprint to another, in the words of an answer."""
+    changes: list[list[str]] = []
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key), after.get(key)
+        if old != new:
+            changes.append([*key, "created" if old is None else "removed" if new is None else "changed"])
+    return changes
 
 
 def _unverified(finding: Finding) -> Finding:

@@ -14,5 +14,6 @@ CAPABILITIES: dict[str, str] = {
     "file_read": "read files inside the allowed roots",
     "file_write": "write files inside the allowed roots",
     "network": "reach other machines",
-    "python_trusted": "run Python without confinement",
+    "python_safe": "run Python in a confined process that is thrown away",
+    "python_trusted": "run Python in the process that holds the scene",
 }

@@ -53,6 +53,14 @@ class Revert(StrEnum):
     MEMFILE = "memfile"  # Blender's own undo: the tool calls operators whose writes nobody records
 
 
+class Isolation(StrEnum):
+    """Which Blender process a call runs in."""
+
+    SHARED = "shared"  # the one that holds the scene, which goes on holding it
+    REPLACED = "replaced"  # the one that holds the scene; a clean one takes its place afterwards
+    DISPOSABLE = "disposable"  # one that gets a copy, is never used again, and whose result is checked before it counts
+
+
 class Kind(StrEnum):
     """The kinds of datablock a tool names or writes; the value is the collection in bpy.data. Not every Blender has them all."""
 

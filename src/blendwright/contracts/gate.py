@@ -7,7 +7,7 @@ from typing import Any
 
 from blendwright.contracts.capabilities import CAPABILITIES
 from blendwright.contracts.contract import Terms, dotted
-from blendwright.contracts.effects import SafetyLevel, SafetyMode
+from blendwright.contracts.effects import Isolation, SafetyLevel, SafetyMode
 from blendwright.contracts.policy import Ruling, Verdict, named_rule, ruling
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.refusals import refusal
@@ -16,6 +16,8 @@ from blendwright.values.findings import Finding
 
 NETWORK = "network"
 TRUSTED_PYTHON = "python_trusted"
+# The level of confinement at which every forbidden act was tried and refused.
+FULL = "full"
 
 
 def gate(
@@ -26,15 +28,15 @@ def gate(
     That the tool is in the registry is the caller's to find out, who has the registry at hand; which paths may be touched is said
     where paths are made absolute.
     """
-    yield from of_tool(terms, blender, tool, level or tool.safety_level.value)
+    yield from of_tool(terms, blender, tool, args, level or tool.safety_level.value)
     yield from of_arguments(terms, tool, args, payload)
 
 
-def of_tool(terms: Terms, blender: BlenderProfile, tool: AnyTool, level: str) -> Iterator[Finding]:
-    """What holds for every call of a tool at a level, whatever its arguments."""
+def of_tool(terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any, level: str) -> Iterator[Finding]:
+    """What holds for every call of a tool at a level whose arguments need the same capabilities and the same isolation."""
     yield from _blender(blender, tool)
-    yield from _offered(terms, blender, tool)
-    yield from _allowed(terms, tool, level)
+    yield from _offered(terms, blender, tool, args)
+    yield from _allowed(terms, tool, args, level)
 
 
 def of_arguments(terms: Terms, tool: AnyTool, args: Any, payload: int) -> Iterator[Finding]:
@@ -51,11 +53,13 @@ def demanded(terms: Terms, tool: AnyTool, args: Any) -> Iterator[Finding]:
         yield refusal("determinism", message)
 
 
-def asks(terms: Terms, tool: AnyTool, level: str, roots: tuple[tuple[str, Verdict], ...] = ()) -> Ruling | None:
+def asks(
+    terms: Terms, tool: AnyTool, args: Any, level: str, roots: tuple[tuple[str, Verdict], ...] = ()
+) -> Ruling | None:
     """What a person must be asked about a call that the gate lets pass, or None."""
     rules = terms.constraints.rules
     found = ruling(rules, tool.name, tool.safety_mode, _level(tool, level), roots)
-    if TRUSTED_PYTHON in tool.requires.capabilities:
+    if TRUSTED_PYTHON in tool.capabilities_for(args):
         return Ruling(Verdict.ASK, (*found.reasons, "policy.trusted_python = ask"), (tool.name,), in_person=True)
     return found if found.verdict is Verdict.ASK else None
 
@@ -69,17 +73,20 @@ def _blender(blender: BlenderProfile, tool: AnyTool) -> Iterator[Finding]:
         yield refusal("blender_too_new", message, most=dotted(needs.blender_max))
 
 
-def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool) -> Iterator[Finding]:
-    for capability in tool.requires.capabilities:
+def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any) -> Iterator[Finding]:
+    for capability in tool.capabilities_for(args):
         if capability not in terms.capabilities:
             meaning = CAPABILITIES[capability]
             message = f"{tool.name} needs the capability '{capability}' ({meaning}), which this session does not have"
             yield refusal("capability", message)
     if tool.safety_mode is SafetyMode.UI_ASSISTED and blender.background:
         yield refusal("ui_missing", f"{tool.name} needs Blender's user interface, and this Blender runs without one")
+    if tool.isolation_for(args) is Isolation.DISPOSABLE and blender.confinement.get("level") != FULL:
+        why = blender.confinement.get("reason") or "this system has none"
+        yield refusal("unconfined", f"{tool.name} runs foreign code and this Blender is not fully confined: {why}")
 
 
-def _allowed(terms: Terms, tool: AnyTool, declared: str) -> Iterator[Finding]:
+def _allowed(terms: Terms, tool: AnyTool, args: Any, declared: str) -> Iterator[Finding]:
     rules = terms.constraints.rules
     named, level = named_rule(rules, tool.name), _level(tool, declared)
     if named is not None and named[1] is Verdict.DENY:
@@ -90,7 +97,7 @@ def _allowed(terms: Terms, tool: AnyTool, declared: str) -> Iterator[Finding]:
         yield _mode_denied(tool)
     if NETWORK in tool.requires.capabilities and rules.network == "deny":
         yield refusal("network", f"{tool.name} reaches other machines, which the policy denies")
-    if TRUSTED_PYTHON in tool.requires.capabilities and rules.trusted_python == "deny":
+    if TRUSTED_PYTHON in tool.capabilities_for(args) and rules.trusted_python == "deny":
         yield refusal("trusted_python", f"{tool.name} runs Python without confinement, which the policy denies")
 
 

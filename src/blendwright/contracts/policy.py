@@ -65,7 +65,8 @@ class Rules(_Part):
         description="Directories of files that calls read and write; the nearest one counts.",
     )
     trusted_python: Literal["deny", "ask"] = Field(
-        default="deny", description="Python without confinement. Every piece of code is asked about by itself."
+        default="deny",
+        description="Python in the process that holds the scene. Every piece of code is asked about by itself.",
     )
     network: Literal["deny", "allow"] = Field(default="deny", description="Tools that reach other machines.")
     approval_seconds: float = Field(default=900.0, gt=0, le=86_400, description="How long an approval can be given.")

@@ -102,15 +102,18 @@ RULES: dict[str, Rule] = {
     "ui_missing": Rule(
         Fault.CAPABILITY_MISSING, "the tool needs a user interface and Blender has none", "Do without this tool."
     ),
+    "unconfined": Rule(
+        Fault.CAPABILITY_MISSING,
+        "safe Python is asked for and Blender is not fully confined",
+        "Do without Python, or use a system with full confinement: `blendwright doctor` says what is missing.",
+    ),
     # ---- calls: limits
     "payload": Rule(Fault.LIMIT_EXCEEDED, "the arguments are larger than the contract allows", "Ask for less at once."),
     "vertices": Rule(
         Fault.LIMIT_EXCEEDED, "the arguments ask for more geometry than the contract allows", "Ask for fewer vertices."
     ),
     "python_code": Rule(
-        Fault.LIMIT_EXCEEDED,
-        "the code is longer than the contract allows",
-        "Split it into several steps, or shorten it.",
+        Fault.LIMIT_EXCEEDED, "a piece of code is longer than the contract allows", "Split it, or write less."
     ),
     "scratch": Rule(
         Fault.LIMIT_EXCEEDED, "what Blender wrote is larger than the contract allows; it is taken back", "Ask for less."
@@ -133,6 +136,11 @@ RULES: dict[str, Rule] = {
         Fault.POLICY_BLOCKED,
         "a person must allow the call and nobody could be asked",
         "Allow it with `blendwright approve {id}` and run it again{or_option}.",
+    ),
+    "trusted_unasked": Rule(
+        Fault.POLICY_BLOCKED,
+        "trusted code is to run where nobody is asked, as in a preview",
+        "Use safe Python, or run the plan itself: it asks.",
     ),
     "approval_declined": Rule(
         Fault.POLICY_BLOCKED, "a person was asked and declined", "Do without it, or run it again to be asked anew."

@@ -227,6 +227,14 @@ class Scene(Protocol):
         A .blend file is written without what would run where it is opened: returns what was left out of it."""
         ...
 
+    # ------------------------------------------------------------------ code
+
+    def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
+        """Run Python code in this process, random numbers pinned; returns at most `most` characters of what it printed, and whether there was more.
+
+        A StepError with the line when it raises. Only for tools that revert by memfile."""
+        ...
+
     # ------------------------------------------------------------------ rendering
 
     def render_still(self, filepath: str, *, camera: Block | None = None) -> None:

@@ -15,7 +15,15 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from blendwright.contracts.arguments import Args, Result
 from blendwright.contracts.contract import Registry
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.contracts.effects import (
+    Determinism,
+    Idempotence,
+    Isolation,
+    Kind,
+    Revert,
+    SafetyLevel,
+    SafetyMode,
+)
 from blendwright.contracts.scene import Scene
 from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
@@ -130,6 +138,18 @@ class Tool(Generic[A, R]):
     def code_chars_for(self, args: A) -> int:
         """How long the code in the arguments is, where there is some: the contract bounds it."""
         return 0
+
+    def capabilities_for(self, args: A) -> tuple[str, ...]:
+        """What these arguments need; some need more than the tool as such."""
+        return self.requires.capabilities
+
+    def isolation_for(self, args: A) -> Isolation:
+        """Which process the call runs in."""
+        return Isolation.SHARED
+
+    def seconds_for(self, args: A) -> float | None:
+        """A deadline in the arguments themselves; the contract's own holds in any case."""
+        return None
 
     def shown_for(self, args: A) -> str:
         """What a person must see whole before allowing the call, such as code; nothing beyond the arguments by default."""

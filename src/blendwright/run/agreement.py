@@ -20,7 +20,7 @@ from blendwright.contracts.contract import (
     proposal_of,
     registry,
 )
-from blendwright.contracts.effects import Determinism
+from blendwright.contracts.effects import Determinism, Isolation
 from blendwright.contracts.gate import of_arguments, of_tool
 from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.limits import Limits
@@ -103,7 +103,7 @@ class Agreement:
         self._journal = journal
         self._contract: SessionContract | None = None
         # A plan of thousands of operations has a handful of tools.
-        self._of_tools: dict[tuple[str, str], tuple[Finding, ...]] = {}
+        self._of_tools: dict[tuple[str, str, tuple[str, ...], Isolation], tuple[Finding, ...]] = {}
 
     @property
     def terms(self) -> Terms:
@@ -127,9 +127,10 @@ class Agreement:
     def objections(self, call: Invocation, determinism: Determinism | None = None) -> Iterator[Finding]:
         """Phase 2: everything that the contract says against a call."""
         contract = self.contract()
-        known = (call.tool.name, call.safety_level)
+        tool, model = call.tool, call.model
+        known = (tool.name, call.safety_level, tool.capabilities_for(model), tool.isolation_for(model))
         if known not in self._of_tools:
-            self._of_tools[known] = tuple(of_tool(contract, contract.blender, call.tool, call.safety_level))
+            self._of_tools[known] = tuple(of_tool(contract, contract.blender, tool, model, call.safety_level))
         yield from self._of_tools[known]
         size = payload_bytes(call.args) if contract.limits.payload_bytes < LARGEST else 0
         yield from of_arguments(contract.demanding(determinism), call.tool, call.model, size)

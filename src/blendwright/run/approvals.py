@@ -68,7 +68,7 @@ class Approvals:
         self._journal = journal
         self._files = files
         self._terms: Terms | None = None
-        self._rulings: dict[tuple[str, str], Ruling | None] = {}
+        self._rulings: dict[tuple[str, str, tuple[str, ...]], Ruling | None] = {}
 
     def question(self, terms: Terms, call: Invocation, *, key: str | None, baseline: str) -> Question | None:
         """What a person has to say to this call, or None. `key` is None for a call that belongs to no plan."""
@@ -93,12 +93,12 @@ class Approvals:
     def _asks(self, terms: Terms, call: Invocation) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
         if call.with_files:
-            return asks(terms, call.tool, call.safety_level, self._files.rules_for(call.tool, call.args))
+            return asks(terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args))
         if terms is not self._terms:
             self._terms, self._rulings = terms, {}
-        known = (call.tool.name, call.safety_level)
+        known = (call.tool.name, call.safety_level, call.tool.capabilities_for(call.model))
         if known not in self._rulings:
-            self._rulings[known] = asks(terms, call.tool, call.safety_level)
+            self._rulings[known] = asks(terms, call.tool, call.model, call.safety_level)
         return self._rulings[known]
 
     def grant(self, questions: Sequence[Question]) -> dict[str, Approval]:

@@ -46,6 +46,11 @@ class FileAccess:
         self._artifacts = artifacts
 
     @property
+    def scratch_mb(self) -> int:
+        """What the scratch of a worker may hold."""
+        return self._scratch_mb
+
+    @property
     def rules(self) -> Mapping[str, Verdict]:
         """The roots with what the policy says of each."""
         return self._roots

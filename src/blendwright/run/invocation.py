@@ -9,10 +9,11 @@ from typing import Any
 
 from blendwright.contracts.approvals import Approval
 from blendwright.contracts.arguments import file_arguments
-from blendwright.contracts.effects import Determinism, SafetyLevel
+from blendwright.contracts.effects import Determinism, Isolation, SafetyLevel
 from blendwright.contracts.events import CallIds
 from blendwright.contracts.step import StepRequest
 from blendwright.contracts.tool import AnyTool, Tool
+from blendwright.values.canonical import digest
 
 # What these tools make or take lies in places that the next step would write over.
 WITH_FILES = frozenset({"file_read", "file_write", "render"})
@@ -62,8 +63,12 @@ class Invocation:
 
     @property
     def writes_outside(self) -> bool:
-        """Whether it leaves something outside the scene, which no rebuild takes back."""
-        return "file_write" in self.tool.requires.capabilities
+        """Whether it may leave something outside the scene, which no rebuild takes back."""
+        return "file_write" in self.tool.requires.capabilities or self.isolation is Isolation.REPLACED
+
+    @cached_property
+    def isolation(self) -> Isolation:
+        return self.tool.isolation_for(self.model) if _isolates(type(self.tool)) else Isolation.SHARED
 
     @property
     def alone(self) -> bool:
@@ -78,6 +83,8 @@ class Invocation:
     @property
     def effect(self) -> str:
         """What it leaves outside, for whoever has to find out whether it did."""
+        if self.isolation is Isolation.REPLACED:
+            return f"{self.tool.name} ran trusted code ({digest(dict(self.args))[:12]})"
         named = [str(self.args[name]) for name, role in file_arguments(self.tool.args_model).items()
                  if role == "write" and self.args[name] is not None]  # fmt: skip
         return f"{self.tool.name} writes {', '.join(named) or 'an artifact of the workspace'}"
@@ -93,4 +100,13 @@ def _touches_files(tool: type[AnyTool]) -> bool:
 
 @cache
 def _promises_by_args(tool: type[AnyTool]) -> bool:
-    return any(getattr(tool, name) is not getattr(Tool, name) for name in ("determinism_for", "replayable_for"))
+    return _overrides(tool, "determinism_for", "replayable_for")
+
+
+@cache
+def _isolates(tool: type[AnyTool]) -> bool:
+    return _overrides(tool, "isolation_for")
+
+
+def _overrides(tool: type[AnyTool], *names: str) -> bool:
+    return any(getattr(tool, name) is not getattr(Tool, name) for name in names)

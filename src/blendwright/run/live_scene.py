@@ -137,6 +137,18 @@ class LiveScene:
         self.head_moved()
         self._worker, self.redo_ms = worker, redo_ms
 
+    def another_worker(self) -> WorkerPort:
+        """A ready worker without a scene, the caller's; the next spare is started behind it."""
+        worker = self._pool.take()
+        if self._spare:
+            self._pool.warm()
+        return self._known(worker)
+
+    def go_on_with(self, worker: WorkerPort) -> None:
+        """This worker holds the scene that is about to be committed; the one that held it is gone."""
+        self.discard()
+        self._worker = worker
+
     def allow_externals(self) -> bool:
         """Let workers that are started from now on read the external files of this workspace; says whether there are any."""
         readable = self.externals.readable(self._journal)
@@ -186,13 +198,7 @@ class LiveScene:
 
     def _rebuilt(self) -> WorkerPort:
         started = perf_counter()
-        worker = self._pool.take()
-        if worker.catalogue != self._catalogue:
-            worker.kill()
-            raise EnvironmentUnfit(
-                "the Blender process has another tool catalogue than this one",
-                cure="Use one version of blendwright on both sides.",
-            )
+        worker = self._known(self._pool.take())
         crash_points.reach("rebuild.started")
         try:
             head = self._journal.head
@@ -209,6 +215,15 @@ class LiveScene:
         self._observe(SceneBuilt(worker.pid, self._hash, self._redone, spent, again=self._built > 0))
         self._built += 1
         crash_points.reach("rebuild.done")
+        return worker
+
+    def _known(self, worker: WorkerPort) -> WorkerPort:
+        if worker.catalogue != self._catalogue:
+            worker.kill()
+            raise EnvironmentUnfit(
+                "the Blender process has another tool catalogue than this one",
+                cure="Use one version of blendwright on both sides.",
+            )
         return worker
 
     def _begin(self, worker: WorkerPort) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from blendwright.contracts.effects import Isolation
 from blendwright.contracts.journal_port import Entry, JournalPort, NewIntent, StagedCheckpoint
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken
+from blendwright.run.apart import Apart
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
@@ -65,6 +67,7 @@ class Solo:
         self._journal = journal
         self._ledger = ledger
         self._files = files
+        self._apart = Apart(scene, files.scratch_mb)
 
     def run(
         self,
@@ -111,9 +114,14 @@ class Solo:
         staged = self._files.stage(call.tool, call.args, scratch)
         crash_points.reach("call.staged")
         request["files"] = staged.places
-        answer = self._scene.step(request, deadline=seconds, cancel=cancel)
+        asked = call.tool.seconds_for(call.model) if call.isolation is not Isolation.SHARED else None
+        seconds = seconds if asked is None else min(seconds, asked)
+        if call.isolation is Isolation.SHARED:
+            answer = self._scene.step(request, deadline=seconds, cancel=cancel)
+            tell_if_raised(self._scene, call, answer)
+        else:
+            answer = self._apart.run(call, request, seconds=seconds, cancel=cancel)
         crash_points.reach("call.answered")
-        tell_if_raised(self._scene, call, answer)
         if answer["reverted_by"] == REVERT_FAILED:
             # The last way back: a scene rebuilt from the journal, in another worker.
             self._scene.discard()

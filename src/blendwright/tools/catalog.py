@@ -57,6 +57,7 @@ from blendwright.tools.place.around import PlaceAround
 from blendwright.tools.place.distribute import Distribute
 from blendwright.tools.place.on_surface import OnSurface
 from blendwright.tools.place.scatter import Scatter
+from blendwright.tools.python.run import RunPython
 from blendwright.tools.render.preview import Preview
 from blendwright.tools.render.still import Still
 from blendwright.tools.scene.expect import Expect
@@ -134,6 +135,8 @@ CATALOG: tuple[type[AnyTool], ...] = (
     Distribute,
     OnSurface,
     Scatter,
+    # python
+    RunPython,
     # render
     Preview,
     Still,

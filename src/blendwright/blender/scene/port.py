@@ -6,6 +6,7 @@ from typing import Any
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
+from blendwright.blender.scene.coding import Coding
 from blendwright.blender.scene.evaluation import Evaluation
 from blendwright.blender.scene.interchange import Interchange
 from blendwright.blender.scene.record import MASTER
@@ -17,7 +18,7 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 
-class BpyScene(Removal, Redrafting, Interchange, Rendering, Evaluation):
+class BpyScene(Removal, Redrafting, Interchange, Coding, Rendering, Evaluation):
     """Implements `blendwright.contracts.scene.Scene`: all its parts, and names, which concern all of them."""
 
     def rename(self, block: Any, name: str) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene import externals
 from blendwright.contracts.scene import Carried
+from blendwright.values.canonical import digest
 
 # What makes a node or a camera run an OSL script, in the order in which it is put back: with neither text nor file there is
 # nothing to compile.
@@ -44,6 +46,44 @@ def silenced(touch: Callable[[fp.Key], None]) -> Generator[list[Carried]]:
         yield [script.what for script in found]
     finally:
         _write(before[::-1])
+
+
+def marks() -> list[dict[str, str]]:
+    """Every piece of code and every file that the scene names, each with a digest of what it says: to tell what is new."""
+    found = [asdict(script.what) | {"digest": _digest(script)} for script in _scripts()]
+    for entry in externals.paths():
+        found.append(
+            {
+                "what": "external file",
+                "kind": entry["kind"],
+                "name": entry["name"],
+                "where": entry["path"],
+                "digest": "",
+            }
+        )
+    libraries: Any = bpy.data.libraries
+    for library in libraries:
+        found.append(
+            {
+                "what": "linked library",
+                "kind": "libraries",
+                "name": library.name,
+                "where": library.filepath,
+                "digest": "",
+            }
+        )
+    return found
+
+
+def _digest(script: Script) -> str:
+    said = [_said(getattr(target, name)) for target, name, _ in script.writes]
+    return digest([said, _said(script.block)])
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bpy.types.Text):
+        return f"{value.name}\n{value.as_string()}"
+    return "" if isinstance(value, bpy.types.ID) else str(value)
 
 
 def _write(writes: Sequence[tuple[Any, str, Any]]) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from blendwright.blender.scene import SceneState, externals
-from blendwright.blender.scene.scripts import silenced
-from blendwright.blender.step import KeptStep, Stepper
+from blendwright.blender.scene.scripts import marks, silenced
+from blendwright.blender.step import KeptStep, Stepper, changes_between
 from blendwright.blender.worker.loop import Handler, Refused
 from blendwright.contracts.step import EPOCH_CLOSED, StepAnswer, StepRequest
 from blendwright.contracts.tool import AnyTool
@@ -36,6 +36,8 @@ class SceneMethods:
             "scene.export": self.export,
             "scene.externals": self.externals,
             "scene.resettle": self.resettle,
+            "scene.marks": self.marks,
+            "scene.swap": self.swap,
             "scene.hash": self.hash,
             "scene.step": self.step,
         }
@@ -78,6 +80,16 @@ class SceneMethods:
         externals.resettle(params["places"])
         self._state.save(self._inside(params["path"]))
         return self.open(params)
+
+    def marks(self, params: dict[str, Any]) -> object:
+        """What the scene carries that would run by itself, or that names a file."""
+        return {"marks": marks()}
+
+    def swap(self, params: dict[str, Any]) -> object:
+        """Open a file in place of the scene, and say what is different in it and what it carries."""
+        leaves = dict(self._state.fingerprint.leaves())
+        opened = cast("dict[str, str]", self.open(params))
+        return opened | {"changes": changes_between(leaves, self._state.fingerprint.leaves()), "marks": marks()}
 
     def hash(self, params: dict[str, Any]) -> object:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""

@@ -1,0 +1,227 @@
+"""Calls that run foreign code: in a process that is thrown away, or in one that is replaced by a clean one afterwards.
+
+A disposable process is a function from file to file. It gets a copy of the scene, and from the moment the code runs nothing it says is
+believed: its answer is read as data, its file is opened and judged in the scene's own process, which never ran the code.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from blendwright.contracts.effects import Isolation
+from blendwright.contracts.gate import FULL
+from blendwright.contracts.refusals import refusal
+from blendwright.contracts.step import StepAnswer, StepRequest
+from blendwright.contracts.worker_port import CancelToken, WorkerPort
+from blendwright.run.invocation import Invocation
+from blendwright.run.live_scene import EXCHANGED, LiveScene
+from blendwright.run.reasons import reason_of
+from blendwright.run.watching import Watch
+from blendwright.values.errors import WorkerError, WorkerFault
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+# Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
+HANDOVER_SECONDS = 60.0
+LONGEST_MESSAGE = 2000
+MOST_NAMED = 5
+CURE = "Correct the code; the scene is as before."
+
+
+class Apart:
+    """Runs calls whose tool asks for a process of its own."""
+
+    def __init__(self, scene: LiveScene, scratch_mb: int) -> None:
+        self._scene = scene
+        self._scratch_mb = scratch_mb
+
+    def run(self, call: Invocation, request: StepRequest, *, seconds: float, cancel: CancelToken | None) -> StepAnswer:
+        """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
+        if call.isolation is Isolation.REPLACED:
+            return self._replaced(call, request, seconds, cancel)
+        return self._disposable(call, request, seconds, cancel)
+
+    # ------------------------------------------------------------------ trusted
+
+    def _replaced(
+        self, call: Invocation, request: StepRequest, seconds: float, cancel: CancelToken | None
+    ) -> StepAnswer:
+        """What code leaves in a process, such as handlers, is in no file: a clean one goes on with what was saved."""
+        if call.approval is None:
+            message = f"{call.tool.name} runs trusted code, which only a person can allow"
+            finding = refusal("trusted_unasked", message)
+            return _answer(self._scene.hash, findings=(finding,))
+        answer = self._scene.step(request, deadline=seconds, cancel=cancel)
+        if not answer["ok"] or answer["reverted_by"] is not None:
+            self._scene.discard()
+            answer["reverted_by"] = "rebuild"
+            return answer
+        worker = self._scene.worker()
+        worker.call("scene.save", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS)
+        clean = self._scene.another_worker()
+        try:
+            shutil.copyfile(worker.scratch / EXCHANGED, clean.scratch / EXCHANGED)
+            opened = clean.call("scene.open", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS)
+        except BaseException:
+            clean.kill()
+            raise
+        self._scene.go_on_with(clean)
+        answer["after"] = opened["hash"]
+        return answer
+
+    # ------------------------------------------------------------------ safe
+
+    def _disposable(
+        self, call: Invocation, request: StepRequest, seconds: float, cancel: CancelToken | None
+    ) -> StepAnswer:
+        before = self._scene.hash
+        ours = self._scene.worker()
+        saved = self._scene.save(before)
+        known = ours.call("scene.marks", {}, deadline=HANDOVER_SECONDS)["marks"]
+        worker = self._scene.another_worker()
+        try:
+            if worker.profile.confinement.get("level") != FULL:
+                return _answer(before, findings=(refusal("unconfined", "the process for the code is not confined"),))
+            with Watch(worker, self._scratch_mb) as watch:
+                try:
+                    told = self._ran(worker, saved, request, seconds, cancel)
+                except WorkerError as error:
+                    return _answer(before, findings=(watch.finding() or _broken(error, request),))
+            findings = _refused(told, worker)
+            if findings:
+                return _answer(before, findings=findings, told=told)
+            result, finding = _result(call, told, worker)
+            finding = finding or watch.finding() or _fetched(worker.scratch / EXCHANGED, saved, self._scratch_mb)
+            if finding is not None:
+                return _answer(before, findings=(finding,), told=told)
+        finally:
+            worker.kill()
+        if "rehearse" in request:
+            return _answer(before, told=told, result=result, reverted_by="rebuild")
+        return self._taken(ours, before, known, told, result)
+
+    def _ran(
+        self, worker: WorkerPort, saved: Path, request: StepRequest, seconds: float, cancel: CancelToken | None
+    ) -> Mapping[str, Any]:
+        shutil.copyfile(saved, worker.scratch / EXCHANGED)
+        worker.call("scene.open", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS, cancel=cancel)
+        # Taken back is nothing here: the whole process goes.
+        params = {name: value for name, value in request.items() if name != "rehearse"}
+        told: object = worker.call("scene.step", params, deadline=seconds, cancel=cancel)
+        if not isinstance(told, dict):
+            raise WorkerFault("unreadable", "it gave no answer")
+        answer = cast("dict[str, Any]", told)
+        if answer.get("ok") is True:
+            worker.call("scene.save", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS, cancel=cancel)
+        return answer
+
+    def _taken(
+        self, ours: WorkerPort, before: str, known: list[Any], told: Mapping[str, Any], result: dict[str, Any]
+    ) -> StepAnswer:
+        """The result in place of the scene, when it brings nothing but data."""
+        try:
+            opened = ours.call("scene.swap", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS)
+        except WorkerError as error:
+            self._scene.discard()
+            message = f"what the code left cannot be opened: {error.message}"
+            finding = Finding(Fault.EXECUTION_FAILED, message, "/code", CURE)
+            return _answer(before, findings=(finding,), told=told, reverted_by="rebuild")
+        strangers = [mark for mark in opened["marks"] if mark not in known]
+        if strangers:
+            self._scene.discard()
+            return _answer(before, findings=(_left_behind(strangers),), told=told, reverted_by="rebuild")
+        return _answer(before, told=told, result=result, after=opened["hash"], changes=opened["changes"])
+
+
+def _answer(
+    before: str,
+    *,
+    findings: tuple[Finding, ...] = (),
+    told: Mapping[str, Any] | None = None,
+    result: dict[str, Any] | None = None,
+    after: str | None = None,
+    changes: list[list[str]] | None = None,
+    reverted_by: str | None = None,
+) -> StepAnswer:
+    spent = (told or {}).get("execute_ms")
+    return {
+        "ok": not findings,
+        "fault": findings[0].fault.value if findings else None,
+        "message": "; ".join(finding.message for finding in findings),
+        "findings": [finding.to_json() for finding in findings],
+        "result": result,
+        "changes": changes or [],
+        "before": before,
+        "after": after or before,
+        "reverted_by": reverted_by,
+        "artifacts": [],
+        "plan_ms": None,
+        "execute_ms": float(spent) if isinstance(spent, int | float) and 0 <= spent < 1e9 else None,
+        "verify_ms": None,
+    }
+
+
+def _broken(error: WorkerError, request: StepRequest) -> Finding:
+    fault, cure = reason_of(error)
+    if fault is Fault.INTERNAL_ERROR:
+        fault, cure = Fault.EXECUTION_FAILED, CURE
+    message = error.message.replace("scene.step", request["tool"])
+    return Finding(fault, f"the code broke off: {message}"[:LONGEST_MESSAGE], "/code", cure)
+
+
+def _refused(told: Mapping[str, Any], worker: WorkerPort) -> tuple[Finding, ...]:
+    """Why the code failed, in the words of its own process: believed as far as that it failed."""
+    if told.get("ok") is True:
+        return ()
+    said = told.get("message")
+    message = said if isinstance(said, str) and said else "the code failed"
+    return (Finding(Fault.EXECUTION_FAILED, scrubbed(message, worker.scratch)[:LONGEST_MESSAGE], "/code", CURE),)
+
+
+def _result(call: Invocation, told: Mapping[str, Any], worker: WorkerPort) -> tuple[dict[str, Any], Finding | None]:
+    try:
+        result = call.tool.result_model.model_validate(told.get("result")).model_dump(mode="json")
+    except ValidationError:
+        return {}, Finding(Fault.EXECUTION_FAILED, "the code left an answer that makes no sense", "/code", CURE)
+    return {
+        name: scrubbed(value, worker.scratch) if isinstance(value, str) else value for name, value in result.items()
+    }, None
+
+
+def _fetched(left: Path, target: Path, scratch_mb: int) -> Finding | None:
+    """Copy what the code left: a plain file, never what a link leads to."""
+    try:
+        descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as source:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > scratch_mb << 20:
+                return Finding(Fault.EXECUTION_FAILED, "the code left no scene", "/code", CURE)
+            with target.open("wb") as copy:
+                shutil.copyfileobj(source, copy, 1 << 20)
+    except OSError as error:
+        return Finding(Fault.EXECUTION_FAILED, f"the code left no scene: {error.strerror}", "/code", CURE)
+    return None
+
+
+def _left_behind(strangers: list[Mapping[str, str]]) -> Finding:
+    named = [f"{mark['what']} {mark['name']} {mark['where']}".strip() for mark in strangers[:MOST_NAMED]]
+    more = f" and {len(strangers) - len(named)} more" if len(strangers) > len(named) else ""
+    message = f"the code left behind what safe code may not: {', '.join(named)}{more}"
+    cure = "Leave no registered texts, scripted drivers, scripts, linked libraries or paths of files in the scene."
+    return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)
+
+
+def scrubbed(text: str, scratch: Path) -> str:
+    """Without the places of this machine."""
+    for place in sorted({str(scratch), sys.prefix, sys.base_prefix, str(Path.home())}, key=len, reverse=True):
+        if len(place) > 1:
+            text = text.replace(place, "…")
+    return text

@@ -1,0 +1,1 @@
+"""Tools of the noun `python`, one file each."""

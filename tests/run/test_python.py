@@ -1,0 +1,190 @@
+"""python.run through the whole engine: safe code as a function from scene to scene, trusted code after a person has allowed it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.contract import Proposal
+from blendwright.contracts.limits import LimitsAsked
+from blendwright.contracts.policy import Policy, Rules
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.run import apart
+from blendwright.run.approvals import Consent
+from blendwright.run.executor import Executor
+from blendwright.run.replaying import replay
+from blendwright.values.faults import Fault
+from engine import Engine
+from plans import box, of_operations
+
+TRUSTING = Policy(policy=Rules(trusted_python="ask"))
+MAKE = "import bpy\nbpy.context.scene.collection.objects.link(bpy.data.objects.new('{name}', None))\nprint('made {name}')\n"
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with Engine(tmp_path_factory.mktemp("python")) as engine:
+        engine.do("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
+        yield engine
+
+
+class Person:
+    """Answers, and remembers what was shown."""
+
+    name = "test"
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.asked: list[ApprovalRequest] = []
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+        self.asked.append(request)
+        return self._answer
+
+
+def unread(code: str, *, trusted: bool) -> tuple[()]:
+    """Code that nobody reads: the confinement is the boundary, not the reading."""
+    return ()
+
+
+def failed(engine: Engine, args: dict[str, Any], fault: Fault, **options: Any) -> str:
+    """A call that fails for this reason and leaves everything as it was; its message."""
+    before, head = engine.scene.hash, engine.head().number
+    outcome = engine.call("python.run", args, **options)
+    assert outcome.fault is fault, (outcome.fault, outcome.message)
+    assert (engine.scene.hash, engine.head().number) == (before, head)
+    assert engine.full_hash() == before
+    assert all(finding.cure for finding in outcome.findings)
+    return outcome.message
+
+
+@pytest.mark.proves("GN-PY-01", "GN-PY-02")
+def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(engine: Engine) -> None:
+    before, pid = engine.scene.hash, engine.scene.worker().pid
+    outcome = engine.do("python.run", {"code": MAKE.format(name="First")})
+    assert outcome.result == {"mode": "safe", "output": "made First\n", "truncated": False}
+    assert {"kind": "objects", "name": "First", "change": "created"} in outcome.changes
+    assert engine.scene.hash == engine.full_hash() == outcome.fingerprint_after != before
+    commit = engine.head()
+    assert not commit.replayable
+    assert engine.journal.route(commit.number).redo == ()
+    assert engine.scene.worker().pid == pid, "the scene's own process never ran the code"
+    worker = engine.pool.take()
+    assert replay(worker, engine.journal).ok
+    worker.kill()
+    engine.kill_worker()
+    assert engine.full_hash() == outcome.fingerprint_after
+    engine.do("object.transform", {"name": "First", "location": [1, 2, 3]})
+
+
+def test_the_process_that_ran_code_is_never_used_again(engine: Engine) -> None:
+    code = "import os, bpy\nbpy.app.driver_namespace['mark'] = 1\nprint(os.getpid())"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("blendwright.tools.python.run.read", unread)
+        outcomes = [engine.do("python.run", {"code": code}) for _ in range(2)]
+    pids = {int((outcome.result or {})["output"]) for outcome in outcomes}
+    assert len(pids) == 2 and engine.scene.worker().pid not in pids
+    assert engine.head().hash_before == engine.head().hash_after
+
+
+@pytest.mark.proves("GN-PY-05")
+def test_an_exception_is_told_with_its_line_what_was_printed_and_no_paths(engine: Engine) -> None:
+    code = MAKE.format(name="Lost") + "def f():\n    return 1 / 0\nf()\n"
+    message = failed(engine, {"code": code}, Fault.EXECUTION_FAILED)
+    assert message.startswith("line 5: the code raised ZeroDivisionError") and "made Lost" in message
+    message = failed(
+        engine, {"code": "import bpy, json\nraise ValueError(bpy.app.binary_path_python, json)"}, Fault.EXECUTION_FAILED
+    )
+    assert str(engine.place) not in message and str(Path.home()) + "/" not in message
+    assert failed(engine, {"code": "raise SystemExit(0)"}, Fault.EXECUTION_FAILED)
+    assert failed(engine, {"code": "x = (", "mode": "safe"}, Fault.ARGS_INVALID).startswith("line 1: ")
+
+
+@pytest.mark.proves("GN-PY-03")
+def test_code_past_its_time_is_ended(engine: Engine) -> None:
+    message = failed(engine, {"code": "while True: pass", "timeout_ms": 300}, Fault.TOOL_TIMEOUT)
+    assert "0.3 s" in message
+    assert engine.call("python.run", {"code": "while True: pass"}, deadline=0.3).fault is Fault.TOOL_TIMEOUT
+    token = CancelToken()
+    threading.Timer(1.0, token.cancel).start()
+    failed(engine, {"code": "while True: pass", "timeout_ms": 60_000}, Fault.CANCELLED, cancel=token)
+
+
+def test_output_is_cut_and_says_so(engine: Engine) -> None:
+    outcome = engine.do("python.run", {"code": "for i in range(30000): print('x' * 99)"})
+    assert outcome.result is not None
+    assert len(outcome.result["output"]) == 65_536 and outcome.result["truncated"]
+
+
+@pytest.mark.proves("GN-PY-06")
+def test_code_is_bounded_by_the_contract(engine: Engine) -> None:
+    failed(engine, {"code": "#" * 20_001}, Fault.LIMIT_EXCEEDED)
+    with engine.under(proposal=Proposal(limits=LimitsAsked(python_code_chars=10))):
+        failed(engine, {"code": "#" * 11}, Fault.LIMIT_EXCEEDED)
+
+
+@pytest.mark.slow
+def test_code_that_the_scene_had_before_may_stay_but_not_change(tmp_path: Path) -> None:
+    trusted = (
+        "import bpy\nt = bpy.data.texts.new('own.py')\nt.write('pass')\nt.use_module = True\n"
+        "o = bpy.data.objects.new('D', None)\nbpy.context.scene.collection.objects.link(o)\n"
+        "o.driver_add('location', 0).driver.expression = 'int(frame) if frame else 0'\n"
+    )
+    with Engine(tmp_path, spare=False) as engine, engine.under(TRUSTING):
+        engine.do("python.run", {"code": trusted, "mode": "trusted"}, consent=Consent(Person(Answer.APPROVED)))
+        engine.do("python.run", {"code": "import bpy\nbpy.data.objects['D'].location.y = 2"})
+        failed(engine, {"code": "import bpy\nbpy.data.texts['own.py'].write('evil()')"}, Fault.POLICY_BLOCKED)
+
+
+@pytest.mark.proves("GN-PY-07")
+def test_trusted_code_runs_once_for_each_yes_of_a_person_who_saw_it(engine: Engine) -> None:
+    args = {"code": MAKE.format(name="Trusted"), "mode": "trusted"}
+    failed(engine, args, Fault.POLICY_BLOCKED)
+    with engine.under(TRUSTING):
+        blanket = Consent(grants=frozenset({"python.run", "safe_write", "destructive", "headless_safe"}))
+        assert "approve" in (engine.call("python.run", args, consent=blanket).findings[0].cure or "")
+        failed(engine, args, Fault.POLICY_BLOCKED, consent=Consent(Person(Answer.DECLINED)))
+        person = Person(Answer.APPROVED)
+        pid = engine.scene.worker().pid
+        outcome = engine.do("python.run", args, consent=Consent(person))
+        assert [(one.shown, one.in_person) for one in person.asked] == [(args["code"], True)]
+        assert outcome.result is not None and outcome.result["mode"] == "trusted"
+        assert engine.scene.worker().pid != pid, "a clean process has taken over"
+        assert engine.full_hash() == engine.scene.hash == outcome.fingerprint_after
+        assert not engine.head().replayable and not engine.journal.indeterminate()
+        failed(engine, args, Fault.POLICY_BLOCKED)
+        person = Person(Answer.APPROVED)
+        bad = {"code": MAKE.format(name="Half") + "1/0", "mode": "trusted"}
+        assert failed(engine, bad, Fault.EXECUTION_FAILED, consent=Consent(person)).startswith("line 4: ")
+
+
+def test_trusted_code_does_not_run_where_nobody_is_asked(engine: Engine) -> None:
+    with engine.under(TRUSTING):
+        parts = engine.scene, engine.ledger, engine.solo, engine.tools, engine.agreement, engine.files
+        outcome = Executor(*parts).call("python.run", {"code": "print(1)", "mode": "trusted"})
+    assert outcome.fault is Fault.POLICY_BLOCKED and outcome.findings[0].rule == "trusted_unasked"
+
+
+def test_safe_code_is_refused_where_the_process_is_not_fully_confined(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart, "FULL", "fuller")
+    assert "not confined" in failed(engine, {"code": "print(1)"}, Fault.CAPABILITY_MISSING)
+
+
+def test_code_works_in_plans_and_failing_code_takes_a_whole_plan_back(engine: Engine) -> None:
+    good = box("one", tool_name="python.run", args={"code": MAKE.format(name="Planned")})
+    report = engine.run(of_operations(good, request_id="python-plan"))
+    assert report.ok, report
+    before = engine.scene.hash
+    bad = box("two", "one", tool_name="python.run", args={"code": "1/0"})
+    other = box("one", tool_name="python.run", args={"code": MAKE.format(name="Other")})
+    whole = replace(of_operations(other, bad, request_id="python-whole"), boundary="plan")
+    assert not engine.run(whole).ok
+    assert engine.scene.hash == before == engine.full_hash()
