@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import Field
@@ -13,6 +11,7 @@ from blendwright.contracts.tool import AnyTool
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.house import Caller, House
 from blendwright.server.offers import Offer, without_titles
+from blendwright.tools.search import search
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -34,28 +33,8 @@ async def tool_search(house: House, caller: Caller, args: SearchArgs) -> Answer:
             noun, _, verb = name.partition(".")
             by_noun.setdefault(noun, []).append(verb)
         return succeeded("tool_search", {"tools": by_noun, "hint": "A tool's name is noun.verb."})
-    found = [{"name": tool.name, "summary": tool.summary()} for tool in search(house, args.query)][:MOST]
+    found = [{"name": tool.name, "summary": tool.summary()} for tool in search(house.tools, args.query)][:MOST]
     return succeeded("tool_search", {"matches": found})
-
-
-def search(house: House, query: str) -> Iterator[AnyTool]:
-    """Those that have the words: in the name first, then in what is said of them and of their arguments."""
-    words = re.findall(r"[a-z0-9]+", query.lower())
-    scored = [(-_score(tool, words), tool.name) for tool in house.tools.values()]
-    for score, name in sorted(scored):
-        if score:
-            yield house.tools[name]
-
-
-def _score(tool: AnyTool, words: list[str]) -> int:
-    name, said = tool.name.lower(), (type(tool).__doc__ or "").lower()
-    fields: dict[str, Any] = tool.args_schema().get("properties", {})
-    arguments = " ".join([*fields, *(str(field.get("description", "")) for field in fields.values())]).lower()
-    total = 0
-    for word in words:
-        stem = word[:-1] if len(word) > 3 and word.endswith("s") else word
-        total += 9 * (stem in name) + 3 * (stem in said) + (stem in arguments)
-    return total
 
 
 async def tool_describe(house: House, caller: Caller, args: DescribeArgs) -> Answer:
