@@ -203,6 +203,11 @@ class OpenScene:
             consent=self._consent if consent is None else consent,
         )
 
+    def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
+        """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""
+        valid = self._compiler.compile(plan, None, plan.boundary, determinism)
+        return valid if isinstance(valid, RunReport) else None
+
     def preview(
         self,
         plan: Plan | Mapping[str, Any],
