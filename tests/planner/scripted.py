@@ -54,7 +54,7 @@ def plan(*operations: dict[str, Any], request_id: str = "whatever") -> dict[str,
 def told(request: PlanRequest) -> dict[str, Any]:
     """What a repair call says was wrong."""
     text = request.turns[-1].text
-    return json.loads(text[text.index("<failure>") + len("<failure>") : text.rindex("</failure>")])
+    return json.loads(text.split("<data failure>")[1].split("</data failure>")[0])
 
 
 def codes(request: PlanRequest) -> Sequence[str]:

@@ -14,7 +14,7 @@ from blendwright.app.observing.watch import Watch
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
-from blendwright.contracts.contract import SessionContract
+from blendwright.contracts.contract import SessionContract, Terms
 from blendwright.contracts.effects import Determinism
 from blendwright.contracts.envelopes import ToolResult, tool_result
 from blendwright.contracts.events import Defect, RunEnded, WorkspaceClosed
@@ -233,6 +233,16 @@ class OpenScene:
     def warm(self) -> None:
         """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
         self._scene.worker()
+
+    @property
+    def tools(self) -> Mapping[str, AnyTool]:
+        """What can be called, by name; macros are not among them."""
+        return self._tools
+
+    @property
+    def terms(self) -> Terms:
+        """What plans are held to before Blender is known."""
+        return self._offer.terms
 
     @property
     def contract(self) -> SessionContract:

@@ -11,6 +11,7 @@ import typer
 
 from blendwright.cli import (
     approve,
+    ask,
     audit,
     call,
     contract,
@@ -61,6 +62,7 @@ def options(
 
 
 app.command("run")(run.run)
+app.command("ask")(ask.ask)
 app.command("preview")(preview.preview)
 app.command("call")(call.call)
 app.command("validate")(validate.validate)

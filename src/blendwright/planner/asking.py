@@ -46,7 +46,8 @@ async def ask(planner: Planner, request: PlanRequest, meter: Meter, failed: Fail
             await sleep(wait)
         else:
             meter.spend(answer.usage)
-            return answer
+            # Half a surrogate pair is nothing that could be kept or told on.
+            return replace(answer, text=answer.text.encode("utf-8", "replace").decode())
     raise AssertionError("the last retry returns or raises")
 
 

@@ -1,17 +1,19 @@
 """What a model is told about its last plan: exactly what was wrong, what is committed already, and to change as little as possible.
 
-Pure. Everything that comes from the scene or from the model itself stands inside one JSON value whose angle brackets are escaped,
-so that nothing in it can end the block it stands in.
+Pure. Everything that comes from the scene or from the model itself stands in one data block, unshortened: a
+committed operation is known again only when it is repeated exactly.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from blendwright.planner.data_block import ESCAPES
 from blendwright.planner.port import Turn
-from blendwright.values.canonical import digest, stable_json
+from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
 
 Stage = Literal["service", "reading", "validation", "preview", "approval", "execution", "gates", "done"]
@@ -67,11 +69,14 @@ class Wrong:
 def repair_turns(text: str, wrong: Wrong, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
     """The model's last answer, and what became of it."""
     told = wrong.to_json() | {"committed": [dict(item) for item in committed]}
-    parts = (WHAT_HAPPENED[wrong.stage], f"<failure>\n{_sealed(told)}\n</failure>", RULES)
+    parts = (WHAT_HAPPENED[wrong.stage], f"<data failure>\n{_sealed(told)}\n</data failure>", RULES)
     echo = text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO]
     return Turn("model", echo or "(nothing)"), Turn("user", "\n\n".join(parts))
 
 
 def _sealed(value: Any) -> str:
-    """JSON that holds no angle bracket; it reads back as the same value."""
-    return stable_json(value).decode().replace("<", "\\u003c").replace(">", "\\u003e")
+    """JSON that can neither end its block nor look like something else; it reads back as the very same value."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    for sign, escape in ESCAPES.items():
+        text = text.replace(sign, escape)
+    return text

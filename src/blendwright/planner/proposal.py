@@ -36,7 +36,7 @@ def read_answer(
     text: str, dialect: Dialect, request_id: str, committed: Sequence[Mapping[str, Any]] = ()
 ) -> Proposal | tuple[Finding, ...]:
     """The proposal, or why the text is none. What is wrong inside a plan is for its validation to say."""
-    document, findings = read_json(text.encode("utf-8", "replace"))
+    document, findings = read_json(text.encode())
     if findings:
         return tuple(findings)
     if dialect == "operations" and isinstance(document, dict):
