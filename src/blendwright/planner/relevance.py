@@ -70,7 +70,7 @@ MEANT: dict[str, str] = {
 
 # Found in so many declarations that they say nothing about any of them.
 SMALL_WORDS = """
-a about above an and any are as at be below by each every five for four from give has have in into is it its make me my new of on one
+a about above all an and any are as at be below by each every five for four from give has have in into is it its make me my new of on one
 onto or our out over please set should six so some than that the their them then there these this those three to two up us use want
 was which with would you your
 """
@@ -93,5 +93,9 @@ def choose(
 
 def _telling(request: str) -> list[str]:
     said = [word for word in words_of(request) if word not in EMPTY and len(word) > 2]
-    meant = [better for word in said for better in MEANT.get(word, "").split()]
+    meant = [better for word in said for better in _meant(word).split()]
     return said + meant
+
+
+def _meant(word: str) -> str:
+    return MEANT.get(word) or MEANT.get(word.removesuffix("s"), "")
