@@ -53,9 +53,8 @@ SCENE = a_snapshot(
 
 def prompt(dialect: Dialect = "operations", request: str = "a round table", **more: Any) -> Prompt:
     tools = [TOOLS[name] for name in CHOSEN[dialect]]
-    return build_prompt(
-        request, dialect, **{"request_id": "ask-1", "terms": Terms(), "tools": tools, "snapshot": SCENE, **more}
-    )
+    parts: dict[str, Any] = {"request_id": "ask-1", "terms": Terms(), "tools": tools, "snapshot": SCENE, **more}
+    return build_prompt(request, dialect, **parts)
 
 
 @pytest.mark.parametrize("dialect", ["operations", "geonodes"])
