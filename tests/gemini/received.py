@@ -41,6 +41,16 @@ class Received:
             return "none"
         return "strict" if "anyOf" in str(self.schema) else "packed"
 
+    def tool_named(self, ending: str) -> str:
+        """The function whose name ends so, as the host declares it; hosts put something in front."""
+        declared = [one["name"] for tool in self.body.get("tools", []) for one in tool.get("functionDeclarations", [])]
+        return next((name for name in declared if name.endswith(ending)), ending)
+
+    @property
+    def function_responses(self) -> list[Any]:
+        parts = [part for content in self.body.get("contents", []) for part in content.get("parts", [])]
+        return [part["functionResponse"] for part in parts if "functionResponse" in part]
+
     @property
     def texts(self) -> list[str]:
         said: list[Any] = [self.body.get("systemInstruction") or {}, *self.body.get("contents", [])]

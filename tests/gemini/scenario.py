@@ -4,9 +4,10 @@
         {"expect": {"mentions": ["…"], "lacks": ["…"], "shape": "strict", "turns": 1, "stream": false},
          "answer": {"plan": {…}}}]}
 
-Answers: `plan` (a document, packed where the received schema asks for it), `text`, `call` (a function call), `error`, `blocked`,
-`silence` (nothing, until the client has gone), `torn` (the connection ends in the middle), `page` (what a proxy would say).
-Beside them: `finish`, `usage`, `thoughts`. `when` picks a turn out of order, by a word of the request; `repeat` keeps it.
+Answers: `plan` (a document, packed where the received schema asks for it), `text`, `call` (of the function whose name ends so),
+`error`, `blocked`, `silence` (nothing, until the client has gone), `torn` (the connection ends in the middle), `page` (what a
+proxy would say). Beside them: `finish`, `usage`, `thoughts`. `when` picks a turn out of order, by a word of the request; `repeat`
+keeps it.
 """
 
 from __future__ import annotations

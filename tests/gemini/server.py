@@ -117,7 +117,9 @@ class _Handler(BaseHTTPRequestHandler):
         if turn is None or len(gemini.problems) > known:
             self._send(400, error_document(400, f"Invalid request: {gemini.problems[-1]}"))
             return
-        answer = turn.answer
+        answer = dict(turn.answer)
+        if "call" in answer:
+            answer["call"] = answer["call"] | {"name": request.tool_named(answer["call"]["name"])}
         if "error" in answer:
             self._send_error(answer["error"])
         elif "silence" in answer:
