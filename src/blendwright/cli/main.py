@@ -16,6 +16,7 @@ from blendwright.cli import (
     call,
     contract,
     doctor,
+    eval,
     externals,
     gates,
     history,
@@ -63,6 +64,7 @@ def options(
 
 app.command("run")(run.run)
 app.command("ask")(ask.ask)
+app.command("eval")(eval.evaluation)
 app.command("preview")(preview.preview)
 app.command("call")(call.call)
 app.command("validate")(validate.validate)
