@@ -33,6 +33,7 @@ from blendwright.planner.port import (
 from blendwright.planner.relevance import choose
 from blendwright.planner.response_schema import operations_schema
 from blendwright.tools import catalog
+from blendwright.values.errors import EnvironmentUnfit
 from gemini import GeminiServer, serving
 from gemini.scenario import KEY
 
@@ -123,9 +124,15 @@ def test_a_refused_schema_is_asked_again_with_packed_arguments_and_not_shown_a_s
     assert first.shape == second.shape == "packed"
 
 
-def test_a_service_that_takes_no_schema_at_all_says_so() -> None:
-    with serving(refused(400, message="schema"), refused(400, message="response schema is too complex")) as server:
-        assert isinstance(failure(server), SchemaRefused)
+def test_a_service_that_takes_no_schema_at_all_is_asked_without_one() -> None:
+    with serving(
+        refused(400, message="schema"),
+        refused(400, message="response schema is too complex"),
+        {"expect": {"shape": "none"}, "answer": {"plan": PLAN}},
+    ) as server:
+        answer = ask(server)
+    assert json.loads(answer.text) == PLAN
+    assert answer.shape == "none"
 
 
 def test_a_request_that_is_wrong_in_itself_is_not_called_a_matter_of_the_schema() -> None:
@@ -248,6 +255,9 @@ def test_key_model_and_address_come_from_the_environment() -> None:
     assert settings == GeminiSettings(SecretStr("k2"), "m", None, "http://h")
     assert GeminiSettings.from_environment(given | {"GEMINI_API_KEY": "k1"}, model="n").model == "n"
     assert "k2" not in repr(settings) + str(settings)
+    assert GeminiSettings.from_environment({"BLENDWRIGHT_GEMINI_THINKING": "high"}).thinking == "high"
+    with pytest.raises(EnvironmentUnfit):
+        GeminiSettings.from_environment({"BLENDWRIGHT_GEMINI_THINKING": "very"})
 
 
 def test_the_key_is_in_its_header_and_nowhere_else(caplog: pytest.LogCaptureFixture) -> None:

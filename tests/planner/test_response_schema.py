@@ -8,8 +8,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from blendwright.contracts.contract import Terms
 from blendwright.contracts.tool import AnyTool
-from blendwright.planner.relevance import MOST_TOOLS, choose
+from blendwright.planner.relevance import MOST_TOOLS, choose, permitted
 from blendwright.planner.response_schema import MOST_PARTS, geonodes_schema, operations_schema, parts, reduced, unpacked
 from blendwright.tools import catalog
 from gemini.received import outside_subset
@@ -117,3 +118,12 @@ def test_tools_that_an_earlier_plan_used_stay_in_the_choice() -> None:
 
 def test_small_words_choose_nothing() -> None:
     assert choose("a the with four", TOOLS) == choose("", TOOLS)
+
+
+def test_tools_that_the_contract_rules_out_are_not_offered() -> None:
+    rules = {"levels": {"destructive": "deny"}, "tools": {"file.*": "deny"}}
+    terms = Terms.model_validate({"constraints": {"rules": rules}, "capabilities": ["object_write", "scene_read"]})
+    left = permitted(TOOLS, terms)
+    assert "object.transform" in left
+    assert not {"object.delete", "file.export"} & left.keys()
+    assert all(set(tool.requires.capabilities) <= {"object_write", "scene_read"} for tool in left.values())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.contracts.policy import Verdict
 from blendwright.dialects.recognise import Dialect
 from blendwright.planner.port import PlanRequest
 from blendwright.planner.prompt import build_prompt
-from blendwright.planner.relevance import choose
+from blendwright.planner.relevance import choose, permitted
 from blendwright.planner.response_schema import geonodes_schema, operations_schema
 from blendwright.planner.scene_brief import MOST_OBJECTS
 from blendwright.values.errors import EnvironmentUnfit
@@ -22,13 +21,11 @@ def brief(opened: OpenScene, request: str, dialect: Dialect, request_id: str) ->
         cure = seen.findings[0].cure if seen.findings else None
         raise EnvironmentUnfit(f"the scene cannot be looked at: {seen.message}", cure=cure)
     terms = opened.terms
-    verdicts = terms.constraints.rules.tools
-    allowed = {name: tool for name, tool in opened.tools.items() if verdicts.get(name) is not Verdict.DENY}
     if dialect == "geonodes":
         tools = tuple(opened.tools[name] for name in NODE_TOOLS)
         schema = geonodes_schema(*tools)
     else:
-        tools = choose(request, allowed)
+        tools = choose(request, permitted(opened.tools, terms))
         schema = operations_schema(tools)
     prompt = build_prompt(request, dialect, request_id=request_id, terms=terms, tools=tools, snapshot=seen.result)
     return PlanRequest(request, dialect, prompt.system, prompt.turns, schema)

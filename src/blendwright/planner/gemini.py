@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pydantic import SecretStr
 
+from blendwright.planner.forms import in_some_form
 from blendwright.planner.gemini_answers import read_answer, read_refusal
 from blendwright.planner.port import (
     KeyMissing,
@@ -28,6 +29,7 @@ from blendwright.planner.port import (
 from blendwright.planner.response_schema import unpacked
 from blendwright.planner.service_words import in_short
 from blendwright.values.canonical import digest
+from blendwright.values.errors import EnvironmentUnfit
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -36,6 +38,8 @@ Thinking = Literal["minimal", "low", "medium", "high"]
 
 DEFAULT_MODEL = "gemini-2.5-flash"
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+MODEL = "BLENDWRIGHT_GEMINI_MODEL"
+THINKING = "BLENDWRIGHT_GEMINI_THINKING"
 # Of the service, for a moment. 429 is not among them: it says itself how long to wait, and whoever asks decides about that.
 TRANSIENT = [408, 500, 502, 503, 504]
 
@@ -55,15 +59,22 @@ class GeminiSettings:
     def from_environment(
         cls, environment: Mapping[str, str] | None = None, *, model: str | None = None, thinking: Thinking | None = None
     ) -> GeminiSettings:
-        """GEMINI_API_KEY or GOOGLE_API_KEY, BLENDWRIGHT_GEMINI_MODEL, GOOGLE_GEMINI_BASE_URL; what is given here comes first."""
+        """From the variables that docs/planner.md lists; what is given here comes first."""
         known = os.environ if environment is None else environment
         key = next((known[name].strip() for name in KEYS if known.get(name, "").strip()), None)
         return cls(
             api_key=None if key is None else SecretStr(key),
-            model=model or known.get("BLENDWRIGHT_GEMINI_MODEL") or DEFAULT_MODEL,
-            thinking=thinking,
+            model=model or known.get(MODEL) or DEFAULT_MODEL,
+            thinking=thinking or _level(known.get(THINKING, "")),
             base_url=known.get("GOOGLE_GEMINI_BASE_URL") or None,
         )
+
+
+def _level(named: str) -> Thinking | None:
+    levels = get_args(Thinking)
+    if named and named not in levels:
+        raise EnvironmentUnfit(f"{THINKING} is '{named[:20]}'", cure=f"Set it to one of: {', '.join(levels)}.")
+    return cast("Thinking", named) if named else None
 
 
 class GeminiPlanner:
@@ -83,22 +94,19 @@ class GeminiPlanner:
 
     async def plan(self, request: PlanRequest) -> PlanAnswer:
         """The answer, in the form of the dialect. A schema that the service refuses is not shown to it again."""
-        if request.schema is None:
-            return await self._asked(request, None, "none")
-        known = digest(request.schema.strict)
-        if known not in self._refused_schemas:
-            try:
-                return await self._asked(request, request.schema.strict, "strict")
-            except SchemaRefused:
-                self._refused_schemas.add(known)
-        return await self._asked(request, request.schema.packed, "packed")
+        return await in_some_form(request, lambda shape, schema: self._asked(request, schema, shape))
 
     async def _asked(self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: Shape) -> PlanAnswer:
-        response = await self._answered(request, schema, shape)
+        known = "" if schema is None else digest(schema)
+        if known in self._refused_schemas:
+            raise SchemaRefused("Gemini did not take this form of the answer before")
+        try:
+            response = await self._answered(request, schema, shape)
+        except SchemaRefused:
+            self._refused_schemas.add(known)
+            raise
         answer = read_answer(response, self.model, shape)
-        if shape == "none":
-            return answer
-        return PlanAnswer(unpacked(answer.text), answer.usage, answer.model, answer.finish_reason, shape)
+        return answer if shape == "none" else replace(answer, text=unpacked(answer.text))
 
     async def _answered(
         self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: Shape

@@ -5,7 +5,7 @@ The port knows no service and no prompt. What comes back is text that nobody has
     PlannerError
     ├── ServiceUnavailable   429, 5xx, no connection, timeout: the same request may be asked again (`retry_after` in seconds)
     ├── ServiceRefused       the service takes this request for wrong; asking again changes nothing
-    │   └── SchemaRefused    both response schemas were refused
+    │   └── SchemaRefused    it does not take this form of the answer; a planner tries the next one
     ├── KeyTrouble           nothing works until the key is there and right
     │   ├── KeyMissing       no key was found
     │   └── KeyRefused       the service does not accept it
@@ -141,7 +141,7 @@ class ServiceRefused(PlannerError):
 
 
 class SchemaRefused(ServiceRefused):
-    """The service takes neither form of the response schema."""
+    """The service does not take a response schema."""
 
 
 class KeyTrouble(PlannerError):

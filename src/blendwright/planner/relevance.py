@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from blendwright.contracts.contract import Terms
+from blendwright.contracts.policy import Verdict, ruling
 from blendwright.contracts.tool import AnyTool
 from blendwright.tools.search import score, words_of
 
@@ -75,6 +77,17 @@ onto or our out over please set should six so some than that the their them then
 was which with would you your
 """
 EMPTY = frozenset(words_of(SMALL_WORDS))
+
+
+def permitted(tools: Mapping[str, AnyTool], terms: Terms) -> dict[str, AnyTool]:
+    """Those that the contract does not rule out whatever their arguments."""
+    rules, capabilities = terms.constraints.rules, set(terms.capabilities)
+    return {
+        name: tool
+        for name, tool in tools.items()
+        if ruling(rules, name, tool.safety_mode, tool.safety_level.value).verdict is not Verdict.DENY
+        and capabilities.issuperset(tool.requires.capabilities)
+    }
 
 
 def choose(
