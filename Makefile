@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := build/demo
 
-.PHONY: demo test test-slow test-matrix mcp-conformance check bench generate lock clean
+.PHONY: demo test test-slow test-matrix mcp-conformance gemini-cli check bench generate lock clean
 
 $(READY): requirements.txt pyproject.toml scripts/system-libraries
 	bash scripts/system-libraries
@@ -73,3 +73,8 @@ NPM := build/npm
 mcp-conformance: $(READY)
 	bash scripts/npm-packages $(NPM) @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0
 	$(BIN)/python scripts/mcp_conformance.py $(NPM)
+
+# Gemini CLI with our server, asking a model on loopback: a call of a tool, a changed scene, an answer.
+gemini-cli: $(READY)
+	bash scripts/npm-packages $(NPM) @google/gemini-cli@0.61.0 || test $$? -eq 75
+	$(BIN)/python scripts/gemini_cli.py $(NPM)

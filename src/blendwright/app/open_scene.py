@@ -14,7 +14,7 @@ from blendwright.app.observing.watch import Watch
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
-from blendwright.contracts.contract import Proposal, SessionContract
+from blendwright.contracts.contract import Proposal, SessionContract, Terms
 from blendwright.contracts.effects import Determinism
 from blendwright.contracts.envelopes import ToolResult, tool_result
 from blendwright.contracts.events import Defect, RunEnded, WorkspaceClosed
@@ -203,6 +203,11 @@ class OpenScene:
             consent=self._consent if consent is None else consent,
         )
 
+    def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
+        """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""
+        valid = self._compiler.compile(plan, None, plan.boundary, determinism)
+        return valid if isinstance(valid, RunReport) else None
+
     def preview(
         self,
         plan: Plan | Mapping[str, Any],
@@ -237,6 +242,16 @@ class OpenScene:
     def warm(self) -> None:
         """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
         self._scene.worker()
+
+    @property
+    def tools(self) -> Mapping[str, AnyTool]:
+        """What can be called, by name; macros are not among them."""
+        return self._tools
+
+    @property
+    def terms(self) -> Terms:
+        """What plans are held to before Blender is known."""
+        return self._offer.terms
 
     @property
     def contract(self) -> SessionContract:

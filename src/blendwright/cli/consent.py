@@ -51,7 +51,7 @@ def command_line() -> Proposal:
         version=version("blendwright"),
         transport="command_line",
         cancellation=True,
-        elicitation=_at_a_terminal(),
+        elicitation=at_a_terminal(),
     )
     return Proposal(host=host)
 
@@ -75,7 +75,7 @@ def consent(approve: Sequence[str] | None, aside: Callable[[], AbstractContextMa
             cure = did_you_mean(name, known, otherwise="Name a safety level, a safety mode, a tool or a directory.")
             raise _refused([Finding(Fault.SCHEMA_INVALID, f"there is nothing named '{name}' to approve", "", cure)])
     grants = {str(Path(name).resolve()) if name not in known else name for name in names}
-    return Consent(Terminal(aside) if _at_a_terminal() else None, frozenset(grants))
+    return Consent(Terminal(aside) if at_a_terminal() else None, frozenset(grants))
 
 
 class Terminal:
@@ -99,7 +99,7 @@ class Terminal:
                 out.print(Text(request.shown))
             choices = "[y/N]" if request.in_person else f"[y/N/a = all that is {request.safety_level}]"
             out.print(Text(f"Allow it? {choices} "), end="")
-            line = _line(request.expires, cancel)
+            line = line_from_terminal(request.expires, cancel)
         if line is None:
             return Answer.NONE
         said = line.strip().casefold()
@@ -108,7 +108,7 @@ class Terminal:
         return Answer.APPROVED if said in ("y", "yes") or request.safety_level in self._all else Answer.DECLINED
 
 
-def _line(expires: float, cancel: CancelToken | None) -> str | None:
+def line_from_terminal(expires: float, cancel: CancelToken | None) -> str | None:
     """A line from the terminal; None when time is up, or the run was called off meanwhile."""
     waker, wake = os.pipe()
 
@@ -126,7 +126,7 @@ def _line(expires: float, cancel: CancelToken | None) -> str | None:
         os.close(wake)
 
 
-def _at_a_terminal() -> bool:
+def at_a_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

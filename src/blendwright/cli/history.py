@@ -18,6 +18,7 @@ from blendwright.app.diffing import difference
 from blendwright.app.past import looking, stage
 from blendwright.cli.externals import say_externals
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_cleaned, say_recovered
+from blendwright.cli.request_story import tell_story
 from blendwright.contracts.journal_port import Commit, JournalReader
 from blendwright.run.differences import Difference
 from blendwright.run.externals import recorded_in
@@ -41,9 +42,14 @@ def log(
         bool, typer.Option("--all", help="Every commit there is, also those that do not lie before HEAD.")
     ] = False,
     moves: Annotated[bool, typer.Option("--moves", help="The moves of HEAD instead of the commits.")] = False,
+    request: Annotated[
+        str | None, typer.Option("--request", metavar="ID", help="The story of one request: attempts and commits.")
+    ] = None,
     json: AsJson = False,
 ) -> int:
     """List the commits that led to the current scene, newest first."""
+    if request is not None:
+        return tell_story(workspace, request, json)
     with looking(workspace) as journal:
         head = journal.head
         if moves:

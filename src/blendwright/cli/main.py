@@ -11,10 +11,12 @@ import typer
 
 from blendwright.cli import (
     approve,
+    ask,
     audit,
     call,
     contract,
     doctor,
+    eval,
     externals,
     gates,
     history,
@@ -61,6 +63,8 @@ def options(
 
 
 app.command("run")(run.run)
+app.command("ask")(ask.ask)
+app.command("eval")(eval.evaluation)
 app.command("preview")(preview.preview)
 app.command("call")(call.call)
 app.command("validate")(validate.validate)

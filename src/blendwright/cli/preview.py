@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
 from blendwright.app.plans import read_plan
@@ -78,8 +79,8 @@ def exit_code(shown: Preview) -> Exit:
     return Exit.DONE if shown.ok else Exit.FAILED
 
 
-def _show(shown: Preview) -> None:
-    out = console()
+def show_differences(shown: Preview, out: Console) -> None:
+    """What would be created, removed and changed."""
     found = shown.differences.difference
     for word, entries in (("created", found.created), ("removed", found.removed)):
         sign, style = SIGNS[word]
@@ -92,6 +93,11 @@ def _show(shown: Preview) -> None:
             out.print(Text(f"    {change.property}: {_short(change.old)} -> {_short(change.new)}", style="dim"))
     if found.unseen:
         out.print(Text("~ something that snapshots do not show", style=style))
+
+
+def _show(shown: Preview) -> None:
+    out = console()
+    show_differences(shown, out)
     for finding in shown.report.all_findings():
         line = Text(f"{finding.fault.value} ", style="bold red")
         out.print(line.append(f"{finding.pointer or '(plan)'}: {finding.message}", style="default"))

@@ -104,7 +104,7 @@ def run(
         if report.ok and export is not None:
             extra.append(opened.outcome("file.export", {"path": str(export), "overwrite": True}, cancel=cancel))
         if report.ok and image is not None:
-            extra.append(_picture(opened, image, cancel))
+            extra.append(picture(opened, image, cancel))
     if json:
         ok = report.ok and all(outcome.ok for outcome in extra)
         exported = {} if export is None or not extra else {"export": extra[0].result}
@@ -116,7 +116,7 @@ def run(
         if report.dialect == "geonodes":
             show_closing(render(report))
     for outcome in extra:
-        _tell(outcome)
+        tell(outcome)
     return exit_code(report, extra)
 
 
@@ -139,7 +139,7 @@ def nothing_ran(report: RunReport) -> bool:
 PICTURE_SECONDS = 600.0
 
 
-def _picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -> Outcome:
+def picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -> Outcome:
     """Through the scene's camera where it has one, else from the front right above."""
     args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
     taken = opened.outcome("render.preview", args, cancel=cancel, limit=PICTURE_SECONDS)
@@ -224,7 +224,7 @@ def _show(report: RunReport) -> None:
     out.print(word.append(f"{done} of {len(report.operations)} operations{spent}", style="default"))
 
 
-def _tell(outcome: Outcome) -> None:
+def tell(outcome: Outcome) -> None:
     """What was asked for beside the plan goes to standard error, which is free in either form of output."""
     for artifact in outcome.artifacts:
         notes().print(Text(f"wrote {artifact}"))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from blendwright.contracts.approvals import Approval, ApprovalRequest
+from blendwright.contracts.attempts import Attempt, NewAttempt
 
 CommitKind = Literal["baseline", "operation", "adopt", "rebaseline"]
 MoveKind = Literal["commit", "checkout", "undo", "redo", "rollback"]
@@ -406,6 +407,14 @@ class JournalReader(Protocol):
         """Every question about one operation, newest first; without one, those that wait for an answer."""
         ...
 
+    def attempts(self, request_id: str) -> tuple[Attempt, ...]:
+        """What planners made of a request, in the order in which they were asked."""
+        ...
+
+    def commits_of(self, request_id: str) -> tuple[Commit, ...]:
+        """What a request did to the scene, on any line, oldest first."""
+        ...
+
     def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[AuditRecord, ...]: ...
 
     def statistics(self) -> Statistics: ...
@@ -443,6 +452,8 @@ class JournalPort(JournalReader, Protocol):
     def record_approvals(self, answered: Sequence[tuple[ApprovalRequest, Approval]]) -> None:
         """Keep answers that were given on the spot, and are spent with that."""
         ...
+
+    def record_attempt(self, attempt: NewAttempt) -> None: ...
 
     def begin_intent(self, intent: NewIntent) -> int: ...
 

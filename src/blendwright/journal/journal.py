@@ -13,8 +13,10 @@ from typing import Any, Literal
 from blendwright.contracts import events
 from blendwright.contracts import journal_port as port
 from blendwright.contracts.approvals import Approval, ApprovalRequest
+from blendwright.contracts.attempts import Attempt, NewAttempt
 from blendwright.journal import (
     approvals,
+    attempts,
     audit_verify,
     batch,
     clock,
@@ -151,6 +153,15 @@ class JournalView:
                 return approvals.pending(self._store)
             return approvals.for_operation(self._store, operation_hash)
 
+    def attempts(self, request_id: str) -> tuple[Attempt, ...]:
+        with self._store.snapshot():
+            return attempts.of_request(self._store, request_id)
+
+    def commits_of(self, request_id: str) -> tuple[port.Commit, ...]:
+        sql = f"SELECT {row.COMMIT} FROM commits WHERE request_id = ? ORDER BY number"
+        with self._store.snapshot():
+            return tuple(map(row.commit_of, self._store.rows(sql, (request_id,))))
+
     def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[port.AuditRecord, ...]:
         return audit_verify.records(self._store, after, limit)
 
@@ -233,6 +244,9 @@ class Journal(JournalView):
 
     def record_approvals(self, answered: Sequence[tuple[ApprovalRequest, Approval]]) -> None:
         approvals.record(self._store, answered)
+
+    def record_attempt(self, attempt: NewAttempt) -> None:
+        attempts.record(self._store, attempt)
 
     def begin_intent(self, intent: port.NewIntent) -> int:
         self._refuse_in_quarantine()

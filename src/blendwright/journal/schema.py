@@ -1,15 +1,15 @@
 """The tables of journal.db, version by version.
 
-History (commits, lines, moves of HEAD, audit, readings, rollbacks) is append-only, and the database itself refuses to change it.
-Only what describes the present may change: checkpoints, tags, states of intents, boundaries, approvals and quarantine, and the one row
-of `state`.
+History (commits, lines, moves of HEAD, audit, readings, rollbacks, attempts of planners) is append-only, and the database itself
+refuses to change it. Only what describes the present may change: checkpoints, tags, states of intents, boundaries, approvals and
+quarantine, and the one row of `state`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-VERSION = 2
+VERSION = 3
 # "BWjl": says whose file this is to tools that read the header of a SQLite file.
 APPLICATION_ID = 0x42576A6C
 
@@ -173,7 +173,35 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_by_operation ON approvals (operation_hash);
 """
 
-APPEND_ONLY = ("lines", "commits", "readings", "head_moves", "rolled_back", "audit", "contracts", "sessions")
+# Since version 3: what planners were asked and what came of it.
+_ATTEMPTS = """
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY,
+    request_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    asked TEXT NOT NULL,
+    prompt_hash TEXT NOT NULL,
+    model TEXT NOT NULL,
+    usage TEXT NOT NULL,
+    plan TEXT,
+    outcome TEXT NOT NULL,
+    timestamp TEXT NOT NULL,
+    fence INTEGER NOT NULL
+);
+CREATE INDEX attempts_by_request ON attempts (request_id);
+"""
+
+APPEND_ONLY = (
+    "lines",
+    "commits",
+    "readings",
+    "head_moves",
+    "rolled_back",
+    "audit",
+    "contracts",
+    "sessions",
+    "attempts",
+)
 
 
 def _guards(tables: Iterable[str]) -> str:
@@ -189,9 +217,13 @@ END;
 
 
 # What makes a journal of a version one of the next.
-UPGRADES: dict[int, str] = {1: _SESSIONS + _guards(("contracts", "sessions"))}
+UPGRADES: dict[int, str] = {
+    1: _SESSIONS + _guards(("contracts", "sessions")),
+    2: _ATTEMPTS + _guards(("attempts",)),
+}
 
 # The oldest version that can be opened still.
 OLDEST = min(UPGRADES)
 
-CREATE = f"{_TABLES}{_SESSIONS}{_guards(APPEND_ONLY)}PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
+_HEADER = f"PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
+CREATE = f"{_TABLES}{_SESSIONS}{_ATTEMPTS}{_guards(APPEND_ONLY)}{_HEADER}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field
@@ -17,6 +16,7 @@ from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.house import Caller, House
 from blendwright.server.offers import Offer, without_titles
+from blendwright.tools.search import score, score_of, words_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -47,32 +47,19 @@ async def tool_search(house: House, caller: Caller, args: SearchArgs) -> Answer:
             by_noun.setdefault(noun, []).append(verb)
         found = {"tools": by_noun, "macros": sorted(house.macros), "hint": "A tool's name is noun.verb."}
         return succeeded("tool_search", found)
-    return succeeded("tool_search", {"matches": list(search(house, args.query))[:MOST]})
+    return succeeded("tool_search", {"matches": list(_found(house, args.query))[:MOST]})
 
 
-def search(house: House, query: str) -> Iterator[dict[str, str]]:
-    """Those that have the words: in the name first, then in what is said of them and of their arguments."""
-    words = re.findall(r"[a-z0-9]+", query.lower())
-    told = {tool.name: (tool.summary(), type(tool).__doc__ or "", tool.args_schema()) for tool in house.tools.values()}
-    told |= {
-        macro.name: (macro.document.summary, macro.document.summary, {"properties": macro.properties})
-        for macro in house.macros.values()
-    }
-    scored = [(-_score(name, text, schema, words), name) for name, (_, text, schema) in told.items()]
-    for score, name in sorted(scored):
-        if score:
-            yield {"name": name, "summary": told[name][0]}
-
-
-def _score(tool: str, text: str, schema: Mapping[str, Any], words: list[str]) -> int:
-    name, said = tool.lower(), text.lower()
-    fields: dict[str, Any] = schema.get("properties", {})
-    arguments = " ".join([*fields, *(str(field.get("description", "")) for field in fields.values())]).lower()
-    total = 0
-    for word in words:
-        stem = word[:-1] if len(word) > 3 and word.endswith("s") else word
-        total += 9 * (stem in name) + 3 * (stem in said) + (stem in arguments)
-    return total
+def _found(house: House, query: str) -> Iterator[dict[str, str]]:
+    """Tools and macros that have the words, the best first."""
+    words = words_of(query)
+    scored = [(-score(tool, words), tool.name, tool.summary()) for tool in house.tools.values()]
+    for macro in house.macros.values():
+        said = macro.document.summary
+        scored.append((-score_of(macro.name, said, macro.properties, words), macro.name, said))
+    for rank, name, summary in sorted(scored):
+        if rank:
+            yield {"name": name, "summary": summary}
 
 
 async def tool_describe(house: House, caller: Caller, args: DescribeArgs) -> Answer:

@@ -1,0 +1,262 @@
+"""blendwright ask: a request in words, planned by a model, shown, allowed by a person, executed and repaired."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.status import Status
+from rich.text import Text
+
+import blendwright
+from blendwright.cli.consent import Approve, at_a_terminal, command_line, consent, line_from_terminal
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, notes, print_json, say_recovered
+from blendwright.cli.plan_input import stops_on_interrupt
+from blendwright.cli.plan_tree import plan_tree
+from blendwright.cli.preview import show_differences
+from blendwright.cli.run import picture, tell
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.planner.briefing import brief
+from blendwright.planner.budget import Limits, Price
+from blendwright.planner.feedback import Wrong
+from blendwright.planner.loop import Pursuit
+from blendwright.planner.port import KeyTrouble, PlannerError
+from blendwright.planner.proposal import Proposal
+from blendwright.planner.providers import Provider, planner_of
+from blendwright.planner.story import Story
+from blendwright.planner.witness import Witness
+from blendwright.run.preview import Preview
+from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.outcome import Outcome
+from blendwright.values.report import OperationReport
+
+# A person who was asked and went away comes back to a plan that still waits.
+ANSWER_SECONDS = 24 * 3600.0
+EXITS = {
+    "done": Exit.DONE,
+    "proposed": Exit.DONE,
+    "declined": Exit.REFUSED,
+    "gave_up": Exit.FAILED,
+    "failed": Exit.FAILED,
+    "service": Exit.UNFIT,
+    "interrupted": Exit.INTERRUPTED,
+}
+
+Attempts = Annotated[int, typer.Option("--attempts", min=1, max=20, help="How many plans the model may try.")]
+ProviderName = Annotated[Provider, typer.Option("--provider", help="Whose model plans.")]
+Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Which of its models.")]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="Where the service is, for local or other ones.")
+]
+Tokens = Annotated[int, typer.Option("--tokens", min=1000, help="What all attempts together may use.")]
+Seconds = Annotated[float, typer.Option("--seconds", min=1.0, help="How long all of it may take.")]
+
+
+def ask(
+    request: Annotated[str, typer.Argument(metavar="REQUEST", help="What the scene should have, in words.")],
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    dialect: Annotated[
+        Literal["operations", "geonodes"], typer.Option("--dialect", help="What kind of plan is asked for.")
+    ] = "operations",
+    provider: ProviderName = "gemini",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    attempts: Attempts = 4,
+    tokens: Tokens = 400_000,
+    seconds: Seconds = 900.0,
+    cost: Annotated[float | None, typer.Option("--cost", min=0.0, help="Stop at this cost; needs --price.")] = None,
+    price: Annotated[
+        str | None, typer.Option("--price", metavar="IN,OUT", help="Of a million tokens, for --cost.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and preview; change nothing.")] = False,
+    skip_preview: Annotated[bool, typer.Option("--no-preview", help="Run plans without trying them first.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Run the plan without asking.")] = False,
+    image: Annotated[
+        Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.")
+    ] = None,
+    approve: Approve = None,
+    json: AsJson = False,
+) -> int:
+    """Have a model plan what you ask for, see what it would do, and run it when you say yes."""
+    if not request.strip():
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, "there is no request", "", "Say what the scene should have.")])
+    planner = chosen(provider, model, base_url)
+    if not yes and not dry_run and not at_a_terminal():
+        message = "nobody can be asked whether the plan may run"
+        raise _refused(message, "Use --yes to run whatever is planned, or --dry-run to see it only.")
+    limits = Limits(attempts, tokens, seconds, cost, _price(price, cost))
+    cancel, screen = CancelToken(), Screen(quiet=json)
+    shown = _beside(image) if image is not None and not skip_preview else None
+    taken: Outcome | None = None
+    with (
+        stops_on_interrupt(cancel),
+        blendwright.open(
+            workspace,
+            scene=scene,
+            blender=blender,
+            spare=False,
+            proposal=command_line(),
+            consent=consent(approve, screen.aside),
+        ) as opened,
+    ):
+        say_recovered(opened.recovered)
+        request_id = f"ask-{secrets.token_hex(6)}"
+        with screen.busy("looking at the scene"):
+            first = brief(opened, request, dialect, request_id)
+        pursuit = Pursuit(
+            opened, planner, first, request_id, limits=limits, preview=not skip_preview, dry_run=dry_run,
+            image=image if dry_run else shown, approve=_always if yes else Question(screen, cancel), witness=screen,
+            cancel=cancel,
+        )  # fmt: skip
+        with screen.busy("asking"):
+            story = asyncio.run(pursuit.run())
+        if story.ending == "done" and image is not None:
+            taken = picture(opened, image, cancel)
+    if json:
+        print_json(story.to_json())
+    else:
+        _tell(story, screen)
+    if taken is not None:
+        tell(taken)
+    return EXITS[story.ending]
+
+
+def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
+    """The planner; a key that is missing makes the environment unfit, with what to do about it."""
+    try:
+        return planner_of(provider, model=model, base_url=base_url)
+    except KeyTrouble as trouble:
+        raise EnvironmentUnfit(trouble.message, cure=trouble.cure) from trouble
+
+
+def _always(proposal: Proposal, shown: Preview | None) -> bool:
+    return True
+
+
+class Question:
+    """Asks at the terminal whether a plan may run."""
+
+    def __init__(self, screen: Screen, cancel: CancelToken) -> None:
+        self._screen = screen
+        self._cancel = cancel
+
+    def __call__(self, proposal: Proposal, shown: Preview | None) -> bool:
+        with self._screen.aside():
+            notes().print(Text("Run this plan? [y/N] ", style="bold"), end="")
+            line = line_from_terminal(time.time() + ANSWER_SECONDS, self._cancel)
+        return line is not None and line.strip().casefold() in ("y", "yes")
+
+
+class Screen(Witness):
+    """Tells people on standard error how it goes; a line that moves only on a terminal, nothing at all where `quiet`."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.out = notes()
+        self._quiet = quiet
+        self._status: Status | None = None
+
+    @contextlib.contextmanager
+    def busy(self, what: str) -> Generator[None]:
+        if self._quiet or not self.out.is_terminal:
+            yield
+            return
+        with Status(Text(what), console=self.out) as status:
+            self._status = status
+            try:
+                yield
+            finally:
+                self._status = None
+
+    @contextlib.contextmanager
+    def aside(self) -> Generator[None]:
+        status = self._status
+        if status is not None:
+            status.stop()
+        try:
+            yield
+        finally:
+            if status is not None:
+                status.start()
+
+    def _now(self, what: str) -> None:
+        if self._status is not None:
+            self._status.update(Text(what))
+
+    def _say(self, *texts: Any) -> None:
+        if not self._quiet:
+            for text in texts:
+                self.out.print(text)
+
+    def asking(self, attempt: int, attempts: int) -> None:
+        self._now(f"asking the model (attempt {attempt} of {attempts})")
+
+    def service_failed(self, error: PlannerError, wait: float | None) -> None:
+        after = "" if wait is None else f"; asking again in {wait:g} s"
+        self._say(Text("service: ", style="bold yellow").append(f"{error.message}{after}", style="default"))
+
+    def planned(self, proposal: Proposal) -> None:
+        self._say(plan_tree(proposal.plan, f"plan with {len(proposal.plan.operations)} operations"))
+
+    def previewing(self) -> None:
+        self._now("trying it on a copy")
+
+    def previewed(self, shown: Preview) -> None:
+        self._say(Text("It would", style="bold"))
+        if not self._quiet:
+            show_differences(shown, self.out)
+        for artifact in shown.picture.artifacts if shown.picture is not None else ():
+            self._say(Text(f"wrote {artifact}"))
+
+    def executing(self, proposal: Proposal) -> None:
+        self._now("running the plan")
+
+    def progressed(self, report: OperationReport) -> None:
+        self._now(f"{report.operation_id} {report.tool}"[:60])
+
+    def went_wrong(self, wrong: Wrong) -> None:
+        self._say(Text(f"{wrong.stage}: ", style="bold red").append(wrong.message, style="default"))
+
+
+def _tell(story: Story, screen: Screen) -> None:
+    word = Text(f"{story.ending.replace('_', ' ')} ", style="bold green" if story.ok else "bold red")
+    if story.reason:
+        word.append(f"{story.reason}. " if not story.reason.endswith(".") else f"{story.reason} ", style="default")
+    plural = "" if story.attempts == 1 else "s"
+    word.append(f"{story.attempts} attempt{plural}, {story.usage.total} tokens, {story.seconds:.1f} s", style="default")
+    screen.out.print(word)
+    if story.error is not None and story.error.cure:
+        screen.out.print(Text(f"  {story.error.cure}"))
+    screen.out.print(Text(f"  the story: blendwright log --request {story.request_id}", style="dim"))
+
+
+def _price(text: str | None, cost: float | None) -> Price:
+    if text is None:
+        if cost is not None:
+            raise _refused("--cost needs to know what tokens cost", "Add --price IN,OUT, of a million tokens each.")
+        return Price()
+    try:
+        prompt, output = (float(part) for part in text.split(","))
+    except ValueError:
+        raise _refused(f"'{text}' is no price", "Give two numbers: --price 0.3,2.5") from None
+    return Price(prompt, output)
+
+
+def _beside(image: Path) -> Path:
+    """Where the picture of the preview goes: beside that of the result."""
+    return image.with_name(f"{image.stem}.preview{image.suffix or '.png'}")
+
+
+def _refused(message: str, cure: str) -> Refusal:
+    refusal = Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])
+    refusal.cure = cure
+    return refusal

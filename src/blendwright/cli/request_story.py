@@ -1,0 +1,68 @@
+"""blendwright log --request: what planners were asked for a request, what came back, and what it did to the scene."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from blendwright.app.past import looking
+from blendwright.cli.output import Exit, console, print_json
+from blendwright.contracts.attempts import Attempt
+from blendwright.contracts.journal_port import Commit
+from blendwright.run.history import refusal
+
+STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
+
+
+def tell_story(workspace: str, request_id: str, json: bool) -> int:
+    """Raises Refusal for a request that nobody made here."""
+    with looking(workspace) as journal:
+        attempts, commits = journal.attempts(request_id), journal.commits_of(request_id)
+    if not attempts and not commits:
+        raise refusal(f"there is no request {request_id}", "See which there are: blendwright log --json")
+    if json:
+        print_json(
+            {
+                "ok": True,
+                "request_id": request_id,
+                "attempts": [attempt.to_json() for attempt in attempts],
+                "commits": [_commit(commit) for commit in commits],
+            }
+        )
+    else:
+        _show(attempts, commits)
+    return Exit.DONE
+
+
+def _commit(commit: Commit) -> dict[str, object]:
+    return {
+        "number": commit.number,
+        "operation_id": commit.operation_id,
+        "tool": commit.tool,
+        "hash_after": commit.hash_after,
+        "timestamp": commit.timestamp,
+    }
+
+
+def _show(attempts: tuple[Attempt, ...], commits: tuple[Commit, ...]) -> None:
+    out = console()
+    if attempts:
+        out.print(Text(attempts[0].asked, style="bold"))
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for attempt in attempts:
+        status = str(attempt.outcome["status"])
+        table.add_row(
+            Text(f"attempt {attempt.number}"),
+            Text(attempt.timestamp[:19]),
+            Text(attempt.model),
+            Text(f"{attempt.usage.get('total', 0)} tokens"),
+            Text(f"prompt {attempt.prompt_hash[:12]}", style="dim"),
+            Text(status, style=STYLES.get(status, "yellow")),
+            Text(f"{attempt.outcome['stage']}: {attempt.outcome['message']}".removesuffix(": ")),
+        )
+    for commit in commits:
+        table.add_row(
+            Text(f"commit {commit.number}", style="bold"), Text(commit.timestamp[:19]), Text(commit.tool),
+            Text(commit.operation_id[:40]), Text(commit.hash_after[-12:], style="dim"),
+        )  # fmt: skip
+    out.print(table)

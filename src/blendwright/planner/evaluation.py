@@ -1,0 +1,147 @@
+"""A planner measured: requests with expectations carried through one after the other, each on the empty scene, and counted.
+
+Expectations are never told to the model. Each request starts from the first commit of one workspace, so that one Blender does for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+from pydantic import Field, ValidationError
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.planner.briefing import brief
+from blendwright.planner.budget import Limits
+from blendwright.planner.expectations import Expectations, Strict, unmet
+from blendwright.planner.loop import Pursuit
+from blendwright.planner.port import Planner
+from blendwright.planner.story import Story
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, pointer_of
+
+
+class EvaluatedRequest(Strict):
+    """One file of the folder. `solution` is a plan that meets the expectations: it shows that they can be met."""
+
+    name: str = Field(pattern=r"^[a-z0-9_-]{1,60}$")
+    request: str = Field(min_length=1)
+    dialect: Literal["operations", "geonodes"] = "operations"
+    expect: Expectations
+    solution: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one request; `unmet` says what the scene lacks."""
+
+    name: str
+    story: Story
+    unmet: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.story.ending == "done" and not self.unmet
+
+    def to_json(self) -> dict[str, Any]:
+        story = self.story
+        return {
+            "name": self.name,
+            "ok": self.ok,
+            "ending": story.ending,
+            "reason": story.reason,
+            "unmet": list(self.unmet),
+            "attempts": story.attempts,
+            "calls": len(story.tried),
+            "usage": story.usage.to_json(),
+            "seconds": round(story.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    model: str
+    results: tuple[Result, ...]
+
+    @property
+    def success_rate(self) -> float:
+        return sum(result.ok for result in self.results) / len(self.results) if self.results else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        done = [result for result in self.results if result.ok]
+        return {
+            "model": self.model,
+            "requests": len(self.results),
+            "succeeded": len(done),
+            "success_rate": round(self.success_rate, 4),
+            "right_at_first": sum(result.story.attempts == 1 for result in done),
+            "attempts": sum(result.story.attempts for result in self.results),
+            "tokens": sum(result.story.usage.total for result in self.results),
+            "seconds": round(sum(result.story.seconds for result in self.results), 3),
+            "results": [result.to_json() for result in self.results],
+        }
+
+
+def read_requests(folder: Path) -> tuple[EvaluatedRequest, ...]:
+    """Every *.json of the folder, by name. Raises Refusal with everything that is wrong."""
+    files = sorted(folder.glob("*.json"))
+    findings: list[Finding] = []
+    requests: list[EvaluatedRequest] = []
+    if not files:
+        findings.append(
+            Finding(Fault.SCHEMA_INVALID, f"there are no requests in {folder}", "", "Name a folder of *.json files.")
+        )
+    for file in files:
+        try:
+            request = EvaluatedRequest.model_validate_json(file.read_bytes())
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_context=False, include_input=False)
+            findings += [
+                Finding(Fault.SCHEMA_INVALID, f"{file.name}{pointer_of(problem['loc'])}: {problem['msg']}")
+                for problem in problems
+            ]
+        except OSError as error:
+            findings.append(Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}"))
+        else:
+            requests.append(request)
+    if findings:
+        raise Refusal(findings)
+    return tuple(requests)
+
+
+def evaluate(
+    opened: OpenScene,
+    planner: Planner,
+    requests: Sequence[EvaluatedRequest],
+    *,
+    limits: Limits | None = None,
+    told: Callable[[Result], None] = lambda result: None,
+    cancel: CancelToken | None = None,
+) -> Evaluation:
+    """Carry every request through, in order. `opened` must be a workspace of its own: its scene is reset before each of them."""
+    opened.warm()
+    start = opened.journal.origins(all_lines=True)[-1].number
+    results: list[Result] = []
+    for number, request in enumerate(requests, 1):
+        opened.history.checkout(start)
+        id = f"eval-{number:03}-{request.name}"
+        first = brief(opened, request.request, request.dialect, id)
+        pursuit = Pursuit(opened, planner, first, id, limits=limits, preview=False, cancel=cancel)
+        story = asyncio.run(pursuit.run())
+        missing = unmet(opened, request.expect) if story.ending == "done" else ()
+        results.append(Result(request.name, story, missing))
+        told(results[-1])
+        if story.ending == "interrupted":
+            break
+    return Evaluation(planner.model, tuple(results))
+
+
+def answer_of(request: EvaluatedRequest) -> str:
+    """The solution as a model would say it."""
+    return orjson.dumps(request.solution).decode()

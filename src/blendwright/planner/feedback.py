@@ -1,0 +1,82 @@
+"""What a model is told about its last plan: exactly what was wrong, what is committed already, and to change as little as possible.
+
+Pure. Everything that comes from the scene or from the model itself stands in one data block, unshortened: a
+committed operation is known again only when it is repeated exactly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from blendwright.planner.data_block import ESCAPES
+from blendwright.planner.port import Turn
+from blendwright.values.canonical import digest
+from blendwright.values.findings import Finding
+
+Stage = Literal["service", "reading", "validation", "preview", "approval", "execution", "gates", "done"]
+
+MOST_FINDINGS = 40
+# A model that wrote more than this by mistake need not read it all again.
+LONGEST_ECHO = 120_000
+
+WHAT_HAPPENED: dict[Stage, str] = {
+    "reading": "Your answer is not a JSON document that can be read as a plan. Nothing was run.",
+    "validation": "Your plan breaks its contract, so that nothing of it was run.",
+    "preview": "Your plan was tried on a copy of the scene and failed there. The scene itself is as it was.",
+    "execution": "Your plan was run and failed.",
+    "gates": "Your plan was run, and what it made is not finished.",
+}
+RULES = """Answer with the whole plan again, as one JSON document and nothing else.
+Make the smallest change that cures this. Leave every operation that is not at fault as it is, with the same id.
+Operations listed as committed are done: repeat them exactly as they are listed, and they are skipped.
+To change what they made, add operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """Why a plan was not carried through. `failure` is the failure payload or the gates' envelope, in the words of the contract."""
+
+    stage: Stage
+    findings: tuple[Finding, ...]
+    failure: Any = None
+
+    @property
+    def signature(self) -> str:
+        """Equal for the same fault, wherever else the plans differ."""
+        told = sorted({(finding.fault.value, finding.pointer, finding.message) for finding in self.findings})
+        return digest([self.stage, told or self.failure])
+
+    @property
+    def message(self) -> str:
+        if not self.findings:
+            return WHAT_HAPPENED.get(self.stage, self.stage)
+        first = self.findings[0]
+        more = f" (and {len(self.findings) - 1} more)" if len(self.findings) > 1 else ""
+        return f"{first.fault.value} {first.pointer or '(plan)'}: {first.message}{more}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "stage": self.stage,
+            "findings": [finding.to_json() for finding in self.findings[:MOST_FINDINGS]],
+            "left_out": max(0, len(self.findings) - MOST_FINDINGS),
+            "failure": self.failure,
+        }
+
+
+def repair_turns(text: str, wrong: Wrong, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
+    """The model's last answer, and what became of it."""
+    told = wrong.to_json() | {"committed": [dict(item) for item in committed]}
+    parts = (WHAT_HAPPENED[wrong.stage], f"<data failure>\n{_sealed(told)}\n</data failure>", RULES)
+    echo = text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO]
+    return Turn("model", echo or "(nothing)"), Turn("user", "\n\n".join(parts))
+
+
+def _sealed(value: Any) -> str:
+    """JSON that can neither end its block nor look like something else; it reads back as the very same value."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    for sign, escape in ESCAPES.items():
+        text = text.replace(sign, escape)
+    return text

@@ -1,0 +1,182 @@
+"""Gemini as a planner, on google-genai: one call, its answer or one error of the port. The key goes into one header and nowhere else.
+
+google-genai takes half a second to import, so that it is loaded with the first call only. What the SDK raises is never passed on, nor
+chained: its exceptions hold the request with its headers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+from pydantic import SecretStr
+
+from blendwright.planner.forms import in_some_form
+from blendwright.planner.gemini_answers import read_answer, read_refusal
+from blendwright.planner.port import (
+    KeyMissing,
+    PlanAnswer,
+    PlannerError,
+    PlanRequest,
+    SchemaRefused,
+    ServiceUnavailable,
+    Shape,
+    Turn,
+)
+from blendwright.planner.response_schema import unpacked
+from blendwright.planner.service_words import in_short
+from blendwright.values.canonical import digest
+from blendwright.values.errors import EnvironmentUnfit
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+Thinking = Literal["minimal", "low", "medium", "high"]
+
+DEFAULT_MODEL = "gemini-2.5-flash"
+KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+MODEL = "BLENDWRIGHT_GEMINI_MODEL"
+THINKING = "BLENDWRIGHT_GEMINI_THINKING"
+# Of the service, for a moment. 429 is not among them: it says itself how long to wait, and whoever asks decides about that.
+TRANSIENT = [408, 500, 502, 503, 504]
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiSettings:
+    """`tries` counts calls of the service for one question; `first_wait` seconds pass before the second, twice that before the next."""
+
+    api_key: SecretStr | None = None
+    model: str = DEFAULT_MODEL
+    thinking: Thinking | None = None
+    base_url: str | None = None
+    tries: int = 3
+    first_wait: float = 1.0
+
+    @classmethod
+    def from_environment(
+        cls, environment: Mapping[str, str] | None = None, *, model: str | None = None, thinking: Thinking | None = None
+    ) -> GeminiSettings:
+        """From the variables that docs/planner.md lists; what is given here comes first."""
+        known = os.environ if environment is None else environment
+        key = next((known[name].strip() for name in KEYS if known.get(name, "").strip()), None)
+        return cls(
+            api_key=None if key is None else SecretStr(key),
+            model=model or known.get(MODEL) or DEFAULT_MODEL,
+            thinking=thinking or _level(known.get(THINKING, "")),
+            base_url=known.get("GOOGLE_GEMINI_BASE_URL") or None,
+        )
+
+
+def _level(named: str) -> Thinking | None:
+    levels = get_args(Thinking)
+    if named and named not in levels:
+        raise EnvironmentUnfit(f"{THINKING} is '{named[:20]}'", cure=f"Set it to one of: {', '.join(levels)}.")
+    return cast("Thinking", named) if named else None
+
+
+class GeminiPlanner:
+    """Asks Gemini. Holds no connection between calls, so that it can be used from any event loop."""
+
+    def __init__(self, settings: GeminiSettings) -> None:
+        if settings.api_key is None or not settings.api_key.get_secret_value():
+            cure = f"Get a key at https://aistudio.google.com/apikey and set {KEYS[0]}, or use another planner."
+            raise KeyMissing("there is no key for Gemini", cure=cure)
+        self._settings = settings
+        self._key = settings.api_key.get_secret_value()
+        self._refused_schemas: set[str] = set()
+
+    @property
+    def model(self) -> str:
+        return self._settings.model
+
+    async def plan(self, request: PlanRequest) -> PlanAnswer:
+        """The answer, in the form of the dialect. A schema that the service refuses is not shown to it again."""
+        return await in_some_form(request, lambda shape, schema: self._asked(request, schema, shape))
+
+    async def _asked(self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: Shape) -> PlanAnswer:
+        known = "" if schema is None else digest(schema)
+        if known in self._refused_schemas:
+            raise SchemaRefused("Gemini did not take this form of the answer before")
+        try:
+            response = await self._answered(request, schema, shape)
+        except SchemaRefused:
+            self._refused_schemas.add(known)
+            raise
+        answer = read_answer(response, self.model, shape)
+        return answer if shape == "none" else replace(answer, text=unpacked(answer.text))
+
+    async def _answered(
+        self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: Shape
+    ) -> types.GenerateContentResponse:
+        """One question to the service, with its retries; every way in which it can fail becomes an error of the port."""
+        import httpx2
+        from google import genai
+        from google.genai import errors
+
+        trouble: PlannerError
+        try:
+            async with asyncio.timeout(request.allowance.seconds):
+                client = genai.Client(
+                    api_key=self._key, vertexai=False, http_options=self._http_options(request.allowance.seconds)
+                )
+                try:
+                    return await client.aio.models.generate_content(
+                        model=self.model, contents=_contents(request.turns), config=self._config(request, schema)
+                    )
+                finally:
+                    await client.aio.aclose()
+        except errors.APIError as error:
+            trouble = read_refusal(error, self.model, shape, self._key)
+        except (TimeoutError, httpx2.TimeoutException):
+            trouble = ServiceUnavailable(
+                f"Gemini did not answer within {request.allowance.seconds:g} seconds",
+                cure="Try again, or allow more time.",
+            )
+        except (OSError, httpx2.HTTPError) as error:
+            words = in_short(error, self._key) or type(error).__name__
+            trouble = ServiceUnavailable(
+                f"Gemini cannot be reached: {words}", cure="Check the network and the base URL."
+            )
+        except ValueError:
+            # Neither an error nor an answer: a proxy's page, or JSON of another shape. What it says may be anything.
+            trouble = ServiceUnavailable(
+                "what came back is no answer of Gemini", cure="Check the base URL; a proxy may have answered instead."
+            )
+        raise trouble
+
+    def _http_options(self, seconds: float) -> types.HttpOptions:
+        from google.genai import types
+
+        return types.HttpOptions(
+            base_url=self._settings.base_url,
+            timeout=max(1, round(seconds * 1000)),
+            retry_options=types.HttpRetryOptions(
+                attempts=self._settings.tries,
+                initial_delay=self._settings.first_wait,
+                jitter=self._settings.first_wait,
+                http_status_codes=TRANSIENT,
+            ),
+        )
+
+    def _config(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> types.GenerateContentConfig:
+        from google.genai import types
+
+        level = self._settings.thinking
+        return types.GenerateContentConfig(
+            system_instruction=request.system,
+            max_output_tokens=request.allowance.output_tokens,
+            response_mime_type="application/json",
+            response_json_schema=None if schema is None else dict(schema),
+            thinking_config=None
+            if level is None
+            else types.ThinkingConfig(thinking_level=types.ThinkingLevel(level.upper())),
+        )
+
+
+def _contents(turns: tuple[Turn, ...]) -> list[types.ContentUnionDict]:
+    from google.genai import types
+
+    return [types.Content(role=turn.role, parts=[types.Part(text=turn.text)]) for turn in turns]

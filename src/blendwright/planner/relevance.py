@@ -1,0 +1,114 @@
+"""Which tools a model is told about for one request: those that nearly every scene needs, then those that the words point to.
+
+A pure function of the request and the catalogue. Being left out forbids nothing: a plan may name any tool of its contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from blendwright.contracts.contract import Terms
+from blendwright.contracts.policy import Verdict, ruling
+from blendwright.contracts.tool import AnyTool
+from blendwright.tools.search import score, words_of
+
+# What a prompt and its response schema have room for; see docs/planner.md.
+MOST_TOOLS = 24
+
+CORE = (
+    "mesh.create_primitive",
+    "material.ensure_principled",
+    "material.assign",
+    "object.transform",
+    "object.set_parent",
+    "object.duplicate",
+    "place.around",
+    "place.on_surface",
+    "light.create",
+    "camera.create",
+    "camera.frame_objects",
+    "collection.create",
+    "modifier.add",
+)
+
+# Words of people that stand in no declaration, and the words of declarations that are meant.
+MEANT: dict[str, str] = {
+    "animate": "animation keyframe",
+    "background": "backdrop world sky",
+    "beside": "align place",
+    "bigger": "transform scale",
+    "brighter": "light",
+    "copies": "duplicate",
+    "copy": "duplicate",
+    "erase": "delete",
+    "fence": "duplicate grid array",
+    "forest": "scatter",
+    "hide": "visibility",
+    "hole": "modifier boolean",
+    "label": "text",
+    "lamp": "light",
+    "letters": "text",
+    "move": "transform",
+    "photo": "render camera",
+    "picture": "render camera",
+    "pipe": "curve",
+    "random": "scatter",
+    "remove": "delete",
+    "rotate": "transform",
+    "rounded": "modifier bevel",
+    "row": "distribute grid array",
+    "save": "export",
+    "smaller": "transform scale",
+    "smooth": "shade modifier",
+    "spin": "animation keyframe",
+    "sun": "light sky",
+    "sunset": "sky light",
+    "turn": "transform",
+    "wall": "mesh",
+    "window": "modifier boolean",
+    "word": "text",
+    "write": "text",
+}
+
+# Found in so many declarations that they say nothing about any of them.
+SMALL_WORDS = """
+a about above all an and any are as at be below by each every five for four from give has have in into is it its make me my new of on one
+onto or our out over please set should six so some than that the their them then there these this those three to two up us use want
+was which with would you your
+"""
+EMPTY = frozenset(words_of(SMALL_WORDS))
+
+
+def permitted(tools: Mapping[str, AnyTool], terms: Terms) -> dict[str, AnyTool]:
+    """Those that the contract does not rule out whatever their arguments."""
+    rules, capabilities = terms.constraints.rules, set(terms.capabilities)
+    return {
+        name: tool
+        for name, tool in tools.items()
+        if ruling(rules, name, tool.safety_mode, tool.safety_level.value).verdict is not Verdict.DENY
+        and capabilities.issuperset(tool.requires.capabilities)
+    }
+
+
+def choose(
+    request: str, tools: Mapping[str, AnyTool], *, always: Iterable[str] = (), limit: int = MOST_TOOLS
+) -> tuple[AnyTool, ...]:
+    """At most `limit` tools, the most telling first. `always` are those that an earlier plan used or a finding named."""
+    words = _telling(request)
+    ranked = sorted((-score(tool, words), name) for name, tool in tools.items())
+    named = [name for name in always if name in tools]
+    by_words = [name for rank, name in ranked if rank]
+    core = [name for name in CORE if name in tools]
+    # A chatty request cannot push out what every scene needs.
+    order = [*named, *by_words[: max(0, limit - len(core) - len(named))], *core, *by_words]
+    return tuple(tools[name] for name in list(dict.fromkeys(order))[:limit])
+
+
+def _telling(request: str) -> list[str]:
+    said = [word for word in words_of(request) if word not in EMPTY and len(word) > 2]
+    meant = [better for word in said for better in _meant(word).split()]
+    return said + meant
+
+
+def _meant(word: str) -> str:
+    return MEANT.get(word) or MEANT.get(word.removesuffix("s"), "")
