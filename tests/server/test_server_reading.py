@@ -12,9 +12,10 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from blendwright.app.plans import parse_plan
 from blendwright.contracts.contract import Terms
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.planner.lessons import GEONODES, OPERATIONS
 from blendwright.server.answers import LONGEST_TEXT, clean
 from blendwright.server.house import House
-from blendwright.server.prompts import GEONODES, LESSONS, OPERATIONS
+from blendwright.server.prompts import LESSONS
 from blendwright.server.resources import PAGE
 from blendwright.tools import catalog
 from hosts import Era, cube, operation, plan, talk
