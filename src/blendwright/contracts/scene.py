@@ -232,7 +232,8 @@ class Scene(Protocol):
     def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
         """Run Python code in this process, random numbers pinned.
 
-        Returns at most `most` characters of what it printed, and whether there was more. A StepError with the line when it raises. Only for tools that revert by memfile."""
+        Returns at most `most` characters of what it printed, and whether there was more. A StepError with the line when it
+        raises. Only for tools that revert by memfile."""
         ...
 
     # ------------------------------------------------------------------ rendering
