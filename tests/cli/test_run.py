@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import blendwright
-from plans import box, step
+from plans import box, geonodes_plan, step, tree_step
 from shell import PROGRAM, Shell
 
 
@@ -105,3 +105,20 @@ def test_an_interrupted_run_stops_cleanly_and_the_next_one_completes_it(shell: S
     again = shell("run", plan, "--timeout", "60", "--json", code=0).document
     found = [operation["status"] for operation in again["report"]["operations"]]
     assert found == ["skipped_idempotent"] * done + ["succeeded"] * (4000 - done)
+
+
+def test_a_geonodes_plan_prints_its_gates_and_whether_it_is_done(shell: Shell) -> None:
+    cut = {"op": "unlink", "from": {"node_id": "group_input", "socket": "Geometry"}}
+    made = [
+        {"op": "create_node", "node_id": "grid", "bl_idname": "GeometryNodeMeshGrid"},
+        {
+            "op": "link",
+            "from": {"node_id": "grid", "socket": "Mesh"},
+            "to": {"node_id": "group_output", "socket": "Geometry"},
+        },
+    ]
+    first = write(shell, "first.json", geonodes_plan(tree_step("a", cut, allow_create_object=True)))
+    refused = shell("run", first, code=1).out
+    assert "OUTPUT_CONNECTED" in refused and "done is not accepted" in refused and "repair" not in refused
+    last = shell("run", write(shell, "last.json", geonodes_plan(tree_step("a", *made))), code=0).out
+    assert "gates passed" in last and "done: Made." in last

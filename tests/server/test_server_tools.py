@@ -14,6 +14,7 @@ from blendwright.server.house import House
 from blendwright.server.offers import OUTPUT_SCHEMA
 from blendwright.server.service import OFFERS
 from hosts import Era, cube, operation, plan, talk
+from plans import geonodes_plan, tree_step
 
 LARGEST_LIST = 12 * 1024
 
@@ -246,3 +247,27 @@ def test_macros_and_nodes_are_found_and_described_like_tools(house: House, era: 
     macro, node = pages.structured_content["result"]["tools"]
     assert macro["steps"]
     assert "Scale" in [socket["name"] for layout in node["layouts"] for socket in layout["inputs"]]
+
+
+def test_a_geonodes_plan_is_run_and_a_gate_keeps_it_from_being_done(house: House, era: Era) -> None:
+    cut = {
+        "op": "unlink",
+        "from": {"node_id": "group_input", "socket": "Geometry"},
+        "to": {"node_id": "group_output", "socket": "Geometry"},
+    }
+    target = {"object_name": f"Plane{era}", "node_group_name": f"GN{era}"}
+    made = {"op": "create_node", "node_id": "grid", "bl_idname": "GeometryNodeMeshGrid"}
+    joined = {
+        "op": "link",
+        "from": {"node_id": "grid", "socket": "Mesh"},
+        "to": {"node_id": "group_output", "socket": "Geometry"},
+    }
+    first = geonodes_plan(tree_step("step_1", cut, **target, allow_create_object=True))
+    answer = call(house, era, "geonodes_execute", {"plan": first})
+    assert answer.is_error
+    said = answer.structured_content["result"]["result"]
+    assert said["done"] is False and said["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"]
+    answer = call(house, era, "geonodes_execute", {"plan": geonodes_plan(tree_step("step_1", made, joined, **target))})
+    said = answer.structured_content["result"]["result"]
+    assert not answer.is_error and said["done"] is True
+    assert said["gates"] == {"success": True, "failed_gates": [], "messages": []}

@@ -20,6 +20,7 @@ from blendwright.values.findings import Finding
 MOST_TREES = 100
 # Of a tree that is not there, this is what can be said.
 WITHOUT_A_TREE = "OUTPUT_CONNECTED"
+CURE = "Change the tree as it says; geonodes.gates judges it again."
 # Nothing has a name that is not allowed, so that is a tree that is not there.
 Asked = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
 
@@ -81,7 +82,7 @@ class Verify(Tool[VerifyArgs, Verified]):
         if args.required:
             found = _verified(scene, args)
             for gate, message in zip(found.failed_gates, found.messages, strict=True):
-                yield Finding(Fault.VERIFICATION_FAILED, message, rule=gate)
+                yield Finding(Fault.VERIFICATION_FAILED, message, cure=CURE, rule=gate)
 
     def apply(self, scene: Scene, args: VerifyArgs) -> Verified:
         return _verified(scene, args)
