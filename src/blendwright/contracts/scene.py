@@ -230,9 +230,10 @@ class Scene(Protocol):
     # ------------------------------------------------------------------ code
 
     def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
-        """Run Python code in this process, random numbers pinned; returns at most `most` characters of what it printed, and whether there was more.
+        """Run Python code in this process, random numbers pinned.
 
-        A StepError with the line when it raises. Only for tools that revert by memfile."""
+        Returns at most `most` characters of what it printed, and whether there was more. A StepError with the
+        line when it raises. Only for tools that revert by memfile."""
         ...
 
     # ------------------------------------------------------------------ rendering
