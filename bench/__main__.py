@@ -16,9 +16,15 @@ Rows = Iterable[dict[str, Any]]
 
 
 def main(target: Path | None) -> int:
-    from bench import fingerprint, geonodes, runs, steps
+    from bench import fingerprint, geonodes, python, runs, steps
 
-    parts: tuple[Callable[[], Rows], ...] = (fingerprint.measure, steps.measure, runs.measure, geonodes.measure)
+    parts: tuple[Callable[[], Rows], ...] = (
+        fingerprint.measure,
+        steps.measure,
+        runs.measure,
+        geonodes.measure,
+        python.measure,
+    )
     rows = [row for part in parts for row in part()]
     table = Table("what", "measured", "limit", "")
     for row in rows:
