@@ -16,13 +16,14 @@ Rows = Iterable[dict[str, Any]]
 
 
 def main(target: Path | None) -> int:
-    from bench import fingerprint, geonodes, runs, server, steps
+    from bench import fingerprint, geonodes, python, runs, server, steps
 
     parts: tuple[Callable[[], Rows], ...] = (
         fingerprint.measure,
         steps.measure,
         runs.measure,
         geonodes.measure,
+        python.measure,
         server.measure,
     )
     rows = [row for part in parts for row in part()]

@@ -45,9 +45,9 @@ class Apart:
 
     def run(self, call: Invocation, request: StepRequest, *, seconds: float, cancel: CancelToken | None) -> StepAnswer:
         """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
-        if call.isolation is Isolation.REPLACED:
-            return self._replaced(call, request, seconds, cancel)
-        return self._disposable(call, request, seconds, cancel)
+        place = self._scene.worker().scratch.parent
+        way = self._replaced if call.isolation is Isolation.REPLACED else self._disposable
+        return _without_places(way(call, request, seconds, cancel), place)
 
     # ------------------------------------------------------------------ trusted
 
@@ -95,10 +95,10 @@ class Apart:
                     told = self._ran(worker, saved, request, seconds, cancel)
                 except WorkerError as error:
                     return _answer(before, findings=(watch.finding() or _broken(error, request),))
-            findings = _refused(told, worker)
+            findings = _refused(told)
             if findings:
                 return _answer(before, findings=findings, told=told)
-            result, finding = _result(call, told, worker)
+            result, finding = _result(call, told)
             finding = finding or watch.finding() or _fetched(worker.scratch / EXCHANGED, saved, self._scratch_mb)
             if finding is not None:
                 return _answer(before, findings=(finding,), told=told)
@@ -177,23 +177,21 @@ def _broken(error: WorkerError, request: StepRequest) -> Finding:
     return Finding(fault, f"the code broke off: {message}"[:LONGEST_MESSAGE], "/code", cure)
 
 
-def _refused(told: Mapping[str, Any], worker: WorkerPort) -> tuple[Finding, ...]:
+def _refused(told: Mapping[str, Any]) -> tuple[Finding, ...]:
     """Why the code failed, in the words of its own process: believed as far as that it failed."""
     if told.get("ok") is True:
         return ()
     said = told.get("message")
     message = said if isinstance(said, str) and said else "the code failed"
-    return (Finding(Fault.EXECUTION_FAILED, scrubbed(message, worker.scratch)[:LONGEST_MESSAGE], "/code", CURE),)
+    return (Finding(Fault.EXECUTION_FAILED, message[:LONGEST_MESSAGE], "/code", CURE),)
 
 
-def _result(call: Invocation, told: Mapping[str, Any], worker: WorkerPort) -> tuple[dict[str, Any], Finding | None]:
+def _result(call: Invocation, told: Mapping[str, Any]) -> tuple[dict[str, Any], Finding | None]:
     try:
         result = call.tool.result_model.model_validate(told.get("result")).model_dump(mode="json")
     except ValidationError:
         return {}, Finding(Fault.EXECUTION_FAILED, "the code left an answer that makes no sense", "/code", CURE)
-    return {
-        name: scrubbed(value, worker.scratch) if isinstance(value, str) else value for name, value in result.items()
-    }, None
+    return result, None
 
 
 def _fetched(left: Path, target: Path, scratch_mb: int) -> Finding | None:
@@ -219,9 +217,17 @@ def _left_behind(strangers: list[Mapping[str, str]]) -> Finding:
     return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)
 
 
-def scrubbed(text: str, scratch: Path) -> str:
-    """Without the places of this machine."""
-    for place in sorted({str(scratch), sys.prefix, sys.base_prefix, str(Path.home())}, key=len, reverse=True):
-        if len(place) > 1:
-            text = text.replace(place, "…")
-    return text
+def _without_places(answer: StepAnswer, place: Path) -> StepAnswer:
+    """What is told of code, without where it ran: `place` is where all workers have their scratch."""
+    places = sorted({str(place), sys.prefix, sys.base_prefix, str(Path.home())} - {"/"}, key=len, reverse=True)
+
+    def hidden(value: Any) -> Any:
+        for one in places if isinstance(value, str) else ():
+            value = value.replace(one, "…")
+        return value
+
+    answer["message"] = hidden(answer["message"])
+    answer["findings"] = [{name: hidden(value) for name, value in finding.items()} for finding in answer["findings"]]
+    if answer["result"] is not None:
+        answer["result"] = {name: hidden(value) for name, value in answer["result"].items()}
+    return answer

@@ -1,0 +1,79 @@
+"""What safe Python costs beyond its code: the scene saved, opened in another process, and brought back checked.
+
+Against saving and opening the scene once, as workers do. Starting Blender is not what is measured: spares are ready, as in a session.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bench.table import row
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.worker import WorkerProcess
+from blendwright.journal import Journal
+from blendwright.run.agreement import Agreement, Offer
+from blendwright.run.executor import Executor
+from blendwright.run.files import FileAccess
+from blendwright.run.ledger import Ledger
+from blendwright.run.live_scene import LiveScene
+from blendwright.run.solo import Solo
+from blendwright.tools import catalog
+
+OBJECTS = 1_000
+ROUNDS = 3
+
+
+def measure() -> Iterator[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as place, Pool(SpawnOptions(Path(place) / "workers")) as pool:
+        journal = Journal(Path(place) / "workspace")
+        scene = LiveScene(_Ready(pool, ROUNDS + 1), journal, catalog.fingerprint(), spare=False)
+        agreement = Agreement(Offer(catalog.tools().values()), scene, journal)
+        ledger, files = Ledger(journal, scene, agreement), FileAccess({}, Path(place) / "artifacts")
+        solo = Solo(scene, journal, ledger, files)
+        executor = Executor(scene, ledger, solo, catalog.tools(), agreement, files)
+        for number in range(OBJECTS):
+            assert executor.call("mesh.create_primitive", {"kind": "cube", "name": f"Thing {number:04d}"}).ok
+        ours: list[float] = []
+        theirs: list[float] = []
+        for _ in range(ROUNDS):
+            theirs.append(_save_and_open(scene.worker()))
+            started = perf_counter()
+            assert executor.call("python.run", {"code": "pass"}).ok
+            ours.append(perf_counter() - started)
+        journal.close()
+        ratio = statistics.median(ours) / statistics.median(theirs)
+        yield row(f"safe Python that does nothing, {OBJECTS:,} objects / saving and opening them", ratio, "x", 4.0)
+
+
+def _save_and_open(worker: Any) -> float:
+    started = perf_counter()
+    worker.call("scene.save", {"path": "bench.blend"}, deadline=60)
+    worker.call("scene.open", {"path": "bench.blend"}, deadline=60)
+    return perf_counter() - started
+
+
+class _Ready:
+    """A pool whose workers have all been started."""
+
+    def __init__(self, pool: Pool, count: int) -> None:
+        self._workers = deque(pool.take() for _ in range(count))
+
+    def take(self) -> WorkerProcess:
+        return self._workers.popleft()
+
+    def warm(self) -> None:
+        pass
+
+    def allow(self, readable: Sequence[Path]) -> None:
+        pass
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.close()
