@@ -17,7 +17,9 @@ from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.budget import Limits, Price
 from blendwright.planner.loop import Pursuit
 from blendwright.planner.port import Blocked, KeyRefused, PlanAnswer, PlanRequest, ServiceUnavailable, Truncated
+from blendwright.planner.proposal import Proposal
 from blendwright.planner.story import Story
+from blendwright.run.preview import Preview
 from engine import TRIALS, all_tools
 from planner.scripted import USAGE, Scripted, codes, first, op, plan, told
 
@@ -49,6 +51,10 @@ def pursue(opened: OpenScene, planner: Scripted, request: PlanRequest | None = N
     id = f"ask-{next(counter)}"
     options = {"preview": False, "sleep": Waits()} | options
     return asyncio.run(Pursuit(opened, planner, request or first(), id, **options).run())
+
+
+def declined(proposal: Proposal, shown: Preview | None) -> bool:
+    return False
 
 
 def named(prefix: str) -> tuple[str, str]:
@@ -165,7 +171,7 @@ def test_a_dry_run_changes_nothing(opened: OpenScene) -> None:
 def test_a_plan_that_a_person_declines_is_not_run_and_nobody_is_asked_again(opened: OpenScene) -> None:
     name, _ = named("Declined")
     planner = Scripted(plan(op("a", name=name)))
-    story = pursue(opened, planner, approve=lambda proposal, shown: False)
+    story = pursue(opened, planner, approve=declined)
     assert story.ending == "declined" and len(planner.heard) == 1 and objects(opened, name) == []
 
 
