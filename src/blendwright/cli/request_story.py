@@ -17,7 +17,10 @@ STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 def tell_story(workspace: str, request_id: str, json: bool) -> int:
     """Raises Refusal for a request that nobody made here."""
     with looking(workspace) as journal:
-        attempts, commits = journal.attempts(request_id), journal.commits_of(request_id)
+        attempts = journal.attempts(request_id)
+        # Rounds of a plan that says that it is not done run under ids of their own.
+        ids = dict.fromkeys([request_id, *(str(attempt.outcome["request_id"]) for attempt in attempts)])
+        commits = tuple(commit for id in ids for commit in journal.commits_of(id))
     if not attempts and not commits:
         raise refusal(f"there is no request {request_id}", "See which there are: blendwright log --json")
     if json:
