@@ -25,6 +25,8 @@ class GeminiServer:
         self.received: list[Received] = []
         self.problems: list[str] = []
         self.closing = threading.Event()
+        self.asked = threading.Event()
+        """Somebody has asked something."""
         self._left = list(scenario.turns)
         self._lock = threading.Lock()
         self._http = _Http(("127.0.0.1", 0), _Handler)
@@ -42,6 +44,7 @@ class GeminiServer:
         """The next turn whose word the request has, with what was not expected about the request noted."""
         with self._lock:
             self.received.append(request)
+            self.asked.set()
             said = json.dumps(request.body)
             turn = next((turn for turn in self._left if turn.when is None or turn.when in said), None)
             expect: Mapping[str, Any] = {} if turn is None else turn.expect

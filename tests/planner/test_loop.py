@@ -17,7 +17,9 @@ from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.budget import Limits, Price
 from blendwright.planner.loop import Pursuit
 from blendwright.planner.port import Blocked, KeyRefused, PlanAnswer, PlanRequest, ServiceUnavailable, Truncated
+from blendwright.planner.proposal import Proposal
 from blendwright.planner.story import Story
+from blendwright.run.preview import Preview
 from engine import TRIALS, all_tools
 from planner.scripted import USAGE, Scripted, codes, first, op, plan, told
 
@@ -49,6 +51,10 @@ def pursue(opened: OpenScene, planner: Scripted, request: PlanRequest | None = N
     id = f"ask-{next(counter)}"
     options = {"preview": False, "sleep": Waits()} | options
     return asyncio.run(Pursuit(opened, planner, request or first(), id, **options).run())
+
+
+def declined(proposal: Proposal, shown: Preview | None) -> bool:
+    return False
 
 
 def named(prefix: str) -> tuple[str, str]:
@@ -165,7 +171,7 @@ def test_a_dry_run_changes_nothing(opened: OpenScene) -> None:
 def test_a_plan_that_a_person_declines_is_not_run_and_nobody_is_asked_again(opened: OpenScene) -> None:
     name, _ = named("Declined")
     planner = Scripted(plan(op("a", name=name)))
-    story = pursue(opened, planner, approve=lambda proposal, shown: False)
+    story = pursue(opened, planner, approve=declined)
     assert story.ending == "declined" and len(planner.heard) == 1 and objects(opened, name) == []
 
 
@@ -242,11 +248,13 @@ def test_a_service_that_goes_on_failing_is_reported_as_what_it_is(error: Any, ca
 
 def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(opened: OpenScene) -> None:
     name, _ = named("Room")
-    planner = Scripted(Truncated("cut off", reason="MAX_TOKENS", usage=USAGE, text="{"), plan(op("a", name=name)))
+    busy = ServiceUnavailable("busy", status=503)
+    cut = Truncated("cut off", reason="MAX_TOKENS", usage=USAGE, text="{")
+    planner = Scripted(busy, cut, plan(op("a", name=name)))
     story = pursue(opened, planner)
     assert story.ending == "done" and story.usage.total == 2 * USAGE.total, "what was cut off is paid for too"
-    first_room, second_room = (request.allowance.output_tokens for request in planner.heard)
-    assert second_room == 2 * first_room
+    usual, cut_off, wide = (request.allowance.output_tokens for request in planner.heard)
+    assert usual == cut_off and wide == 2 * usual
 
 
 def test_hostile_names_stay_data_in_the_repair_call(opened: OpenScene) -> None:

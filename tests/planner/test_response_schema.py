@@ -127,3 +127,51 @@ def test_tools_that_the_contract_rules_out_are_not_offered() -> None:
     assert "object.transform" in left
     assert not {"object.delete", "file.export"} & left.keys()
     assert all(set(tool.requires.capabilities) <= {"object_write", "scene_read"} for tool in left.values())
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        {"type": "object", "properties": {}, "additionalProperties": False},
+        {"type": "object", "properties": {"a": {"type": "string"}}},
+        {"type": "object", "additionalProperties": {"type": "number"}},
+        {"type": "array"},
+        {},
+    ],
+)
+def test_a_part_that_the_subset_has_no_words_for_is_packed_alone(inner: dict[str, Any]) -> None:
+    assert reduced(inner) is None
+    known = {"type": "integer", "minimum": 3}
+    whole = {"type": "object", "properties": {"a": inner, "b": known}, "required": ["a"], "additionalProperties": False}
+    assert reduced(whole) == {
+        "type": "object",
+        "properties": {"a_json": {"type": "string"}, "b": {"type": "integer"}},
+        "required": ["a_json"],
+    }
+
+
+def test_constants_bounds_and_references_become_what_the_subset_knows() -> None:
+    kinds = {"oneOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "discriminator": {"propertyName": "t"}}
+    schema = {
+        "$defs": {"A": {"type": "object", "properties": {"t": {"const": "A"}}, "additionalProperties": False}},
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "kind": kinds,
+            "at": {"type": "array", "prefixItems": [{"type": "number"}] * 3, "minItems": 3, "maxItems": 3},
+            "maybe": {"anyOf": [{"type": "integer", "maximum": 9}, {"type": "null"}], "default": None},
+            "flag": {"const": True},
+        },
+        "required": ["kind"],
+    }
+    a: dict[str, Any] = {"type": "object", "properties": {"t": {"type": "string", "enum": ["A"]}}, "required": []}
+    assert reduced(schema) == {
+        "type": "object",
+        "properties": {
+            "kind": {"anyOf": [a, {"type": "null"}]},
+            "at": {"type": "array", "items": {"type": "number"}},
+            "maybe": {"type": "integer"},
+            "flag": {"type": "boolean"},
+        },
+        "required": ["kind"],
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rich.table import Table
 from rich.text import Text
 
 from blendwright.app.past import looking
@@ -17,7 +16,10 @@ STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 def tell_story(workspace: str, request_id: str, json: bool) -> int:
     """Raises Refusal for a request that nobody made here."""
     with looking(workspace) as journal:
-        attempts, commits = journal.attempts(request_id), journal.commits_of(request_id)
+        attempts = journal.attempts(request_id)
+        # Rounds of a plan that says that it is not done run under ids of their own.
+        ids = dict.fromkeys([request_id, *(str(attempt.outcome["request_id"]) for attempt in attempts)])
+        commits = tuple(commit for id in ids for commit in journal.commits_of(id))
     if not attempts and not commits:
         raise refusal(f"there is no request {request_id}", "See which there are: blendwright log --json")
     if json:
@@ -48,21 +50,12 @@ def _show(attempts: tuple[Attempt, ...], commits: tuple[Commit, ...]) -> None:
     out = console()
     if attempts:
         out.print(Text(attempts[0].asked, style="bold"))
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for attempt in attempts:
-        status = str(attempt.outcome["status"])
-        table.add_row(
-            Text(f"attempt {attempt.number}"),
-            Text(attempt.timestamp[:19]),
-            Text(attempt.model),
-            Text(f"{attempt.usage.get('total', 0)} tokens"),
-            Text(f"prompt {attempt.prompt_hash[:12]}", style="dim"),
-            Text(status, style=STYLES.get(status, "yellow")),
-            Text(f"{attempt.outcome['stage']}: {attempt.outcome['message']}".removesuffix(": ")),
-        )
+        status, spent = str(attempt.outcome["status"]), f"{attempt.usage.get('total', 0)} tokens"
+        about = f"{attempt.timestamp[:19]}  {attempt.model}  {spent}  prompt {attempt.prompt_hash[:12]}"
+        out.print(Text(f"attempt {attempt.number}  ", style="bold").append(about, style="dim"))
+        became = f"{attempt.outcome['stage']} {attempt.outcome['message']}".rstrip()
+        out.print(Text(f"  {status}  ", style=STYLES.get(status, "yellow")).append(became, style="default"))
     for commit in commits:
-        table.add_row(
-            Text(f"commit {commit.number}", style="bold"), Text(commit.timestamp[:19]), Text(commit.tool),
-            Text(commit.operation_id[:40]), Text(commit.hash_after[-12:], style="dim"),
-        )  # fmt: skip
-    out.print(table)
+        about = f"{commit.timestamp[:19]}  {commit.tool}  {commit.operation_id}  {commit.hash_after[-12:]}"
+        out.print(Text(f"commit {commit.number}  ", style="bold").append(about, style="default"))

@@ -37,7 +37,7 @@ async def ask(planner: Planner, request: PlanRequest, meter: Meter, failed: Fail
         except PlannerError as error:
             if isinstance(error, NoAnswer):
                 meter.spend(error.usage)
-            wait = _wait(error, retry, meter)
+            wait = _wait(error, retry, meter, widened=times > 1)
             failed(asked, error, wait)
             if wait is None:
                 raise
@@ -51,13 +51,13 @@ async def ask(planner: Planner, request: PlanRequest, meter: Meter, failed: Fail
     raise AssertionError("the last retry returns or raises")
 
 
-def _wait(error: PlannerError, retry: int, meter: Meter) -> float | None:
+def _wait(error: PlannerError, retry: int, meter: Meter, *, widened: bool) -> float | None:
     """How long to wait before the same is asked again; None when that would be of no use, or over the limits."""
     if retry >= meter.limits.retries or meter.exhausted():
         return None
     if isinstance(error, Truncated):
         # With more room, once: a model that does not come to an end is not to be paid for twice.
-        return 0.0 if retry == 0 else None
+        return None if widened else 0.0
     if not isinstance(error, ServiceUnavailable):
         return None
     wait = error.retry_after if error.retry_after is not None else min(LONGEST_WAIT, FIRST_WAIT * 2**retry)

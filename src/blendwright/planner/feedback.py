@@ -27,12 +27,15 @@ WHAT_HAPPENED: dict[Stage, str] = {
     "validation": "Your plan breaks its contract, so that nothing of it was run.",
     "preview": "Your plan was tried on a copy of the scene and failed there. The scene itself is as it was.",
     "execution": "Your plan was run and failed.",
-    "gates": "Your plan was run, and what it made is not finished.",
+    "gates": "Your plan was run and is kept. It said itself that it is not done.",
 }
 RULES = """Answer with the whole plan again, as one JSON document and nothing else.
 Make the smallest change that cures this. Leave every operation that is not at fault as it is, with the same id.
 Operations listed as committed are done: repeat them exactly as they are listed, and they are skipped.
 To change what they made, add operations."""
+
+GO_ON = """Answer with a plan of further steps, as one JSON document and nothing else. Use ids that you have not used before.
+Say that it is done only when it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,11 @@ class Wrong:
 def repair_turns(text: str, wrong: Wrong, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
     """The model's last answer, and what became of it."""
     told = wrong.to_json() | {"committed": [dict(item) for item in committed]}
-    parts = (WHAT_HAPPENED[wrong.stage], f"<data failure>\n{_sealed(told)}\n</data failure>", RULES)
+    parts = (
+        WHAT_HAPPENED[wrong.stage],
+        f"<data failure>\n{_sealed(told)}\n</data failure>",
+        GO_ON if wrong.stage == "gates" else RULES,
+    )
     echo = text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO]
     return Turn("model", echo or "(nothing)"), Turn("user", "\n\n".join(parts))
 

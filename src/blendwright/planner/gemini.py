@@ -116,18 +116,15 @@ class GeminiPlanner:
         from google import genai
         from google.genai import errors
 
+        client = genai.Client(
+            api_key=self._key, vertexai=False, http_options=self._http_options(request.allowance.seconds)
+        )
         trouble: PlannerError
         try:
-            async with asyncio.timeout(request.allowance.seconds):
-                client = genai.Client(
-                    api_key=self._key, vertexai=False, http_options=self._http_options(request.allowance.seconds)
+            async with asyncio.timeout(request.allowance.seconds), client.aio as service:
+                return await service.models.generate_content(
+                    model=self.model, contents=_contents(request.turns), config=self._config(request, schema)
                 )
-                try:
-                    return await client.aio.models.generate_content(
-                        model=self.model, contents=_contents(request.turns), config=self._config(request, schema)
-                    )
-                finally:
-                    await client.aio.aclose()
         except errors.APIError as error:
             trouble = read_refusal(error, self.model, shape, self._key)
         except (TimeoutError, httpx2.TimeoutException):

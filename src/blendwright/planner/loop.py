@@ -86,6 +86,7 @@ class Pursuit:
         self._shown: Preview | None = None
         self._report: RunReport | None = None
         self._prompt_hash = ""
+        self._plan_id = request_id
 
     async def run(self) -> Story:
         """To the end of the story; raises nothing but what makes the workspace unusable."""
@@ -124,6 +125,9 @@ class Pursuit:
             fault = (wrong.signature, digest(answer.text))
             if wrong.stage != "gates" and (wrong.signature == before or fault in self._seen):
                 return self._story("gave_up", f"the same fault came back unchanged: {wrong.message}")
+            if wrong.stage == "gates":
+                # What is kept is judged again with what follows, under the same name: the next round is a request of its own.
+                self._plan_id = f"{self._request_id}.{number + 1}"
             before = wrong.signature
             self._seen.add(fault)
             told = repair_turns(answer.text, wrong, tuple(self._committed.values()))
@@ -156,7 +160,7 @@ class Pursuit:
         return self._story(ending, reason)
 
     def _judge(self, answer: PlanAnswer) -> Wrong | tuple[Stage, Ending, str]:
-        read = read_answer(answer.text, self._first.dialect, self._request_id, tuple(self._committed.values()))
+        read = read_answer(answer.text, self._first.dialect, self._plan_id, tuple(self._committed.values()))
         if not isinstance(read, Proposal):
             return Wrong("reading", read)
         self._proposal, self._shown = read, None
@@ -224,7 +228,7 @@ class Pursuit:
         journal = self._opened.journal
         number = len(journal.attempts(self._request_id)) + 1
         self._tried.append(Tried(number, stage, message, usage, model, self._prompt_hash))
-        outcome = {**details, "stage": stage, "status": status, "message": message}
+        outcome = {**details, "stage": stage, "status": status, "message": message, "request_id": self._plan_id}
         asked = self._first.request
         journal.record_attempt(
             NewAttempt(self._request_id, number, asked, self._prompt_hash, model, usage.to_json(), text, outcome)

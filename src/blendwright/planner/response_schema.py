@@ -20,7 +20,7 @@ from blendwright.contracts.tool import AnyTool
 from blendwright.planner.port import ResponseSchema
 
 # Parts of a schema (every property, item and alternative counts) that one answer's form may have. Services compile schemas into
-# automata and refuse big ones without saying where the border is; this has a margin to what is known to be refused.
+# automata and refuse big ones, without publishing where the border is: this bound is ours, and what is refused is asked again packed.
 MOST_PARTS = 600
 PACKED = "_json"
 LEVELS = [level.value for level in SafetyLevel]

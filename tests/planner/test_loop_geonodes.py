@@ -1,0 +1,82 @@
+"""The loop in the geonodes dialect: done only when the gates pass."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import blendwright
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.plans import FORMATS
+from blendwright.planner.briefing import brief
+from blendwright.planner.loop import Pursuit
+from blendwright.planner.story import Story
+from blendwright.values.errors import Refusal
+from planner.scripted import Scripted, told
+
+BUILT = "geonodes" in FORMATS
+BODY = {"op": "create_node", "node_id": "body", "bl_idname": "GeometryNodeMeshCylinder"}
+OUT = {
+    "op": "link",
+    "from": {"node_id": "body", "socket": "Mesh"},
+    "to": {"node_id": "group_output", "socket": "Geometry"},
+}
+CUT = {
+    "op": "link",
+    "from": {"node_id": "group_input", "socket": "Geometry"},
+    "to": {"node_id": "group_output", "socket": "Geometry"},
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenScene]:
+    with blendwright.open(tmp_path_factory.mktemp("nodes") / "workspace", spare=False) as opened:
+        yield opened
+
+
+def nodes(name: str, *operations: dict[str, Any], id: str = "s1", done: bool = True) -> dict[str, Any]:
+    target = {
+        "object_name": name,
+        "modifier_name": "Build",
+        "node_group_name": f"GN_{name}",
+        "allow_create_object": True,
+    }
+    step = {"id": id, "type": "NODE_TREE", "payload": {"target": target, "operations": list(operations)}}
+    return {"version": "1.0", "steps": [step], "done": done, "final_message": "built"}
+
+
+def pursue(opened: OpenScene, planner: Scripted, id: str) -> Story:
+    first = brief(opened, "a tower of geometry nodes", "geonodes", id)
+    return asyncio.run(Pursuit(opened, planner, first, id, preview=False).run())
+
+
+@pytest.mark.skipif(BUILT, reason="the geonodes dialect is there")
+def test_a_dialect_that_is_not_built_is_refused_before_anyone_is_asked(opened: OpenScene) -> None:
+    planner = Scripted(nodes("Tower", BODY, OUT))
+    with pytest.raises(Refusal, match="not built"):
+        pursue(opened, planner, "n0")
+    assert planner.heard == []
+
+
+@pytest.mark.skipif(not BUILT, reason="the geonodes dialect is not built yet")
+def test_a_gate_that_fails_is_told_with_its_envelope_and_repaired(opened: OpenScene) -> None:
+    # An empty object passed through: there is nothing to see.
+    planner = Scripted(nodes("Tower", BODY, CUT), nodes("Tower", BODY, OUT))
+    story = pursue(opened, planner, "n1")
+    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    failure = told(planner.heard[1])["failure"]
+    assert failure["status"] == "rolled_back" and failure["done"] is False
+    assert failure["gates"]["failed_gates"] == ["NON_EMPTY_GEOMETRY"]
+    gates = opened.outcome("geonodes.gates", {"object_name": "Tower"})
+    assert gates.ok and gates.result is not None and gates.result["success"]
+
+
+@pytest.mark.skipif(not BUILT, reason="the geonodes dialect is not built yet")
+def test_a_plan_that_says_it_is_not_done_asks_for_another_round(opened: OpenScene) -> None:
+    planner = Scripted(nodes("Mast", BODY, done=False), nodes("Mast", OUT, id="s2"))
+    story = pursue(opened, planner, "n2")
+    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    assert told(planner.heard[1])["failure"]["status"] == "continue"

@@ -1,0 +1,135 @@
+"""Anthropic and OpenAI-compatible services by the port, each through its official SDK and a server that speaks its protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import traceback
+from typing import Any
+
+import pytest
+
+from blendwright.planner.port import (
+    Allowance,
+    Blocked,
+    KeyMissing,
+    KeyRefused,
+    NoAnswer,
+    PlanAnswer,
+    PlannerError,
+    PlanRequest,
+    ResponseSchema,
+    ServiceRefused,
+    ServiceUnavailable,
+    Truncated,
+    Turn,
+)
+from blendwright.planner.providers import Provider, planner_of
+from planner.local_services import KEY, LocalService, local_service
+
+SERVICES: tuple[Provider, ...] = ("anthropic", "openai")
+KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
+SCHEMA = ResponseSchema({"type": "object", "properties": {"strict": {"type": "string"}}}, {"type": "object"})
+TURNS = (Turn("user", "a box"), Turn("model", "{}"), Turn("user", "no"))
+
+
+def asked(service: LocalService, provider: Provider, *, seconds: float = 30.0, key: str = KEY) -> PlanAnswer:
+    base_url = service.url + ("/v1" if provider == "openai" else "")
+    environment = dict.fromkeys(KEYS, key)
+    planner = planner_of(provider, model="m-1", base_url=base_url, environment=environment)
+    request = PlanRequest("a box", "operations", "You plan.", TURNS, SCHEMA, allowance=Allowance(1234, seconds))
+    return asyncio.run(planner.plan(request))
+
+
+def form(body: dict[str, Any]) -> Any:
+    """The schema of a request, in either protocol."""
+    if body["path"] == "/v1/messages":
+        return body.get("output_config", {}).get("format", {}).get("schema")
+    return body.get("response_format", {}).get("json_schema", {}).get("schema")
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+def test_an_answer_comes_with_its_usage_and_the_request_is_complete(provider: Provider) -> None:
+    with local_service('{"operations": []}') as service:
+        answer = asked(service, provider)
+    assert (answer.text, answer.model, answer.shape) == ('{"operations": []}', "m-1", "strict")
+    assert (answer.usage.prompt_tokens, answer.usage.output_tokens, answer.usage.total) == (11, 7, 18)
+    (body,) = service.received
+    assert form(body) == SCHEMA.strict and body["model"] == "m-1"
+    assert 1234 in (body.get("max_tokens"), body.get("max_completion_tokens"))
+    said = [(turn["role"], turn["content"]) for turn in body["messages"] if turn["role"] != "system"]
+    assert said == [("user", "a box"), ("assistant", "{}"), ("user", "no")]
+    assert "You plan." in json.dumps(body) and KEY not in json.dumps(body)
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+def test_a_schema_that_is_refused_is_loosened_step_by_step(provider: Provider) -> None:
+    with local_service(400, '{"operations": [{"args_json": "{\\"a\\": 1}"}]}') as service:
+        answer = asked(service, provider)
+    assert answer.shape == "packed" and json.loads(answer.text) == {"operations": [{"args": {"a": 1}}]}
+    with local_service(400, 400, "{}") as service:
+        assert asked(service, provider).shape == "none"
+    assert [form(body) for body in service.received] == [SCHEMA.strict, SCHEMA.packed, None]
+    with local_service(400, 400, 400) as service, pytest.raises(ServiceRefused):
+        asked(service, provider)
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (429, ServiceUnavailable),
+        (503, ServiceUnavailable),
+        (500, ServiceUnavailable),
+        (404, ServiceRefused),
+        (403, KeyRefused),
+        ({"text": '{"oper', "finish": "max_tokens"}, Truncated),
+        ({"text": "", "finish": "refusal"}, Blocked),
+        ({}, NoAnswer),
+    ],
+)
+def test_every_failure_is_what_it_is_and_holds_no_key(
+    provider: Provider, answer: Any, error: type[PlannerError]
+) -> None:
+    with local_service(answer) as service, pytest.raises(error) as caught:
+        asked(service, provider)
+    assert len(service.received) == 1, "retries are the loop's"
+    trace = "".join(traceback.format_exception(caught.value))
+    assert KEY not in trace + str(caught.value.details) and caught.value.__cause__ is None
+    if answer == 429:
+        assert isinstance(caught.value, ServiceUnavailable) and caught.value.retry_after == 3.0
+    if isinstance(caught.value, NoAnswer):
+        assert caught.value.usage.total == 18, "what was not answered is paid for too"
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+def test_silence_a_wrong_key_and_nobody_there_are_told_apart(provider: Provider) -> None:
+    with local_service("silence") as service, pytest.raises(ServiceUnavailable, match=r"within 0\.2 seconds"):
+        asked(service, provider, seconds=0.2)
+    with local_service() as service, pytest.raises(KeyRefused) as caught:
+        asked(service, provider, key="wrong-key-987")
+    assert "wrong-key-987" not in caught.value.message
+    with pytest.raises(ServiceUnavailable, match="cannot be reached"):
+        asked(service, provider)
+
+
+@pytest.mark.parametrize("provider", [*SERVICES, "gemini"])
+def test_without_a_key_it_says_which_one_to_set(provider: Provider) -> None:
+    with pytest.raises(KeyMissing) as caught:
+        planner_of(provider, environment={})
+    assert "_API_KEY" in (caught.value.cure or "")
+
+
+def test_a_local_server_needs_no_key() -> None:
+    assert planner_of("openai", model="local", base_url="http://127.0.0.1:1/v1", environment={}).model == "local"
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+def test_an_sdk_that_is_not_installed_is_named_with_its_extra(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, provider, None)
+    with local_service() as service, pytest.raises(ServiceRefused) as caught:
+        asked(service, provider)
+    assert f"blendwright[{provider}]" in (caught.value.cure or "")
