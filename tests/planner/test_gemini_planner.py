@@ -249,6 +249,21 @@ def test_without_a_key_the_message_says_how_to_get_one() -> None:
     assert "GEMINI_API_KEY" in str(raised.value.cure)
 
 
+@pytest.mark.parametrize("key", ["schl\u00fcssel", "two words", "two\nlines"])
+def test_what_cannot_be_a_key_is_refused_before_anything_is_sent(key: str) -> None:
+    with pytest.raises(KeyRefused) as raised:
+        GeminiPlanner(GeminiSettings(SecretStr(key)))
+    assert key not in str(raised.value)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "http://[", "ftp://localhost/", "http://a b/"])
+def test_an_address_that_is_none_is_unavailable(url: str) -> None:
+    asked = GeminiPlanner(GeminiSettings(SecretStr(KEY), base_url=url, tries=1))
+    with pytest.raises(ServiceUnavailable) as raised:
+        asyncio.run(asked.plan(REQUEST))
+    assert "base URL" in str(raised.value.cure)
+
+
 def test_key_model_and_address_come_from_the_environment() -> None:
     given = {"GOOGLE_API_KEY": "k2", "BLENDWRIGHT_GEMINI_MODEL": "m", "GOOGLE_GEMINI_BASE_URL": "http://h"}
     settings = GeminiSettings.from_environment(given)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -18,6 +19,7 @@ from blendwright.planner.forms import in_some_form
 from blendwright.planner.gemini_answers import read_answer, read_refusal
 from blendwright.planner.port import (
     KeyMissing,
+    KeyRefused,
     PlanAnswer,
     PlannerError,
     PlanRequest,
@@ -86,6 +88,8 @@ class GeminiPlanner:
             raise KeyMissing("there is no key for Gemini", cure=cure)
         self._settings = settings
         self._key = settings.api_key.get_secret_value()
+        if not re.fullmatch(r"[!-~]+", self._key):
+            raise KeyRefused("the key for Gemini has characters that no key has", cure=f"Check {KEYS[0]}.")
         self._refused_schemas: set[str] = set()
 
     @property
@@ -132,7 +136,7 @@ class GeminiPlanner:
                 f"Gemini did not answer within {request.allowance.seconds:g} seconds",
                 cure="Try again, or allow more time.",
             )
-        except (OSError, httpx2.HTTPError) as error:
+        except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
             words = in_short(error, self._key) or type(error).__name__
             trouble = ServiceUnavailable(
                 f"Gemini cannot be reached: {words}", cure="Check the network and the base URL."
