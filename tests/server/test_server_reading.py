@@ -102,7 +102,7 @@ def test_templates_are_completed(house: House, era: Era) -> None:
         return found.completion, nothing.completion
 
     found, nothing = talk(house, era, script)
-    assert found.values == ["mesh.create", "mesh.create_primitive"]
+    assert found.values == ["mesh.create", "mesh.create_backdrop", "mesh.create_primitive"]
     assert nothing.values == []
 
 
