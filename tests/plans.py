@@ -80,3 +80,47 @@ def valid(plan: Plan) -> ValidPlan:
     found = checked(plan)
     assert isinstance(found, ValidPlan), found
     return found
+
+
+# The example of the geonodes protocol, its code with real line breaks.
+GEONODES_EXAMPLE: dict[str, Any] = {
+    "version": "1.0",
+    "steps": [
+        {
+            "id": "step_1",
+            "type": "NODE_TREE",
+            "description": "Create a simple scatter setup",
+            "payload": {
+                "target": {
+                    "object_name": "Plane",
+                    "modifier_name": "GeometryNodes",
+                    "node_group_name": "GN_Scatter",
+                },
+                "operations": [],
+            },
+        },
+        {
+            "id": "step_2",
+            "type": "GN_OPS",
+            "description": "Apply deterministic graph cleanup and final link checks",
+            "payload": {
+                "v": 1,
+                "target": {"object_name": "Plane", "modifier_name": "GeometryNodes"},
+                "ops": [{"op": "cleanup_unused"}],
+            },
+        },
+        {
+            "id": "step_3",
+            "type": "PYTHON",
+            "description": "Frame viewport on target object",
+            "payload": {
+                "mode": "safe",
+                "timeout_ms": 3000,
+                "code": "import bpy\nobj=bpy.data.objects.get('Plane')\nprint(obj.name if obj else 'missing')",
+            },
+        },
+    ],
+    "done": True,
+    "final_message": "Created scatter graph scaffold, normalized links, and ran scene helper script.",
+    "meta": {"requires_gate_verification": True},
+}

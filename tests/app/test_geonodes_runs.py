@@ -13,6 +13,7 @@ from blendwright.app.plans import render
 from blendwright.cli.run import exit_code
 from blendwright.contracts.published import schema
 from blendwright.values.plan import Boundary
+from plans import GEONODES_EXAMPLE as EXAMPLE
 from plans import geonodes_plan, patch_step, tree_step
 
 THROUGH = ({"node_id": "group_input", "socket": "Geometry"}, {"node_id": "group_output", "socket": "Geometry"})
@@ -156,3 +157,22 @@ def test_a_preview_changes_nothing(opened: blendwright.OpenScene, plane: str) ->
     before = opened.hash
     shown = opened.preview(geonodes_plan(tree_step("one", object_name=plane, node_group_name=plane)))
     assert shown.ok and opened.hash == before
+
+
+@pytest.mark.proves("GN-PLAN-04")
+def test_the_example_of_the_protocol_runs_with_its_code_and_its_printed_form_is_told_what_is_wrong(
+    opened: blendwright.OpenScene,
+) -> None:
+    """As printed, the code has a backslash and an n where its lines end, which is no Python."""
+    assert opened.call("mesh.create_primitive", kind="plane", name="Plane").ok
+    result = run(opened, EXAMPLE)
+    assert (result["status"], result["done"]) == ("done", True)
+    assert result["steps"][2]["output"]["output"] == "Plane\n"
+    printed = copy.deepcopy(EXAMPLE)
+    printed["steps"][2]["payload"]["code"] = printed["steps"][2]["payload"]["code"].replace("\n", "\\n")
+    before = opened.hash
+    report = opened.run(printed)
+    assert report.status == "refused" and opened.hash == before
+    (finding,) = report.all_findings()
+    assert finding.pointer == "/steps/2/payload/code"
+    assert "line breaks" in (finding.cure or "")

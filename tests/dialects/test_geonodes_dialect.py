@@ -24,52 +24,10 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
-from plans import codes, geonodes_plan, patch_step, python_step, tree_step
+from plans import GEONODES_EXAMPLE, codes, geonodes_plan, patch_step, python_step, tree_step
+
 
 # The example of the protocol.
-EXAMPLE: dict[str, Any] = {
-    "version": "1.0",
-    "steps": [
-        {
-            "id": "step_1",
-            "type": "NODE_TREE",
-            "description": "Create a simple scatter setup",
-            "payload": {
-                "target": {
-                    "object_name": "Plane",
-                    "modifier_name": "GeometryNodes",
-                    "node_group_name": "GN_Scatter",
-                },
-                "operations": [],
-            },
-        },
-        {
-            "id": "step_2",
-            "type": "GN_OPS",
-            "description": "Apply deterministic graph cleanup and final link checks",
-            "payload": {
-                "v": 1,
-                "target": {"object_name": "Plane", "modifier_name": "GeometryNodes"},
-                "ops": [{"op": "cleanup_unused"}],
-            },
-        },
-        {
-            "id": "step_3",
-            "type": "PYTHON",
-            "description": "Frame viewport on target object",
-            "payload": {
-                "mode": "safe",
-                "timeout_ms": 3000,
-                "code": "import bpy\nobj=bpy.data.objects.get('Plane')\nprint(obj.name if obj else 'missing')",
-            },
-        },
-    ],
-    "done": True,
-    "final_message": "Created scatter graph scaffold, normalized links, and ran scene helper script.",
-    "meta": {"requires_gate_verification": True},
-}
-
-
 def parsed(*steps: dict[str, Any], **fields: Any) -> Plan:
     return geonodes.parse(geonodes_plan(*steps, **fields))
 
@@ -80,12 +38,12 @@ def told(plan: Plan) -> list[tuple[str, str]]:
 
 @pytest.mark.proves("GN-PLAN-01", "GN-PLAN-04", "GN-STEP-01")
 def test_the_example_of_the_protocol_is_a_plan_of_it() -> None:
-    plan = geonodes.parse(EXAMPLE)
+    plan = geonodes.parse(GEONODES_EXAMPLE)
     assert plan.findings == ()
     assert [operation.tool for operation in plan.operations] == [
         "geonodes.node_tree", "geonodes.patch", "python.run", "geonodes.verify",
     ]  # fmt: skip
-    jsonschema_rs.validate(schema("geonodes_plan.v1"), EXAMPLE)
+    jsonschema_rs.validate(schema("geonodes_plan.v1"), GEONODES_EXAMPLE)
 
 
 @pytest.mark.proves("GN-STEP-03")
@@ -128,11 +86,11 @@ def test_without_a_tree_there_are_no_gates(steps: tuple[dict[str, Any], ...]) ->
 
 
 def test_the_request_id_is_the_hash_of_the_plan_unless_one_is_given() -> None:
-    plan = geonodes.parse(EXAMPLE)
+    plan = geonodes.parse(GEONODES_EXAMPLE)
     assert len(plan.request_id) == 64
-    assert geonodes.parse(copy.deepcopy(EXAMPLE)).request_id == plan.request_id
-    assert geonodes.parse({**EXAMPLE, "final_message": "Other."}).request_id != plan.request_id
-    assert geonodes.parse(EXAMPLE, request_id="mine").request_id == "mine"
+    assert geonodes.parse(copy.deepcopy(GEONODES_EXAMPLE)).request_id == plan.request_id
+    assert geonodes.parse({**GEONODES_EXAMPLE, "final_message": "Other."}).request_id != plan.request_id
+    assert geonodes.parse(GEONODES_EXAMPLE, request_id="mine").request_id == "mine"
 
 
 @pytest.mark.proves("GN-PLAN-02")
