@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def attempt(number: int, request: str = "r") -> NewAttempt:
-    outcome: dict[str, Any] = {"stage": "validation", "status": "failed", "findings": []}
+    outcome = {"stage": "validation", "status": "failed"}
     return NewAttempt(request, number, "a box", "0" * 64, "model-x", {"total": 7}, '{"operations": []}', outcome)
 
 
