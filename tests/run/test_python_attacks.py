@@ -88,7 +88,8 @@ def succeeded(text: str) -> list[str]:
 
 def stopped(engine: Engine, code: str, faults: set[Fault]) -> str:
     before, head = engine.scene.hash, engine.head().number
-    outcome = engine.call("python.run", {"code": code, "timeout_ms": 15_000 if "while" not in code else 4000})
+    milliseconds = 3000 if Fault.TOOL_TIMEOUT in faults else 25_000
+    outcome = engine.call("python.run", {"code": code, "timeout_ms": milliseconds})
     assert outcome.fault in faults, (outcome.fault, outcome.message, outcome.result)
     assert (engine.scene.hash, engine.head().number) == (before, head)
     assert engine.full_hash() == before
