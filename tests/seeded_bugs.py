@@ -137,15 +137,15 @@ BUGS = (
     Bug(
         "a failed plan that is kept whole is not taken back",
         "run/runner.py",
-        "        self._journal.roll_back(boundary, failures)\n        crash_points.reach",
-        "        self._ledger.write(failures, keeps=boundary)\n        crash_points.reach",
+        "        written = self._journal.roll_back(boundary, failures)\n        crash_points.reach",
+        "        written = self._journal.commit(failures, keeps=boundary)\n        crash_points.reach",
         "tests/run/test_runner.py",
         "taken_back_by_a_failure",
     ),
     Bug(
         "a boundary stays open when the run gives up",
         "run/runner.py",
-        "                if boundary is not None:\n                    self._give_up(boundary, pipeline.failures)\n",
+        "            if boundary is not None:\n                self._give_up(boundary, pipeline.failures)\n",
         "",
         "tests/run/test_runner.py",
         "no_blender_can_be_had",

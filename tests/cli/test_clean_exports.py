@@ -23,7 +23,7 @@ def test_export_and_run_export_write_clean_files_and_say_so(stage: Stage, tmp_pa
     shell = Shell(tmp_path)
     plan = ("run", "plan.json", "--scene", "hostile.blend", "--export", "run.blend", "--json")
     document = shell(*plan, code=0).document
-    assert cleaned(document["export"]) == expected
+    assert cleaned(document["report"]["export"]) == expected
     written = shell("export", "exported.blend", "--json", code=0).document
     assert (
         cleaned(written) == expected

@@ -109,7 +109,7 @@ def run(
         ok = report.ok and all(outcome.ok for outcome in extra)
         exported = {} if export is None or not extra else {"export": extra[0].result}
         print_json(
-            {"dialect": report.dialect, "ok": ok, "result": render(report), "report": report.to_json(), **exported}
+            {"dialect": report.dialect, "ok": ok, "result": render(report), "report": {**report.to_json(), **exported}}
         )
     else:
         _show(report)
