@@ -36,6 +36,9 @@ def assert_holds(workspace: Path, told: list[list[str]], undisturbed: dict[str, 
     db: Any = apsw.Connection(str(workspace / "journal.db"), apsw.SQLITE_OPEN_READONLY)
     gone = {number for (number,) in db.execute("SELECT number FROM rolled_back")}
     rows = list(db.execute("SELECT number, request_id, operation_id, tool, hash_after FROM commits"))
+    # What a plan that is kept whole had done when it was broken off: whoever opens the workspace next takes it back first.
+    for request, base in db.execute("SELECT request_id, base FROM boundaries WHERE state = 'open'"):
+        gone |= {number for number, of, *_ in rows if of == request and number > base}
     moves = {(kind, target) for kind, target in db.execute("SELECT kind, to_commit FROM head_moves")}
     db.close()
     standing = {(request, id): hash for number, request, id, _, hash in rows if number not in gone}

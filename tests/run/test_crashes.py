@@ -57,7 +57,12 @@ QUICK = {(point, BY_DEATH[place % 2]) for place, point in enumerate(ALL)}
 FIRST, LAST, RESCUE = ("baseline.",), ("save.staged", "save.recorded", "close.saved"), ("rescue.",)
 # No worker lives there.
 WITHOUT_WORKER = ("recovery.", "close.workers_ended")
-LOSSES = [point for point in ALL if not point.startswith((*FIRST, *LAST, *RESCUE, *WITHOUT_WORKER))]
+# A core that has just rebuilt its scene may have nothing to save a second time.
+LOSSES = [
+    point
+    for point in ALL
+    if not point.startswith((*FIRST, *LAST, *RESCUE, *WITHOUT_WORKER)) and point != "save.written:2"
+]
 SOME_LOSSES = ["baseline.committed:1", *LOSSES[::4], "save.staged:1"]
 OTHER_LOSSES = [
     ["baseline.before_commit:1", *(point for point in LOSSES if point not in SOME_LOSSES), "save.recorded:1"],
