@@ -150,7 +150,12 @@ DEMANDS: dict[str, Demand] = {
     "safe Python": Demand(
         CATALOGUE["python.run"],
         {"code": "pass"},
-        {**ELSEWHERE, "unconfined": ("5.0 unconfined",), "determinism": ("deterministic demanded",)},
+        {
+            **ELSEWHERE,
+            "unconfined": ("5.0 unconfined",),
+            "determinism": ("deterministic demanded",),
+            "python_code": ("little code",),
+        },
     ),
     "code of 101 characters": Demand(
         CATALOGUE["python.run"],

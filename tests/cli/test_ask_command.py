@@ -87,6 +87,7 @@ def test_a_story_from_words_to_picture_with_everything_that_can_go_wrong(
     assert [file for file in files if KEY.encode() in file.read_bytes()] == []
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_the_plan_as_a_tree_and_changes_nothing(shell: Shell, with_key: pytest.MonkeyPatch) -> None:
     with serving(table(op("leg", "mesh.create_primitive", "top", name="Leg [bold]one[/bold]", size=0.2))) as server:
         use(with_key, server)
@@ -107,6 +108,7 @@ def test_a_service_that_refuses_the_key_is_no_mistake_of_the_model(shell: Shell,
     assert "wrong-key-4711" not in ran.out + ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("said", "code"), [("y\n", 0), ("n\n", 2)])
 def test_a_person_at_a_terminal_is_asked(said: str, code: int, tmp_path: Path, with_key: pytest.MonkeyPatch) -> None:
     with serving(table()) as server:
@@ -132,6 +134,7 @@ def test_an_interruption_ends_it_cleanly_while_the_service_is_silent(
     assert json.loads(out)["ending"] == "interrupted" and b"Traceback" not in err
 
 
+@pytest.mark.slow
 def test_eval_measures_by_the_shipped_requests(shell: Shell, with_key: pytest.MonkeyPatch) -> None:
     folder = REPOSITORY / "examples" / "requests"
     solution = json.loads((folder / "one-cube.json").read_text())["solution"]

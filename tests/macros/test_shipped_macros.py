@@ -100,6 +100,7 @@ def test_every_macro_is_taken_back_as_it_declares(engine: Engine, name: str) -> 
     assert engine.full_hash() == engine.scene.hash
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_a_macro_is_called_and_previewed_from_the_command_line(tmp_path_factory: pytest.TempPathFactory) -> None:
     _call_and_preview(Shell(tmp_path_factory.mktemp("shell")), "look.color")

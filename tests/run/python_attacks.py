@@ -104,12 +104,12 @@ ENDED: dict[str, tuple[str, set[Fault]]] = {
     ),
     # ---- the wire
     "write_junk_to_the_core": (
-        "import os\nfor fd in range(3, 30):\n    try:\n        os.write(fd, b'\\xff' * 64)\n    except OSError:\n        pass",
+        "import os\nfor fd in range(3, 1024):\n    try:\n        os.write(fd, b'\\xff' * 64)\n    except OSError:\n        pass",
         {Fault.WORKER_LOST},
     ),
     "answer_for_somebody_else": (
         "import os, json\nbody = json.dumps({'id': 4, 'result': {'ok': True}}).encode()\n"
-        "for fd in range(3, 30):\n    try:\n        os.write(fd, len(body).to_bytes(4, 'big') + body)\n    except OSError:\n        pass",
+        "for fd in range(3, 1024):\n    try:\n        os.write(fd, len(body).to_bytes(4, 'big') + body)\n    except OSError:\n        pass",
         {Fault.WORKER_LOST},
     ),
     "answer_with_nonsense": (

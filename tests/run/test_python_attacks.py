@@ -29,8 +29,7 @@ LONG_CODE = Policy(limits=Limits(python_code_chars=1_000_000))
 SECRET_OF_THE_CORE = "hush-from-the-environment"
 # One of each sort is enough while working; the rest are tried with the slow tests.
 QUICK = {
-    "leave_a_registered_text", "leave_a_scripted_driver", "leave_a_linked_library", "leave_half_a_scene", "write_junk_to_the_core",
-    "kill_itself", "take_all_memory", "fill_the_disk_without_a_name", "fork_without_end",
+    "leave_a_registered_text", "leave_a_linked_library", "write_junk_to_the_core", "kill_itself", "fork_without_end",
 }  # fmt: skip
 # What only running shows: bombs of ordinary Python.
 READS_WELL = {"never_end", "take_all_memory", "ask_for_all_memory_at_once"}
