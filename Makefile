@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := build/demo
 
+# Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-matrix mcp-conformance gemini-cli check bench generate lock clean
 
 $(READY): requirements.txt pyproject.toml scripts/system-libraries
@@ -12,6 +15,7 @@ $(READY): requirements.txt pyproject.toml scripts/system-libraries
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	-$(BIN)/python -m compileall -q -j 2 $(VENV)/lib > $(VENV)/compiled.log
 	touch $@
 
 # The main job on real Blender: an example plan, every operation with its receipt, the scene as a file, and a picture of it.
@@ -41,6 +45,7 @@ check: $(READY)
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_without_blender.py
+	$(BIN)/python scripts/generate_registry.py --check
 	$(BIN)/python scripts/generate_schemas.py --check
 	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
@@ -55,6 +60,7 @@ bench: $(READY)
 # Blender. Those of the older ones are checked, or written with NODES=write, by test-matrix.
 generate: $(READY)
 	$(BIN)/python scripts/generate_nodes.py
+	$(BIN)/python scripts/generate_registry.py
 	$(BIN)/python scripts/generate_schemas.py
 	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py

@@ -18,7 +18,7 @@ from blendwright.bridge.spawn import SpawnOptions
 from blendwright.contracts.contract import Proposal
 from blendwright.contracts.journal_port import Commit
 from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
-from blendwright.contracts.tool import AnyTool, registry_fingerprint
+from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.journal import Journal
 from blendwright.macros import Macro
@@ -33,6 +33,7 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.runner import Runner
 from blendwright.run.solo import Solo
 from blendwright.tools import catalog
+from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport

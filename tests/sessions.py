@@ -8,8 +8,9 @@ from typing import Any
 from blendwright.contracts.contract import Negotiation, Proposal, Registry, SessionContract, negotiate, registry
 from blendwright.contracts.policy import Policy
 from blendwright.contracts.profiles import BlenderProfile
-from blendwright.contracts.tool import AnyTool, tool_registry
+from blendwright.contracts.tool import AnyTool
 from blendwright.tools import catalog
+from blendwright.tools.registry import tool_registry
 from blendwright.values.findings import Finding
 
 TOOL = catalog.tools()["object.create_empty"]

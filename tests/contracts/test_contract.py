@@ -30,8 +30,8 @@ from blendwright.contracts.effects import Determinism
 from blendwright.contracts.limits import CostsAsked, LimitsAsked
 from blendwright.contracts.policy import Constraints, Modes, Policy, Rules, Verdict
 from blendwright.contracts.profiles import HostProfile
-from blendwright.contracts.tool import tool_registry
 from blendwright.tools import catalog
+from blendwright.tools.registry import tool_registry
 from sessions import NO_MACROS, agreed, blender, negotiation, objections, tools
 
 SCHEMAS = Path(blendwright.__file__).parent / "schemas"

@@ -10,8 +10,9 @@ import pytest
 
 from blendwright.contracts.arguments import Args, Result, Seed
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.tool import DECLARATIONS, AnyTool, Example, Requires, Tool, registry_fingerprint
+from blendwright.contracts.tool import DECLARATIONS, AnyTool, Example, Requires, Tool
 from blendwright.tools import catalog
+from blendwright.tools.registry import registry_fingerprint
 
 
 class NoArguments(Args):

@@ -20,7 +20,7 @@ from blendwright.contracts.envelopes import ToolResult, tool_result
 from blendwright.contracts.events import Defect, RunEnded, WorkspaceClosed
 from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.profiles import WorkerProfile
-from blendwright.contracts.tool import AnyTool, registry_fingerprint
+from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken, PoolPort
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
@@ -36,6 +36,7 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.preview import Preview
 from blendwright.run.runner import Runner
 from blendwright.run.solo import Solo
+from blendwright.tools.registry import registry_fingerprint
 from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, RebuildFailed, WorkerError
 from blendwright.values.outcome import Outcome

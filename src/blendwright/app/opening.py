@@ -17,7 +17,7 @@ from blendwright.bridge.spawn import SpawnOptions
 from blendwright.contracts.contract import Proposal, SessionContract
 from blendwright.contracts.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.contracts.policy import Policy
-from blendwright.contracts.tool import AnyTool, registry_fingerprint
+from blendwright.contracts.tool import AnyTool
 from blendwright.journal import Journal
 from blendwright.macros import load_macros, macro_registry
 from blendwright.run.agreement import Offer
@@ -26,6 +26,7 @@ from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
 from blendwright.tools import catalog
+from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit
 
 DEFAULT_WORKSPACE = ".blendwright"

@@ -16,12 +16,12 @@ from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.contracts.events import WorkspaceClosed
 from blendwright.contracts.journal_port import JournalPort, JournalReader
-from blendwright.contracts.tool import registry_fingerprint
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.journal import Journal, JournalView
 from blendwright.run.externals import Externals
 from blendwright.run.replaying import fresh
 from blendwright.tools import catalog
+from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit
 
 

@@ -18,7 +18,7 @@ from blendwright.bridge.spawn import SpawnOptions
 from blendwright.contracts.contract import Proposal
 from blendwright.contracts.effects import Determinism
 from blendwright.contracts.policy import Policy
-from blendwright.contracts.tool import AnyTool, registry_fingerprint
+from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken, PoolPort
 from blendwright.journal import Journal
 from blendwright.journal.copying import copy_journal, has_journal
@@ -33,6 +33,7 @@ from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.preview import Preview, Previewer
 from blendwright.tools import catalog
+from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.plan import Boundary, Plan
 

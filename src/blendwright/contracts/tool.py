@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from blendwright.contracts.arguments import Args, Result
-from blendwright.contracts.contract import Registry
 from blendwright.contracts.effects import (
     Determinism,
     Idempotence,
@@ -25,7 +24,6 @@ from blendwright.contracts.effects import (
     SafetyMode,
 )
 from blendwright.contracts.scene import Scene
-from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
 
 Version = tuple[int, int, int]
@@ -200,18 +198,6 @@ class Tool(Generic[A, R]):
 
 
 AnyTool = Tool[Any, Any]
-
-
-def registry_fingerprint(tools: Iterable[type[AnyTool]]) -> str:
-    """One hash over all declarations: two sides with the same one mean the same by every name."""
-    return digest([tool.declaration() for tool in sorted(tools, key=lambda tool: tool.name)])
-
-
-def tool_registry(tools: Iterable[AnyTool]) -> Registry:
-    """The reference of a catalogue for a contract, with the fingerprint of every tool."""
-    kinds = sorted({type(tool) for tool in tools}, key=lambda tool: tool.name)
-    entries = {tool.name: digest(tool.declaration()) for tool in kinds}
-    return Registry(version="1", fingerprint=registry_fingerprint(kinds), entries=entries)
 
 
 def _problems(cls: type[AnyTool]) -> Iterable[str]:

@@ -26,10 +26,11 @@ from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.limits import Limits
 from blendwright.contracts.policy import Policy
 from blendwright.contracts.profiles import WorkerProfile
-from blendwright.contracts.tool import AnyTool, tool_registry
+from blendwright.contracts.tool import AnyTool
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
+from blendwright.tools.registry import tool_registry
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 

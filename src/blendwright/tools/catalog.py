@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from blendwright.contracts.tool import AnyTool, registry_fingerprint
+from blendwright.contracts.tool import AnyTool
 from blendwright.tools.animation.clear import Clear
 from blendwright.tools.animation.set_frame import SetFrame
 from blendwright.tools.animation.set_keyframe import SetKeyframe
@@ -58,6 +58,7 @@ from blendwright.tools.place.distribute import Distribute
 from blendwright.tools.place.on_surface import OnSurface
 from blendwright.tools.place.scatter import Scatter
 from blendwright.tools.python.run import RunPython
+from blendwright.tools.registry import registry_fingerprint
 from blendwright.tools.render.preview import Preview
 from blendwright.tools.render.still import Still
 from blendwright.tools.scene.expect import Expect

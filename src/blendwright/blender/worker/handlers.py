@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from blendwright.blender.worker import profile
 from blendwright.blender.worker.loop import Handler
 from blendwright.blender.worker.scene_methods import SceneMethods
-from blendwright.contracts.tool import registry_fingerprint
 from blendwright.tools.catalog import tools
+from blendwright.tools.registry import registry_fingerprint
 
 if TYPE_CHECKING:
     from blendwright.blender.confinement import Confinement
