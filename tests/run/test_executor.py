@@ -314,3 +314,14 @@ def test_an_export_that_cannot_be_brought_to_its_place_is_an_outcome(engine: Eng
     outcome = engine.call("file.export", {"path": str(engine.place / "a-file" / "x.blend")})
     assert not outcome.ok and outcome.artifacts == ()
     assert codes(outcome)[0] in ("internal_error", "policy_refused")
+
+
+def test_a_worker_with_too_much_in_its_scratch_brings_no_file_out(engine: Engine) -> None:
+    before, target = engine.full_hash(), engine.place / "much.blend"
+    large = engine.scene.worker().scratch / "left-by-blender"
+    with large.open("wb") as file:
+        file.truncate(5000 << 20)  # takes no room on the disk
+    outcome = engine.call("file.export", {"path": str(target)})
+    assert outcome.fault is Fault.LIMIT_EXCEEDED and "5000 MB in its scratch" in outcome.message
+    assert not target.exists() and engine.full_hash() == before
+    assert engine.do("file.export", {"path": str(target)}).artifacts == (str(target),)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -66,7 +68,8 @@ ReadPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1,
 WritePath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("write")]
 
 
-def file_arguments(model: type[BaseModel]) -> dict[str, str]:
+@cache
+def file_arguments(model: type[BaseModel]) -> Mapping[str, str]:
     """The top-level arguments that are paths, with their role ("read" or "write")."""
     found: dict[str, str] = {}
     for name, info in model.model_fields.items():

@@ -99,6 +99,10 @@ class Kind(StrEnum):
     VOLUME = "volumes"
     WORLD = "worlds"
 
+    def __init__(self, blocks: str) -> None:
+        self.blocks = blocks
+        """The collection in bpy.data as a plain string; `value` is a call of a function each time, and steps ask often."""
+
     @property
     def label(self) -> str:
         """The word for one of them, for messages."""

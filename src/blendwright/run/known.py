@@ -68,6 +68,8 @@ def _settled_readings(everything: Sequence[tuple[Invocation, Found]]) -> dict[st
 
 
 def _conflict(call: Invocation, found: Found) -> Finding | None:
+    if found.clash is None and found.intent is None and found.where in ("ancestor", "nowhere"):
+        return None
     what = f"operation '{call.operation_id}' of request '{call.request_id[:100]}'"
     if found.clash is not None:
         other = found.clash

@@ -135,7 +135,8 @@ class Solo:
         checkpoint = self._saved(answer) if not call.replayable else None
         crash_points.reach("call.saved")
         try:
-            self._files.refuse_too_much(scratch)
+            if staged.places or answer["artifacts"] or call.isolation is not Isolation.SHARED:
+                self._files.refuse_too_much(scratch)
             artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
         except Refusal as refusal:
             # Where a file cannot be brought to its place, the scene must not keep the step either.

@@ -36,16 +36,16 @@ class LogFile:
             self._open()
 
     def debug(self, line: bytes) -> None:
-        self._take("debug", line)
+        self.take("debug", line)
 
     def info(self, line: bytes) -> None:
-        self._take("info", line)
+        self.take("info", line)
 
     def warning(self, line: bytes) -> None:
-        self._take("warning", line)
+        self.take("warning", line)
 
     def error(self, line: bytes) -> None:
-        self._take("error", line)
+        self.take("error", line)
 
     def flush(self) -> None:
         """Write what came since, in one piece."""
@@ -67,7 +67,7 @@ class LogFile:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _take(self, level: str, line: bytes) -> None:
+    def take(self, level: str, line: bytes) -> None:
         self._lines.append(line)
         if level in self._shown:
             self._to_show.append(line)

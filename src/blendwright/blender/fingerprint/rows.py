@@ -13,6 +13,7 @@ from blendwright.blender.fingerprint.floats import fold_all, fold_array, may_nee
 from blendwright.blender.fingerprint.plans import Getter, getter, number_column, taking_part
 
 _UNKNOWN = -1  # an enum value that has no name
+_MOST_NUMBERED = 1024
 
 
 class Rows:
@@ -23,6 +24,7 @@ class Rows:
         columns = [column for p in properties.values() if (column := number_column(p)) is not None]
         enums = [n for n, _, _ in columns if properties[n].type == "ENUM"]
         self._enums = [{e.identifier: e.value for e in properties[n].enum_items_static} for n in enums]
+        self._numbered: dict[tuple[str, ...], list[int]] = {}
         self._known = dict(zip(enums, (np.array([*values.values()]) for values in self._enums), strict=True))
         self._groups: list[_Group] = []
         self.offsets: dict[str, tuple[int, int]] = {}
@@ -64,12 +66,20 @@ class Rows:
         """The row of one datablock. Without numpy, whose calls cost more than a row of numbers does."""
         whole, floats, flags = self._groups
         names = whole.enums(block)
-        values = [known.get(name, _UNKNOWN) for known, name in zip(self._enums, names, strict=True)]
+        values = self._numbered.get(names) or self._number(names)
         numbers = floats.values(block)
         packed = self._pack_floats(*numbers)
         if may_need_fold(packed):
             packed = self._pack_floats(*fold_all(numbers))
         return self._pack_whole(*values, *whole.values(block)) + packed + bytes(flags.values(block))
+
+    def _number(self, names: tuple[str, ...]) -> list[int]:
+        """Names of enum values as numbers; kept, because most datablocks have the same ones."""
+        if len(self._numbered) >= _MOST_NUMBERED:
+            self._numbered.clear()
+        values = [known.get(name, _UNKNOWN) for known, name in zip(self._enums, names, strict=True)]
+        self._numbered[names] = values
+        return values
 
     def blanked(self, row: bytes, channels: dict[str, set[int]]) -> bytes:
         """A row with zeros in place of animated channels."""

@@ -87,13 +87,13 @@ class Membership(Writing):
 
     def _collection(self, home: fp.Key) -> Any:
         block = self._block(home)
-        return block.collection if home[0] == Kind.SCENE.value else block
+        return block.collection if home[0] == Kind.SCENE.blocks else block
 
     def _touch_layers(self, home: fp.Key) -> None:
         """The view layers of scenes repeat the tree of collections, with flags."""
         self.record.touch(home)
-        for name in self._state.named(Kind.SCENE.value):
-            self.record.touch((Kind.SCENE.value, name))
+        for name in self._state.named(Kind.SCENE.blocks):
+            self.record.touch((Kind.SCENE.blocks, name))
 
 
 def layer_flags() -> LayerFlags:

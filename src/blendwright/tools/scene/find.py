@@ -13,10 +13,10 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.readback import same
-from blendwright.tools.scene.describe import world_matrix
 from blendwright.tools.scene.numbers import custom_keys, vector3
 from blendwright.tools.scene.selection import Paged, matching, missing_collection, next_offset, page
 from blendwright.tools.scene.snapshot_model import Vector3 as Position
+from blendwright.tools.world import evaluated_matrix
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -123,7 +123,7 @@ def _has_property(obj: Block, wanted: PropertyFilter) -> bool:
 
 
 def _in_box(scene: Scene, obj: Block, box: Box) -> bool:
-    matrix = world_matrix(scene, obj)
+    matrix = evaluated_matrix(scene, obj)
     if matrix is None:
         return False
     low = high = tuple(matrix.translation)
@@ -137,5 +137,5 @@ def _in_box(scene: Scene, obj: Block, box: Box) -> bool:
 
 
 def _found(scene: Scene, obj: Block) -> Found:
-    matrix = world_matrix(scene, obj)
+    matrix = evaluated_matrix(scene, obj)
     return Found(name=obj.name, type=obj.type, position=None if matrix is None else vector3(matrix.translation))
