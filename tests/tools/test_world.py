@@ -101,5 +101,10 @@ def test_a_free_object_needs_no_evaluation(tmp_path: Path, monkeypatch: pytest.M
     obj: Any = data.objects.new("Free", None)
     bpy.context.scene.collection.objects.link(obj)
     obj.location = (1, 2, 3)
-    monkeypatch.setattr(BpyScene, "depsgraph", lambda self: pytest.fail("the scene was evaluated"))
-    assert tuple(evaluated_matrix(BpyScene(state, {}, tmp_path), obj).translation) == (1, 2, 3)
+
+    def evaluate(scene: BpyScene) -> None:
+        pytest.fail("the scene was evaluated")
+
+    monkeypatch.setattr(BpyScene, "depsgraph", evaluate)
+    matrix = evaluated_matrix(BpyScene(state, {}, tmp_path), obj)
+    assert matrix is not None and tuple(matrix.translation) == (1, 2, 3)
