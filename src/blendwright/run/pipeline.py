@@ -16,9 +16,10 @@ from typing import Any
 from blendwright.contracts.events import CallIds
 from blendwright.contracts.journal_port import Entry, NewAudit
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer
-from blendwright.contracts.worker_port import CancelToken, WorkerPort
+from blendwright.contracts.worker_port import WorkerPort
 from blendwright.run.approvals import Asking
 from blendwright.run.board import Board
+from blendwright.run.bounds import Bounds
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import WINDOW, LiveScene
@@ -46,16 +47,6 @@ GRACE = 0.002
 BULK = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """When a run has to end. `call_seconds` is for one operation; `ends` is the moment, on the monotonic clock, for all of them."""
-
-    call_seconds: float
-    ends: float
-    cancel: CancelToken | None
-    at_once: int = WINDOW
-
-
 class Pipeline:
     """One run over one list of operations. `stop`: nothing runs after a failure. `whole`: a failure takes all of the list back."""
 
@@ -79,7 +70,6 @@ class Pipeline:
         self._stop = stop
         self._whole = whole
         self._asking = asking
-        self._ends = bounds.ends
         self._todo: deque[Invocation] = deque()
         self._window: deque[tuple[Invocation, Future[Any]]] = deque()
         self._answered: list[_Answered] = []
@@ -90,11 +80,6 @@ class Pipeline:
         self._reached = scene.hash
         self.failures: list[NewAudit] = []
         """Records of what failed, where they belong into the transaction of the rollback."""
-
-    @property
-    def ends(self) -> float:
-        """When the run has to end, by now: later than at first, where a person took time to answer."""
-        return self._ends
 
     def run(self, calls: Sequence[Invocation]) -> None:
         """Settle every one of these operations on the board, unless the environment gives up (EnvironmentUnfit)."""
@@ -118,7 +103,9 @@ class Pipeline:
 
     def _send(self) -> None:
         most = 1 if self._one_by_one else min(WINDOW, self._bounds.at_once)
-        while self._todo and len(self._window) < most and not self._waits(self._todo[0]) and self._over() is None:
+        while (
+            self._todo and len(self._window) < most and not self._waits(self._todo[0]) and self._bounds.over() is None
+        ):
             call = self._todo[0]
             request = {**call.request(), "epoch": self._scene.epoch}
             if self._prompt or self._one_by_one:
@@ -196,27 +183,27 @@ class Pipeline:
 
     def _answer(self, future: Future[Any]) -> StepAnswer:
         assert self._worker is not None
-        if self._cancelled and not future.done():
+        if self._bounds.cancelled and not future.done():
             self._worker.kill()
-        allowed = min(self._oldest_since + self._bounds.call_seconds, self._ends)
+        allowed = min(self._oldest_since + self._bounds.call_seconds, self._bounds.ends)
         try:
             return future.result(max(0.0, allowed - monotonic()))
         except TimeoutError:
             self._worker.kill()
         except WorkerError as error:
-            raise (Cancelled("cancelled while it ran") if self._cancelled else error) from error
+            raise (Cancelled("cancelled while it ran") if self._bounds.cancelled else error) from error
         try:
             return future.result()  # it may have been answered in this very moment
         except WorkerError as error:
-            if self._cancelled:
+            if self._bounds.cancelled:
                 raise Cancelled("cancelled while it ran") from error
-            limit = "its time" if monotonic() < self._ends else "the time of the run"
+            limit = "its time" if monotonic() < self._bounds.ends else "the time of the run"
             raise DeadlinePassed(f"it did not end within {limit}") from error
 
     def _anyone_of_them(self, error: WorkerError) -> bool:
         """Whether it is not known which of those on their way ended the worker."""
         together = not self._prompt and not self._one_by_one and len(self._window) > 1
-        return together and not isinstance(error, (Cancelled, WorkerFault)) and monotonic() < self._ends
+        return together and not isinstance(error, (Cancelled, WorkerFault)) and monotonic() < self._bounds.ends
 
     def _recall(self) -> None:
         """What was sent behind a failure has not happened: it is to be sent again, or skipped."""
@@ -227,7 +214,7 @@ class Pipeline:
 
     def _alone(self, call: Invocation) -> None:
         self._commit()
-        over = self._over()
+        over = self._bounds.over()
         if over is not None:
             self._end(call, over)
             return
@@ -243,7 +230,7 @@ class Pipeline:
         if allowed is None:
             return
         call = allowed
-        seconds = min(self._bounds.call_seconds, max(0.001, self._ends - monotonic()))
+        seconds = min(self._bounds.call_seconds, max(0.001, self._bounds.ends - monotonic()))
         settled = self._solo.run(call, seconds=seconds, cancel=self._bounds.cancel)
         if settled.ok and settled.answer is not None:
             self._answered.append(_Answered(settled.entry, call, settled.answer))
@@ -266,10 +253,10 @@ class Pipeline:
             return call
         began = monotonic()
         call, finding = self._asking.settle(call, self._bounds.cancel)
-        self._ends += monotonic() - began  # the time of the run is for work, not for thinking it over
+        self._bounds.extend(monotonic() - began)  # the time of the run is for work, not for thinking it over
         if finding is None:
             return call
-        over = self._over()
+        over = self._bounds.over()
         if over is not None:
             self._end(call, over)
             return None
@@ -290,7 +277,7 @@ class Pipeline:
             self._end(call, finding)
             return
         self._fail(call, (finding,), reverted=True)
-        if monotonic() >= self._ends:
+        if monotonic() >= self._bounds.ends:
             self._end(None, None)
 
     def _fail(
@@ -349,24 +336,11 @@ class Pipeline:
 
     # ------------------------------------------------------------------ ends
 
-    @property
-    def _cancelled(self) -> bool:
-        return self._bounds.cancel is not None and self._bounds.cancel.cancelled
-
     def _cut_off(self) -> None:
         """Called by whoever cancels, in their thread: only the worker's death ends native work."""
         worker = self._worker
         if worker is not None and self._window:
             worker.kill()
-
-    def _over(self) -> Finding | None:
-        """Why nothing more may be sent."""
-        if self._cancelled:
-            return Finding(Fault.CANCELLED, "the run was cancelled", "", "Run the plan again to complete it.")
-        if monotonic() >= self._ends:
-            message = "the time of the run is over"
-            return Finding(Fault.TOOL_TIMEOUT, message, "", "Allow more time; what is done will not be done again.")
-        return None
 
     def _end(self, call: Invocation | None, finding: Finding | None) -> None:
         """Stop before `call`; what was answered stands."""

@@ -19,13 +19,14 @@ from blendwright.plan.repair import minimal_repair
 from blendwright.run.agreement import Agreement
 from blendwright.run.approvals import NO_CONSENT, Approvals, Asking, Consent, Question
 from blendwright.run.board import Board, Progress
+from blendwright.run.bounds import Bounds
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id, operation_key
 from blendwright.run.known import Sorted, sort_out
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.pipeline import Bounds, Pipeline
+from blendwright.run.pipeline import Pipeline
 from blendwright.run.solo import Solo
 from blendwright.run.units import Unit, units
 from blendwright.values import crash_points
@@ -142,15 +143,15 @@ class Runner:
         asking = None if self._approvals is None else Asking(self._approvals, consent, questions)
         bounds = self._bounds(seconds, cancel)
         for unit in units(schedule, runnable):
-            bounds = self._run_unit(schedule, board, unit, bounds, asking)
+            self._run_unit(schedule, board, unit, bounds, asking)
         board.release()
         return self._report(schedule, board, started)
 
-    def _run_unit(self, schedule: Schedule, board: Board, unit: Unit, bounds: Bounds, asking: Asking | None) -> Bounds:
+    def _run_unit(self, schedule: Schedule, board: Board, unit: Unit, bounds: Bounds, asking: Asking | None) -> None:
         """What is kept or taken back together, or a stretch of operations that each stand for themselves."""
         runnable = [call for call in unit.calls if board.open(call.operation_id)]
         if not runnable:
-            return bounds
+            return
         plan = schedule.plan
         boundary = None
         if unit.whole is not None:
@@ -177,7 +178,6 @@ class Runner:
             self._close(boundary, board, unit.whole, pipeline.failures)
             if plan.boundary != "plan":
                 board.release()
-        return replace(bounds, ends=pipeline.ends)
 
     def _keys_of(self, plan: Plan) -> Mapping[str, str]:
         """The operation keys of a plan. Those of the last one are kept: the very same plan often comes again."""
