@@ -5,18 +5,20 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
+from blendwright.dialects import operations
 from blendwright.journal import Journal
 from blendwright.run.live_scene import WINDOW, LiveScene
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from engine import TRIALS, Engine
 from journal.ledger import operation
+from plans import box
 
 TRIANGLE = "o Triangle\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 
@@ -149,3 +151,36 @@ def test_a_worker_with_another_catalogue_is_refused(tmp_path: Path) -> None:
         with pytest.raises(EnvironmentUnfit, match="catalogue"):
             scene.worker()
     journal.close()
+
+
+def rolled_back(engine: Engine, request: str) -> None:
+    """A plan that is kept whole, and fails at its second operation."""
+    first = box("a", args={"kind": "cube", "name": request})
+    second = box("b", "a", tool_name="trial.misbehave", args={"how": "raise", "name": request})
+    plan = operations.parse({"request_id": request, "operations": [first, second]}, boundary="plan")
+    assert engine.run(plan).status == "rolled_back"
+
+
+def test_after_a_rollback_the_same_worker_is_brought_back(engine: Engine) -> None:
+    before, worker = engine.scene.hash, engine.scene.worker()
+    rolled_back(engine, "back")
+    assert engine.scene.worker() is worker
+    assert engine.scene.hash == before == engine.full_hash()
+    engine.do("object.create_empty", {"name": "Afterwards"})
+
+
+def test_a_worker_that_cannot_be_brought_back_is_replaced_and_nothing_is_quarantined(
+    fresh: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh.do("object.create_empty", {"name": "Stays"})
+    before, worker = fresh.scene.hash, fresh.scene.worker()
+    call = worker.call
+
+    def lies(method: str, *args: Any, **options: Any) -> Any:
+        return {"hash": "another"} if method == "scene.reset" else call(method, *args, **options)
+
+    monkeypatch.setattr(worker, "call", lies)
+    rolled_back(fresh, "elsewhere")
+    assert fresh.scene.worker() is not worker and not worker.alive
+    assert fresh.scene.hash == before == fresh.full_hash()
+    assert fresh.journal.quarantined() is None

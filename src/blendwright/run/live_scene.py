@@ -19,6 +19,7 @@ from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.externals import Externals, TakenIn
 from blendwright.run.keys import new_id
+from blendwright.run.replaying import rebuild
 from blendwright.values import crash_points
 from blendwright.values.errors import (
     BlendwrightError,
@@ -68,6 +69,7 @@ class LiveScene:
         self._built = 0
         self._redone = 0
         self._worker: WorkerPort | None = None
+        self._left: WorkerPort | None = None
         self._hash: str | None = None
         self.epoch = 1
         """Of the steps that are sent without waiting; raised after one of them failed. Never lowered, whatever worker it is."""
@@ -126,6 +128,12 @@ class LiveScene:
         head = self._journal.head
         self._hash = None if head is None else head.hash_after
 
+    def rolled_back(self) -> None:
+        """The same, where nothing is wrong with the worker but its scene: it is the one that is brought to HEAD."""
+        worker = self.hand_out()
+        self.head_moved()
+        self._left = worker
+
     def hand_out(self) -> WorkerPort | None:
         """The worker, where one is alive, for another scene than HEAD's: the caller's from now on."""
         worker = self._worker if self.ready else None
@@ -157,9 +165,10 @@ class LiveScene:
 
     def discard(self) -> None:
         """End the worker: its scene is not what the journal says."""
-        if self._worker is not None:
-            self._worker.kill()
-            self._worker = None
+        for worker in (self._worker, self._left):
+            if worker is not None:
+                worker.kill()
+        self._worker = self._left = None
 
     def lose(self, error: BlendwrightError, ids: CallIds) -> None:
         """A worker failed in a call: tell why, with what it wrote last, and end it."""
@@ -197,6 +206,27 @@ class LiveScene:
     # ------------------------------------------------------------------ rebuilding
 
     def _rebuilt(self) -> WorkerPort:
+        return self._brought_back() or self._fresh()
+
+    def _brought_back(self) -> WorkerPort | None:
+        """The worker that was left behind by a rollback, with HEAD's scene in it. Where that fails, a fresh one has the last word."""
+        worker, self._left = self._left, None
+        head = self._journal.head
+        if worker is None or head is None:
+            return None
+        started = perf_counter()
+        try:
+            self._hash = rebuild(worker, self._journal, head.number)
+        except (BlendwrightError, OSError):
+            worker.kill()
+            return None
+        spent = perf_counter() - started
+        self.redo_ms = spent * 1000
+        self._observe(SceneBuilt(worker.pid, self._hash, len(self._journal.route(head.number).redo), spent, again=True))
+        self._built += 1
+        return worker
+
+    def _fresh(self) -> WorkerPort:
         started = perf_counter()
         worker = self._known(self._pool.take())
         crash_points.reach("rebuild.started")
@@ -210,7 +240,7 @@ class LiveScene:
         if head is None and self.allow_externals():
             # What a worker may read is fixed when it starts, before anybody knows what a file refers to.
             worker.kill()
-            return self._rebuilt()
+            return self._fresh()
         spent = perf_counter() - started
         self._observe(SceneBuilt(worker.pid, self._hash, self._redone, spent, again=self._built > 0))
         self._built += 1

@@ -314,7 +314,7 @@ class Runner:
         written = self._journal.roll_back(boundary, failures)
         crash_points.reach("whole.rolled_back")
         if any(number is not None for number in written.numbers):
-            self._scene.head_moved()
+            self._scene.rolled_back()
         board.take_back(f"taken back, because '{culprit}' was not done", ids)
 
     def _give_up(self, boundary: int, failures: Sequence[NewAudit]) -> None:
