@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blendwright.plan.graph import Graph, build_graph, cycles, read_graph
-from blendwright.plan.schedule import run_order
+from blendwright.plan.order import run_order
 from blendwright.values.plan import Operation
 from plans import box, codes, findings, of_operations
 

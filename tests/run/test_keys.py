@@ -6,12 +6,13 @@ import hashlib
 import math
 import random
 import struct
+import uuid
 from typing import Any
 
 import pytest
 import rfc8785
 
-from blendwright.run.keys import canonical, operation_key
+from blendwright.run.keys import canonical, new_id, new_ids, operation_key
 
 ODD = [
     0.0,
@@ -83,3 +84,10 @@ def test_a_key_is_made_of_both_ids_and_the_arguments() -> None:
 
 def test_integers_that_no_double_holds_still_have_a_key() -> None:
     assert operation_key("r", "o", {"a": 2**60}) != operation_key("r", "o", {"a": 2**60 + 1})
+
+
+def test_ids_are_random_uuids_and_no_two_alike() -> None:
+    drawn = [uuid.UUID(id) for id in (*new_ids(2000), new_id(), new_id())]
+    assert len(set(drawn)) == 2002
+    assert all(id.version == 4 and id.variant == uuid.RFC_4122 for id in drawn)
+    assert new_ids(0) == []

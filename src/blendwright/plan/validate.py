@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -18,6 +19,7 @@ from blendwright.plan.arguments import canonical_arguments
 from blendwright.plan.collector import collector_paused
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, graph_findings, read_graph
 from blendwright.plan.macro_calls import Expanded, declared_too_low, expand_macros
+from blendwright.plan.order import content_hash, run_order
 from blendwright.plan.ownership import Owners
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -28,7 +30,7 @@ from blendwright.values.plan import Operation, Plan
 MOST_FINDINGS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ValidPlan:
     """A plan with canonical arguments, fit to be scheduled.
 
@@ -38,6 +40,17 @@ class ValidPlan:
     plan: Plan
     graph: Graph
     failing: Mapping[str, Finding]
+
+    @cached_property
+    def order(self) -> tuple[Operation, ...]:
+        """The operations as they run."""
+        operations = self.plan.operations
+        return tuple(operations[node] for node in run_order(self.graph, self.plan.tie_break))
+
+    @cached_property
+    def content(self) -> str:
+        """A hash over everything that the plan asks for."""
+        return content_hash(self.plan)
 
 
 @collector_paused()

@@ -16,6 +16,8 @@ from blendwright.values.canonical import digest
 SMALLEST, LARGEST = 1e-3, 1e15
 # What both spell alike in any case.
 PLAIN = frozenset({str, bool, type(None)})
+# The digit of a UUID that says which kind it is keeps two of its bits.
+VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 
 
 def operation_key(request_id: str, operation_id: str, args: Mapping[str, Any]) -> str:
@@ -38,9 +40,16 @@ def canonical(value: Any) -> bytes:
 
 def new_id() -> str:
     """For a call (`mcp_call_id`) or a committed mutation (`blender_mutation_id`)."""
-    # A random UUID (RFC 9562, version 4) by its bits: the class takes five times as long, and every operation has two.
-    number = int.from_bytes(os.urandom(16)) & ~(0xF000 << 64 | 0xC000 << 48) | 0x4000 << 64 | 0x8000 << 48
-    return f"{number:032x}"
+    return new_ids(1)[0]
+
+
+def new_ids(count: int) -> list[str]:
+    """Random UUIDs (RFC 9562, version 4) by their digits: the class takes five times as long, and every operation has two."""
+    drawn = os.urandom(16 * count).hex()
+    return [
+        f"{drawn[at : at + 12]}4{drawn[at + 13 : at + 16]}{VARIANT[drawn[at + 16]]}{drawn[at + 17 : at + 32]}"
+        for at in range(0, 32 * count, 32)
+    ]
 
 
 class _Unlike(Exception):

@@ -146,8 +146,8 @@ class Previewer:
 class _OneByOne(Runner):
     """Sends an operation only when the one before it has ended: who lost the worker, or the time, is then beyond doubt."""
 
-    def _invocation(self, request_id: str, operation: Operation, key: str) -> Invocation:
-        call = super()._invocation(request_id, operation, key)
+    def _invocation(self, request_id: str, operation: Operation, key: str, call_id: str) -> Invocation:
+        call = super()._invocation(request_id, operation, key, call_id)
         return _Alone(**{field.name: getattr(call, field.name) for field in fields(call)})
 
 

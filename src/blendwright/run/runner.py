@@ -22,7 +22,7 @@ from blendwright.run.board import Board, Progress
 from blendwright.run.bounds import Bounds
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id, operation_key
+from blendwright.run.keys import new_id, new_ids, operation_key
 from blendwright.run.known import Sorted, sort_out
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
@@ -120,10 +120,10 @@ class Runner:
         whole = plan.boundary == "plan"
         board = Board(schedule, progress, hold=whole)
         keys = self._keys_of(plan)
+        sound = [operation for operation in schedule.order if operation.id not in failing]
         calls = [
-            self._invocation(plan.request_id, operation, keys[operation.id])
-            for operation in schedule.order
-            if operation.id not in failing
+            self._invocation(plan.request_id, operation, keys[operation.id], call_id)
+            for operation, call_id in zip(sound, new_ids(len(sound)), strict=True)
         ]
         known = sort_out(self._journal, calls)
         doomed = bool(failing or known.conflicts)
@@ -188,11 +188,11 @@ class Runner:
         self._last = (plan, found) if len(found) <= MOST_KEPT else None
         return found
 
-    def _invocation(self, request_id: str, operation: Operation, key: str) -> Invocation:
+    def _invocation(self, request_id: str, operation: Operation, key: str, call_id: str) -> Invocation:
         tool = self._tools[operation.tool]
         level = operation.safety_level or tool.safety_level.value
         chain = None if operation.origin is None else operation.origin.operation_id
-        return Invocation(request_id, operation.id, tool, operation.args, level, key, new_id(), chain=chain)
+        return Invocation(request_id, operation.id, tool, operation.args, level, key, call_id, chain=chain)
 
     # ------------------------------------------------------------------ before anything runs
 
