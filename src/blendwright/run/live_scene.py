@@ -19,7 +19,6 @@ from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.externals import Externals, TakenIn
 from blendwright.run.keys import new_id
-from blendwright.run.replaying import rebuild
 from blendwright.values import crash_points
 from blendwright.values.errors import (
     BlendwrightError,
@@ -37,6 +36,10 @@ WINDOW = 64
 # A file in the worker's scratch, for what is opened and saved there.
 EXCHANGED = "scene.blend"
 RECOVER = "Run `blendwright recover` to see the ways out."
+
+
+class _Parted(Exception):
+    """A rebuild led elsewhere: what it was, the hash that was expected, and the one that was found."""
 
 
 class LiveScene:
@@ -206,41 +209,33 @@ class LiveScene:
     # ------------------------------------------------------------------ rebuilding
 
     def _rebuilt(self) -> WorkerPort:
-        return self._brought_back() or self._fresh()
-
-    def _brought_back(self) -> WorkerPort | None:
-        """The worker that was left behind by a rollback, with HEAD's scene in it. Where that fails, a fresh one has the last word."""
-        worker, self._left = self._left, None
-        head = self._journal.head
-        if worker is None or head is None:
-            return None
-        started = perf_counter()
+        started, anew = perf_counter(), self._journal.head is None
+        left, self._left = self._left, None
+        if left is not None:
+            try:
+                return self._filled(left, started)
+            except (BlendwrightError, _Parted):
+                pass  # it is ended; what a worker without a past makes of it is what counts
         try:
-            self._hash = rebuild(worker, self._journal, head.number)
-        except (BlendwrightError, OSError):
+            worker = self._filled(self._known(self._pool.take()), started)
+        except _Parted as parted:
+            raise self._disagreement(*parted.args) from parted
+        if anew and self.allow_externals():
+            # What a worker may read is fixed when it starts, before anybody knows what a file refers to.
             worker.kill()
-            return None
-        spent = perf_counter() - started
-        self.redo_ms = spent * 1000
-        self._observe(SceneBuilt(worker.pid, self._hash, len(self._journal.route(head.number).redo), spent, again=True))
-        self._built += 1
+            return self._rebuilt()
         return worker
 
-    def _fresh(self) -> WorkerPort:
-        started = perf_counter()
-        worker = self._known(self._pool.take())
+    def _filled(self, worker: WorkerPort, started: float) -> WorkerPort:
+        """The worker with HEAD's scene in it; where that fails it is ended."""
         crash_points.reach("rebuild.started")
         try:
             head = self._journal.head
             self._redone = 0
             self._hash = self._begin(worker) if head is None else self._return_to(worker, head)
-        except BlendwrightError:
+        except (BlendwrightError, _Parted):
             worker.kill()
             raise
-        if head is None and self.allow_externals():
-            # What a worker may read is fixed when it starts, before anybody knows what a file refers to.
-            worker.kill()
-            return self._fresh()
         spent = perf_counter() - started
         self._observe(SceneBuilt(worker.pid, self._hash, self._redone, spent, again=self._built > 0))
         self._built += 1
@@ -294,7 +289,7 @@ class LiveScene:
         else:
             found = self._open(worker, route.checkpoint.path, f"the checkpoint {route.checkpoint.path.name}")
         if found != route.start_hash:
-            raise self._disagreement("the scene that redo starts from", route.start_hash, found)
+            raise _Parted("the scene that redo starts from", route.start_hash, found)
         crash_points.reach("rebuild.opened")
         started = perf_counter()
         # What left the scene as it was needs no redo; an export among it must not happen twice either.
@@ -303,7 +298,7 @@ class LiveScene:
         )
         self.redo_ms = (perf_counter() - started) * 1000
         if reached != head.hash_after:
-            raise self._disagreement(f"redo up to commit {head.number}", head.hash_after, reached)
+            raise _Parted(f"redo up to commit {head.number}", head.hash_after, reached)
         return reached
 
     def _open(self, worker: WorkerPort, path: Path, what: str) -> str:
@@ -337,7 +332,7 @@ class LiveScene:
                     f"{what}: {error.message}", cure=f"Use the blendwright that wrote it. {RECOVER}"
                 ) from error
             if not answer["ok"] or answer["after"] != commit.hash_after:
-                raise self._disagreement(what, commit.hash_after, answer["after"])
+                raise _Parted(what, commit.hash_after, answer["after"])
             reached = commit.hash_after
             crash_points.reach("rebuild.redone")
         return reached
