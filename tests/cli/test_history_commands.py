@@ -16,7 +16,7 @@ import pytest
 
 import blendwright
 from blendwright.cli.main import main
-from blendwright.contracts.journal_port import NewIntent
+from blendwright.contracts.journal_entries import NewIntent
 from blendwright.journal import Journal
 from journal.ledger import raw
 from plans import box

@@ -12,7 +12,8 @@ import apsw
 import orjson
 import pytest
 
-from blendwright.contracts.journal_port import Commit, NewIntent
+from blendwright.contracts.journal_entries import NewIntent
+from blendwright.contracts.journal_records import Commit
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.journal import Journal, JournalView
 from blendwright.run import rescue

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from blendwright.contracts.journal_port import NewIntent
+from blendwright.contracts.journal_entries import NewIntent
 from blendwright.contracts.policy import Constraints, Policy
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects import operations, steps

@@ -20,7 +20,8 @@ from blendwright.cli.difference import show_difference
 from blendwright.cli.externals import say_externals
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_cleaned, say_recovered
 from blendwright.cli.request_story import tell_story
-from blendwright.contracts.journal_port import Commit, JournalReader
+from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.journal_records import Commit
 from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
 from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blendwright.contracts import events
-from blendwright.contracts.journal_port import JournalReader, Statistics
+from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.journal_records import Statistics
 
 PHASES = ("plan", "execute", "verify")
 # Seconds. A simple operation takes a tenth of a millisecond, a render minutes.
