@@ -12,10 +12,11 @@ from blendwright.nodes.catalogue.load import VERSIONS, catalogue
 from blendwright.nodes.checks.examine import examine, examine_for
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.tree import Tree, from_payload, new_tree, to_payload
+from blendwright.nodes.tree import Tree, new_tree, to_payload
 from blendwright.plan.validate import validate
 from blendwright.tools.catalog import tools
 from blendwright.values.findings import Finding
+from nodes.built_trees import from_payload
 from random_trees import random_payload
 from tree_errors import ERRORS, with_error
 
