@@ -20,10 +20,13 @@ OUT = ("group_output", "Geometry")
 IN = ("group_input", "Geometry")
 
 
+def create(node_id: str, bl_idname: str) -> Operation:
+    return {"op": "create_node", "node_id": node_id, "bl_idname": bl_idname}
+
+
 def node(node_id: str, bl_idname: str, **properties: Any) -> list[Operation]:
     """A node and its properties."""
-    made: list[Operation] = [{"op": "create_node", "node_id": node_id, "bl_idname": bl_idname}]
-    return made + [prop(node_id, name, value) for name, value in properties.items()]
+    return [create(node_id, bl_idname), *(prop(node_id, name, value) for name, value in properties.items())]
 
 
 def prop(node_id: str, name: str, value: Any) -> Operation:
