@@ -49,7 +49,7 @@ check: $(READY)
 	$(BIN)/python scripts/generate_schemas.py --check
 	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
-	$(BIN)/python scripts/generate_refusals.py --check
+	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py --check
 	$(BIN)/python scripts/generate_nodes.py --check
 	$(BIN)/python scripts/check_docs.py
 
@@ -64,7 +64,7 @@ generate: $(READY)
 	$(BIN)/python scripts/generate_schemas.py
 	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
-	$(BIN)/python scripts/generate_refusals.py
+	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py
 
 # Pins with hashes, without the names of indexes or hosts.
 lock:
@@ -83,4 +83,4 @@ mcp-conformance: $(READY)
 # Gemini CLI with our server, asking a model on loopback: a call of a tool, a changed scene, an answer.
 gemini-cli: $(READY)
 	bash scripts/npm-packages $(NPM) @google/gemini-cli@0.61.0 || test $$? -eq 75
-	$(BIN)/python scripts/gemini_cli.py $(NPM)
+	PYTHONPATH=tests $(BIN)/python scripts/gemini_cli.py $(NPM)

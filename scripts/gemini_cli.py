@@ -1,6 +1,7 @@
 """Gemini CLI end to end, without the network: it asks a model on loopback, which calls our server's tools, and the scene changes.
 
-Needs node and the package that `make gemini-cli` installs. Everything the host keeps is in a home of its own that goes away.
+Needs node and the package that `make gemini-cli` installs, and the tests on its path, where the model is. Everything the
+host keeps is in a home of its own that goes away.
 """
 
 from __future__ import annotations
@@ -13,11 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from gemini import GeminiServer, Scenario, serving  # noqa: E402
-from gemini.scenario import KEY  # noqa: E402
+from gemini import GeminiServer, Scenario, serving
+from gemini.scenario import KEY
 
 BLENDWRIGHT = Path(sys.executable).with_name("blendwright")
 HOST = "node_modules/@google/gemini-cli/bundle/gemini.js"

@@ -1,7 +1,7 @@
 """Write docs/reference/refusals.md from the table of refusals and the matrix that the tests walk. --check says whether it is current.
 
-python scripts/generate_refusals.py
-python scripts/generate_refusals.py --check
+PYTHONPATH=tests python scripts/generate_refusals.py
+PYTHONPATH=tests python scripts/generate_refusals.py --check
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from blendwright.contracts.refusals import RULES
+from blendwright.values.faults import RENDERINGS
+from refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference" / "refusals.md"
-sys.path.insert(0, str(ROOT / "tests"))
-
-from blendwright.contracts.refusals import RULES  # noqa: E402
-from blendwright.values.faults import RENDERINGS  # noqa: E402
-from refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand  # noqa: E402 (the path above leads there)
-
 ABOUT = """\
 # Refusals
 
@@ -52,7 +50,7 @@ def main() -> int:
     if PAGE.is_file() and PAGE.read_text("utf-8") == text:
         return 0
     if check:
-        print(f"{PAGE.relative_to(ROOT)} is not current. Run: python scripts/generate_refusals.py")
+        print(f"{PAGE.relative_to(ROOT)} is not current. Run: make generate")
         return 1
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(text, "utf-8")

@@ -16,7 +16,7 @@ from blendwright.blender.worker.trial_tools import TOOLS
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.contracts.contract import Proposal
-from blendwright.contracts.journal_port import Commit
+from blendwright.contracts.journal_records import Commit
 from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
 from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken

@@ -20,10 +20,13 @@ OUT = ("group_output", "Geometry")
 IN = ("group_input", "Geometry")
 
 
+def create(node_id: str, bl_idname: str) -> Operation:
+    return {"op": "create_node", "node_id": node_id, "bl_idname": bl_idname}
+
+
 def node(node_id: str, bl_idname: str, **properties: Any) -> list[Operation]:
     """A node and its properties."""
-    made: list[Operation] = [{"op": "create_node", "node_id": node_id, "bl_idname": bl_idname}]
-    return made + [prop(node_id, name, value) for name, value in properties.items()]
+    return [create(node_id, bl_idname), *(prop(node_id, name, value) for name, value in properties.items())]
 
 
 def prop(node_id: str, name: str, value: Any) -> Operation:
@@ -99,3 +102,54 @@ def rebuild(stage: Stage, name: str, copy: str) -> StepAnswer:
 
 def flat(operations: Sequence[Operation | list[Operation]]) -> list[Operation]:
     return [each for part in operations for each in (part if isinstance(part, list) else [part])]
+
+
+def tree(name: str = "GN_Thing") -> Any:
+    """A node group of the scene in this process."""
+    import bpy
+
+    groups: Any = bpy.data.node_groups
+    return groups[name]
+
+
+def ways() -> tuple[str, ...]:
+    """How a step can be taken back; Blender's own undo is proven from 4.5 on."""
+    import bpy
+
+    return ("inverse", "memfile") if bpy.app.version >= (4, 5, 0) else ("inverse",)
+
+
+def order(name: str = "GN_Thing") -> list[str]:
+    """Where the links into the node `all` come from, in the order of its multi-input socket."""
+    links = sorted(tree(name).nodes["all"].inputs[0].links, key=lambda each: each.multi_input_sort_id)
+    assert [each.multi_input_sort_id for each in links] == list(range(len(links)))
+    return [each.from_node.name for each in links]
+
+
+def group_io(inputs: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
+    return {"op": "set_group_io", "inputs": inputs, **more}
+
+
+def number(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "socket_type": "NodeSocketFloat", **more}
+
+
+def items(*pairs: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "socket_type": kind} for name, kind in pairs]
+
+
+ZONES = {
+    "Repeat": ("repeat_items", items(("Geometry", "GEOMETRY"), ("Turn", "FLOAT"))),
+    "Simulation": (
+        "state_items",
+        [{**each, "attribute_domain": "POINT"} for each in items(("Geometry", "GEOMETRY"), ("Age", "INT"))],
+    ),
+    "ForeachGeometryElement": ("input_items", items(("Scale", "FLOAT"))),
+}
+
+
+def zone(kind: str) -> list[dict[str, Any]]:
+    """The two nodes of a zone, `begin` and `end`."""
+    listed, wanted = ZONES[kind]
+    last = node("end", f"GeometryNode{kind}Output", **{listed: wanted})
+    return [*last, *node("begin", f"GeometryNode{kind}Input", paired_output="end")]

@@ -1,8 +1,7 @@
 """Every requirement of the published contracts, under a stable id, with the seed it comes from.
 
 A test says which it proves: `@pytest.mark.proves("EXEC-IDEMP-01")`. `tests/test_requirements.py` fails when an id of REQUIREMENTS
-has no test, or a test names an id that is not here. LATER holds what is known and not built yet, by the part that will bring it;
-no test may claim those.
+has no test, or a test names an id that is not here.
 """
 
 from __future__ import annotations
@@ -286,5 +285,3 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
     ),
     "CORE-MACRO-02": (CORE, "Macros declare their determinism class; seeds are inputs and echoed."),
 }
-
-LATER: dict[str, tuple[str, str]] = {}

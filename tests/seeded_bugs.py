@@ -59,7 +59,7 @@ BUGS = (
         "run/known.py",
         'if found.where == "before_adopt":',
         "if False:",
-        "tests/run/test_history.py",
+        "tests/run/history/test_history.py",
         "adopted_file_that_lost",
     ),
     Bug(
@@ -123,15 +123,15 @@ BUGS = (
         "run/pipeline.py",
         "self._todo.extendleft(call for call, _ in reversed(self._window))",
         "pass",
-        "tests/run/test_runner.py",
+        "tests/run/test_runner_failures.py",
         "without_the_dependents",
     ),
     Bug(
         "a plan that is kept whole acknowledges at once",
-        "run/runner.py",
-        "board = Board(schedule, progress, hold=whole)",
-        "board = Board(schedule, progress, hold=False)",
-        "tests/run/test_runner.py",
+        "run/board.py",
+        "if self._held is not None:",
+        "if False:",
+        "tests/run/test_runner_failures.py",
         "acknowledges_nothing",
     ),
     Bug(
@@ -139,7 +139,7 @@ BUGS = (
         "run/runner.py",
         "        written = self._journal.roll_back(boundary, failures)\n        crash_points.reach",
         "        written = self._journal.commit(failures, keeps=boundary)\n        crash_points.reach",
-        "tests/run/test_runner.py",
+        "tests/run/test_runner_failures.py",
         "taken_back_by_a_failure",
     ),
     Bug(
@@ -147,7 +147,7 @@ BUGS = (
         "run/runner.py",
         "            if boundary is not None:\n                self._give_up(boundary, pipeline.failures)\n",
         "",
-        "tests/run/test_runner.py",
+        "tests/run/test_runner_failures.py",
         "no_blender_can_be_had",
     ),
     Bug(
@@ -156,7 +156,7 @@ BUGS = (
         "            rebuild(worker, self._journal, target.number)\n",
         "            self._journal.move_head(kind, target.number)\n"
         "            rebuild(worker, self._journal, target.number)\n",
-        "tests/run/test_history.py",
+        "tests/run/history/test_history.py",
         "leaves_head_where_it_is",
     ),
     Bug(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from requirements import LATER, REQUIREMENTS
+from requirements import REQUIREMENTS
 
 TESTS = Path(__file__).parent
 
@@ -29,7 +29,3 @@ def test_every_requirement_is_proven_by_a_test() -> None:
 def test_every_claim_names_a_known_requirement() -> None:
     unknown = [(file, id) for file, id in claims() if id not in REQUIREMENTS]
     assert not unknown, unknown
-
-
-def test_what_comes_later_is_not_listed_twice() -> None:
-    assert not REQUIREMENTS.keys() & LATER.keys()

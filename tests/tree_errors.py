@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from blendwright.nodes.catalogue.load import Catalogue
+from node_trees import create, link, prop, value
 from random_trees import TARGET, operations_of
 
 Operations = list[dict[str, Any]]
@@ -27,22 +28,6 @@ def _append(operations: Operations, *added: dict[str, Any]) -> str:
     """Add operations at the end; the pointer of the last."""
     operations += added
     return f"/operations/{len(operations) - 1}"
-
-
-def _create(node_id: str, bl_idname: str) -> dict[str, Any]:
-    return {"op": "create_node", "node_id": node_id, "bl_idname": bl_idname}
-
-
-def _set(node_id: str, name: str, value: Any) -> dict[str, Any]:
-    return {"op": "set_property", "node_id": node_id, "property": name, "value": value}
-
-
-def _value(node_id: str, socket: str, value: Any) -> dict[str, Any]:
-    return {"op": "set_input_default", "node_id": node_id, "socket": socket, "value": value}
-
-
-def _link(source: str, output: str, target: str, socket: str) -> dict[str, Any]:
-    return {"op": "link", "from": {"node_id": source, "socket": output}, "to": {"node_id": target, "socket": socket}}
 
 
 def _misspelt(rng: random.Random, word: str) -> str:
@@ -68,100 +53,100 @@ def unknown_type(rng: random.Random, operations: Operations, catalogue: Catalogu
 
 
 def duplicate_id(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    return _append(operations, _create(_created(rng, operations)["node_id"], "ShaderNodeMath")) + "/node_id"
+    return _append(operations, create(_created(rng, operations)["node_id"], "ShaderNodeMath")) + "/node_id"
 
 
 def taken_given_id(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    return _append(operations, _create("group_output", "NodeGroupOutput")) + "/node_id"
+    return _append(operations, create("group_output", "NodeGroupOutput")) + "/node_id"
 
 
 def unknown_node(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    return _append(operations, _link("nowhere", "Geometry", "group_output", "Geometry")) + "/from/node_id"
+    return _append(operations, link(("nowhere", "Geometry"), ("group_output", "Geometry"))) + "/from/node_id"
 
 
 def deleted_node(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    math = _create("extra", "ShaderNodeMath")
+    math = create("extra", "ShaderNodeMath")
     deleted = {"op": "delete_node", "node_id": "extra"}
-    return _append(operations, math, deleted, _value("extra", "Value", 1.0)) + "/node_id"
+    return _append(operations, math, deleted, value("extra", "Value", 1.0)) + "/node_id"
 
 
 def unknown_input(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    math = _create("extra", "ShaderNodeMath")
-    return _append(operations, math, _value("extra", rng.choice(("Valeu", "Value_004", "Value#9")), 1.0)) + "/socket"
+    math = create("extra", "ShaderNodeMath")
+    return _append(operations, math, value("extra", rng.choice(("Valeu", "Value_004", "Value#9")), 1.0)) + "/socket"
 
 
 def unknown_output(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    cube = _create("extra", "GeometryNodeMeshCube")
-    return _append(operations, cube, _link("extra", "Mehs", "group_output", "Geometry")) + "/from/socket"
+    cube = create("extra", "GeometryNodeMeshCube")
+    return _append(operations, cube, link(("extra", "Mehs"), ("group_output", "Geometry"))) + "/from/socket"
 
 
 def unavailable_socket(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    value, mix = _create("one", "ShaderNodeValue"), _create("two", "ShaderNodeMix")
-    return _append(operations, value, mix, _link("one", "Value", "two", "A_Vector")) + "/to/socket"
+    value, mix = create("one", "ShaderNodeValue"), create("two", "ShaderNodeMix")
+    return _append(operations, value, mix, link(("one", "Value"), ("two", "A_Vector"))) + "/to/socket"
 
 
 def ambiguous_name(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
     sockets = [{"name": "Twice", "socket_type": "NodeSocketGeometry"}] * 2
     twins = {"op": "set_group_io", "inputs": sockets, "replace": True}
     # Links from inputs that are gone are gone with them; only the last one is at fault.
-    return _append(operations, twins, _link("group_input", "Twice", "group_output", "Geometry")) + "/from/socket"
+    return _append(operations, twins, link(("group_input", "Twice"), ("group_output", "Geometry"))) + "/from/socket"
 
 
 def output_to_output(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    one, two = _create("one", "ShaderNodeValue"), _create("two", "GeometryNodeMeshCube")
-    return _append(operations, one, two, _link("one", "Value", "two", "UV Map")) + "/to/socket"
+    one, two = create("one", "ShaderNodeValue"), create("two", "GeometryNodeMeshCube")
+    return _append(operations, one, two, link(("one", "Value"), ("two", "UV Map"))) + "/to/socket"
 
 
 def incompatible_link(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    source = _create("one", rng.choice(("ShaderNodeValue", "FunctionNodeInputString", "GeometryNodeInputPosition")))
+    source = create("one", rng.choice(("ShaderNodeValue", "FunctionNodeInputString", "GeometryNodeInputPosition")))
     output = {"ShaderNodeValue": "Value", "FunctionNodeInputString": "String"}.get(source["bl_idname"], "Position")
-    return _append(operations, source, _link("one", output, "group_output", "Geometry"))
+    return _append(operations, source, link(("one", output), ("group_output", "Geometry")))
 
 
 def field_to_single(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
     nodes = (
-        _create("one", "GeometryNodeInputIndex"),
-        _create("two", "GeometryNodeMeshCube"),
-        _create("m", "ShaderNodeMath"),
+        create("one", "GeometryNodeInputIndex"),
+        create("two", "GeometryNodeMeshCube"),
+        create("m", "ShaderNodeMath"),
     )
-    through = _link("one", "Index", "m", "Value")
-    return _append(operations, *nodes, through, _link("m", "Value", "two", "Vertices X"))
+    through = link(("one", "Index"), ("m", "Value"))
+    return _append(operations, *nodes, through, link(("m", "Value"), ("two", "Vertices X")))
 
 
 def cycle(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
     names = [f"loop{number}" for number in range(rng.randint(1, 4))]
-    operations += [_create(name, "ShaderNodeMath") for name in names]
+    operations += [create(name, "ShaderNodeMath") for name in names]
     return _append(
         operations,
-        *(_link(name, "Value", names[(number + 1) % len(names)], "Value") for number, name in enumerate(names)),
+        *(link((name, "Value"), (names[(number + 1) % len(names)], "Value")) for number, name in enumerate(names)),
     )
 
 
 def unknown_property(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    return _append(operations, _set(_created(rng, operations)["node_id"], "lable", "x")) + "/property"
+    return _append(operations, prop(_created(rng, operations)["node_id"], "lable", "x")) + "/property"
 
 
 def bad_enum(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    math = _create("extra", "ShaderNodeMath")
-    return _append(operations, math, _set("extra", "operation", rng.choice(("AD", "", "add", 3, None)))) + "/value"
+    math = create("extra", "ShaderNodeMath")
+    return _append(operations, math, prop("extra", "operation", rng.choice(("AD", "", "add", 3, None)))) + "/value"
 
 
 def enum_of_other_setting(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    return _append(operations, _create("c", "FunctionNodeCompare"), _set("c", "operation", "BRIGHTER")) + "/value"
+    return _append(operations, create("c", "FunctionNodeCompare"), prop("c", "operation", "BRIGHTER")) + "/value"
 
 
 def property_of_wrong_type(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
     name, value = rng.choice((("mute", 1), ("label", 7), ("hide", "no"), ("color", "red"), ("parent", 4)))
-    return _append(operations, _set(_created(rng, operations)["node_id"], name, value)) + "/value"
+    return _append(operations, prop(_created(rng, operations)["node_id"], name, value)) + "/value"
 
 
 def property_out_of_range(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    brick = _create("brick", "ShaderNodeTexBrick")
-    return _append(operations, brick, _set("brick", "offset", rng.choice((1.5, -0.1)))) + "/value"
+    brick = create("brick", "ShaderNodeTexBrick")
+    return _append(operations, brick, prop("brick", "offset", rng.choice((1.5, -0.1)))) + "/value"
 
 
 def value_of_wrong_type(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    node, socket, value = rng.choice(
+    node, socket, wrong = rng.choice(
         (
             ("ShaderNodeMath", "Value", "one"),
             ("ShaderNodeMath", "Value", True),
@@ -173,39 +158,39 @@ def value_of_wrong_type(rng: random.Random, operations: Operations, catalogue: C
             ("GeometryNodeObjectInfo", "Object", 1),
         )
     )
-    return _append(operations, _create("extra", node), _value("extra", socket, value)) + "/value"
+    return _append(operations, create("extra", node), value("extra", socket, wrong)) + "/value"
 
 
 def value_out_of_range(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    cube = _create("extra", "GeometryNodeMeshCube")
-    return _append(operations, cube, _value("extra", "Vertices X", rng.choice((2**31, -(2**40))))) + "/value"
+    cube = create("extra", "GeometryNodeMeshCube")
+    return _append(operations, cube, value("extra", "Vertices X", rng.choice((2**31, -(2**40))))) + "/value"
 
 
 def self_nesting(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    group = _create("extra", "GeometryNodeGroup")
-    return _append(operations, group, _set("extra", "node_tree", TARGET["node_group_name"])) + "/value"
+    group = create("extra", "GeometryNodeGroup")
+    return _append(operations, group, prop("extra", "node_tree", TARGET["node_group_name"])) + "/value"
 
 
 def wrong_partner(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    nodes = _create("in", "GeometryNodeRepeatInput"), _create("out", "GeometryNodeSimulationOutput")
-    return _append(operations, *nodes, _set("in", "paired_output", "out")) + "/value"
+    nodes = create("in", "GeometryNodeRepeatInput"), create("out", "GeometryNodeSimulationOutput")
+    return _append(operations, *nodes, prop("in", "paired_output", "out")) + "/value"
 
 
 def shared_partner(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
-    nodes = [_create("out", "GeometryNodeRepeatOutput"), *(_create(name, "GeometryNodeRepeatInput") for name in "ab")]
-    return _append(operations, *nodes, *(_set(name, "paired_output", "out") for name in "ab")) + "/value"
+    nodes = [create("out", "GeometryNodeRepeatOutput"), *(create(name, "GeometryNodeRepeatInput") for name in "ab")]
+    return _append(operations, *nodes, *(prop(name, "paired_output", "out") for name in "ab")) + "/value"
 
 
 def bad_item_type(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
     items = [{"name": "Geometry", "socket_type": "GEOMETRY"}, {"name": "X", "socket_type": "FLOATING"}]
-    zone = _create("out", "GeometryNodeRepeatOutput")
-    return _append(operations, zone, _set("out", "repeat_items", items)) + "/value/1/socket_type"
+    zone = create("out", "GeometryNodeRepeatOutput")
+    return _append(operations, zone, prop("out", "repeat_items", items)) + "/value/1/socket_type"
 
 
 def item_twice(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:
     items = [{"name": "X", "socket_type": "FLOAT"}] * 2
-    zone = _create("out", "GeometryNodeRepeatOutput")
-    return _append(operations, zone, _set("out", "repeat_items", items)) + "/value/1/name"
+    zone = create("out", "GeometryNodeRepeatOutput")
+    return _append(operations, zone, prop("out", "repeat_items", items)) + "/value/1/name"
 
 
 def bad_interface_type(rng: random.Random, operations: Operations, catalogue: Catalogue) -> str:

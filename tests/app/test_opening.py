@@ -179,7 +179,7 @@ UNFINISHED = """
 import os, signal, sys
 from pathlib import Path
 import blendwright
-from blendwright.contracts.journal_port import NewIntent
+from blendwright.contracts.journal_entries import NewIntent
 
 scene = blendwright.open(sys.argv[1], spare=False)
 assert scene.call("object.create_empty", name="Base").ok

@@ -15,11 +15,9 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.cli.history import show_difference
 from blendwright.cli.main import main
-from blendwright.contracts.journal_port import NewIntent
+from blendwright.contracts.journal_entries import NewIntent
 from blendwright.journal import Journal
-from blendwright.run.differences import Changed, Difference, Entry, PropertyChange
 from journal.ledger import raw
 from plans import box
 from shell import Ran, Shell
@@ -109,28 +107,6 @@ def test_a_difference_is_told_property_by_property(shell: Shell) -> None:
     change = {"property": "transform.location", "old": [0, 0, 0], "new": [1, 2, 3]}
     assert found["changed"] == [{"kind": "objects", "name": "Box a", "properties": [change]}]
     assert (found["a"]["scene_hash"], found["b"]["scene_hash"]) == (HASHES[3], HASHES[4])
-
-
-def test_people_get_a_difference_line_by_line(capfd: pytest.CaptureFixture[str]) -> None:
-    moved = PropertyChange("transform.location", [0.0, 0.0, 0.1], [1.0, 2.0, 3.0])
-    hidden = PropertyChange("parent.object", None, "Box")
-    entries = (
-        (Entry("objects", "New [bold]"),),
-        (Changed("objects", "Box", (moved, hidden)),),
-        (Entry("lights", "Key"),),
-    )
-    show_difference(Difference(*entries, unseen=False))
-    assert capfd.readouterr().out.splitlines() == [
-        "+ objects New [bold]",
-        "- lights Key",
-        "~ objects Box",
-        "    transform.location: [0, 0, 0.1] → [1, 2, 3]",
-        "    parent.object: - → Box",
-    ]
-    show_difference(Difference((), (), (), unseen=True))
-    assert "something that snapshots do not show" in capfd.readouterr().out
-    show_difference(Difference((), (), (), unseen=False))
-    assert capfd.readouterr().out == "no difference\n"
 
 
 def test_an_exported_scene_is_the_same_scene_and_an_edited_one_is_adopted(shell: Shell) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.journal_port import Found, NewIntent
+from blendwright.contracts.journal_entries import NewIntent
+from blendwright.contracts.journal_records import Found
 from blendwright.journal import Journal, approvals
 from blendwright.run.keys import new_id
 from blendwright.values import crash_points

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from blendwright.contracts.journal_port import (
+from blendwright.contracts.journal_entries import (
     AuditIds,
     CommitKind,
     NewAudit,
@@ -17,8 +17,8 @@ from blendwright.contracts.journal_port import (
     NewReading,
     StagedCheckpoint,
     Status,
-    Wanted,
 )
+from blendwright.contracts.journal_records import Wanted
 from blendwright.journal import Journal, JournalView
 
 EMPTY = "scene-0"

@@ -9,7 +9,8 @@ from typing import Any
 import apsw
 import pytest
 
-from blendwright.contracts.journal_port import Entry, JournalPort, NewIntent
+from blendwright.contracts.journal_entries import Entry, NewIntent
+from blendwright.contracts.journal_port import JournalPort
 from blendwright.journal import Journal, JournalView
 from blendwright.values.errors import JournalError
 from journal.ledger import (

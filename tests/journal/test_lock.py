@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.contracts.journal_port import NewIntent
+from blendwright.contracts.journal_entries import NewIntent
 from blendwright.journal import Journal, JournalView
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from journal.ledger import assert_sound, begun, chain, raw, saved

@@ -12,10 +12,12 @@ from blendwright.nodes.catalogue.load import VERSIONS, catalogue
 from blendwright.nodes.checks.examine import examine, examine_for
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.tree import Tree, from_payload, new_tree, to_payload
+from blendwright.nodes.tree import Tree, new_tree, to_payload
 from blendwright.plan.validate import validate
 from blendwright.tools.catalog import tools
 from blendwright.values.findings import Finding
+from node_trees import create, link, prop, value
+from nodes.built_trees import from_payload
 from random_trees import random_payload
 from tree_errors import ERRORS, with_error
 
@@ -31,22 +33,6 @@ def of_tree(*listed: dict[str, Any], tree: Tree | None = None, blender: str = "5
 def of_patch(*listed: dict[str, Any], tree: Tree | None = None) -> list[Finding]:
     target = {"object_name": "Cube", "modifier_name": "GeometryNodes"}
     return examine(GnOpsPayload.model_validate({"v": 1, "target": target, "ops": list(listed)}), catalogue(), tree)
-
-
-def create(node_id: str, bl_idname: str) -> dict[str, Any]:
-    return {"op": "create_node", "node_id": node_id, "bl_idname": bl_idname}
-
-
-def prop(node_id: str, name: str, value: Any) -> dict[str, Any]:
-    return {"op": "set_property", "node_id": node_id, "property": name, "value": value}
-
-
-def value(node_id: str, socket: str, given: Any) -> dict[str, Any]:
-    return {"op": "set_input_default", "node_id": node_id, "socket": socket, "value": given}
-
-
-def link(source: str, output: str, target: str, socket: str) -> dict[str, Any]:
-    return {"op": "link", "from": {"node_id": source, "socket": output}, "to": {"node_id": target, "socket": socket}}
 
 
 @pytest.mark.parametrize("blender", VERSIONS)
@@ -115,26 +101,26 @@ def test_items_of_a_zone_are_sockets_of_both_of_its_nodes() -> None:
         prop("out", "repeat_items", items),
         prop("in", "paired_output", "out"),
     )
-    good = (value("in", "Height", 1.5), link("in", "Height", "out", "Height"))
+    good = (value("in", "Height", 1.5), link(("in", "Height"), ("out", "Height")))
     assert of_tree(*zone, *good, tree=new_tree()) == []
-    (wrong,) = of_tree(*zone, link("in", "Geometry", "out", "Height"), tree=new_tree())
+    (wrong,) = of_tree(*zone, link(("in", "Geometry"), ("out", "Height")), tree=new_tree())
     assert wrong.pointer == "/operations/4/from/socket"
     assert "Height" in (wrong.cure or "")
 
 
 def test_a_menu_takes_the_items_that_the_switch_lists() -> None:
     switch = (create("s", "GeometryNodeMenuSwitch"), prop("s", "enum_items", [{"name": "Round"}, {"name": "Flat"}]))
-    assert of_tree(*switch, value("s", "Menu", "Flat"), link("group_input", "Geometry", "s", "Round")) == []
+    assert of_tree(*switch, value("s", "Menu", "Flat"), link(("group_input", "Geometry"), ("s", "Round"))) == []
     (wrong,) = of_tree(*switch, value("s", "Menu", "Flatt"))
     assert (wrong.pointer, wrong.cure) == ("/operations/2/value", "Did you mean 'Flat'?")
 
 
 def test_a_second_link_takes_the_place_of_the_first_and_a_cycle_can_be_taken_back() -> None:
-    two = (create("a", "ShaderNodeMath"), create("b", "ShaderNodeMath"), link("a", "Value", "b", "Value"))
-    back = link("b", "Value", "a", "Value")
+    two = (create("a", "ShaderNodeMath"), create("b", "ShaderNodeMath"), link(("a", "Value"), ("b", "Value")))
+    back = link(("b", "Value"), ("a", "Value"))
     assert [found.pointer for found in of_tree(*two, back)] == ["/operations/3"]
     assert of_tree(*two, back, {"op": "unlink", **{key: back[key] for key in ("from", "to")}}) == []
-    replaced = (create("v", "ShaderNodeValue"), link("v", "Value", "b", "Value"))
+    replaced = (create("v", "ShaderNodeValue"), link(("v", "Value"), ("b", "Value")))
     assert of_tree(*two, *replaced, back) == []
 
 
@@ -144,9 +130,9 @@ def test_what_is_a_field_follows_the_links() -> None:
         create("cube", "GeometryNodeMeshCube"),
         create("i", "GeometryNodeInputIndex"),
     )
-    single = link("m", "Value", "cube", "Vertices X")
+    single = link(("m", "Value"), ("cube", "Vertices X"))
     assert of_tree(*nodes, single) == []
-    late = link("i", "Index", "m", "Value_001")
+    late = link(("i", "Index"), ("m", "Value_001"))
     assert [found.pointer for found in of_tree(*nodes, single, late)] == ["/operations/3"]
     assert "field" in of_tree(*nodes, single, late)[0].message
 
@@ -154,10 +140,10 @@ def test_what_is_a_field_follows_the_links() -> None:
 def test_sockets_of_one_name_are_told_apart_by_number() -> None:
     twins = [{"name": "Size", "socket_type": kind} for kind in ("NodeSocketFloat", "NodeSocketGeometry")]
     group = {"op": "set_group_io", "inputs": twins, "replace": True}
-    (ambiguous,) = of_tree(group, link("group_input", "Size", "group_output", "Geometry"), tree=new_tree())
+    (ambiguous,) = of_tree(group, link(("group_input", "Size"), ("group_output", "Geometry")), tree=new_tree())
     assert ambiguous.cure == "Use one of: Size#1, Size#2."
-    assert of_tree(group, link("group_input", "Size#2", "group_output", "Geometry"), tree=new_tree()) == []
-    (typed,) = of_tree(group, link("group_input", "Size#1", "group_output", "Geometry"), tree=new_tree())
+    assert of_tree(group, link(("group_input", "Size#2"), ("group_output", "Geometry")), tree=new_tree()) == []
+    (typed,) = of_tree(group, link(("group_input", "Size#1"), ("group_output", "Geometry")), tree=new_tree())
     assert typed.pointer == "/operations/1"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
-from blendwright.nodes.tree import Tree, from_payload, new_tree, to_payload
+from blendwright.nodes.tree import Tree, new_tree, to_payload
+from nodes.built_trees import from_payload
 
 TARGET = TreeTarget(object_name="Cube", modifier_name="GeometryNodes", node_group_name="G")
 TREE = Tree.model_validate(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.plan.graph import Graph, build_graph, cycles, read_graph
+from blendwright.plan.graph import cycles, graph_findings, read_graph
 from blendwright.plan.order import run_order
 from blendwright.values.plan import Operation
 from plans import box, codes, findings, of_operations
@@ -21,8 +21,8 @@ def bare(id: str, *waits_for: str, position: int = 0) -> Operation:
 
 @pytest.mark.proves("OPS-GRAPH-01")
 def test_operations_are_nodes_and_dependencies_are_edges() -> None:
-    graph = build_graph(of_operations(box("a"), box("b", "a"), box("c", "a", "b")))
-    assert isinstance(graph, Graph)
+    graph = read_graph(of_operations(box("a"), box("b", "a"), box("c", "a", "b")).operations)
+    assert not [*graph_findings(graph)]
     assert [list(links) for links in graph.waits_for] == [[], [0], [0, 1]]
     assert [list(links) for links in graph.waited_by] == [[1, 2], [2], []]
 

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blendwright.plan.graph import cycles, read_graph
-from blendwright.plan.repair import minimal_repair, repaired
+from blendwright.plan.repair import minimal_repair
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import SOUND, Operation, Plan
 from blendwright.values.report import Repair
+from plan.repairing import repaired
 from plans import box, findings, of_operations
 
 

@@ -10,7 +10,7 @@ import pytest
 import blendwright
 from blendwright.app.plans import parse_plan
 from blendwright.planner.budget import Limits
-from blendwright.planner.evaluation import EvaluatedRequest, answer_of, evaluate, read_requests
+from blendwright.planner.evaluation import EvaluatedRequest, evaluate, read_requests
 from blendwright.planner.port import PlanAnswer, PlanRequest, ServiceUnavailable
 from blendwright.run.approvals import Consent
 from blendwright.values.errors import Refusal
@@ -27,7 +27,7 @@ class Knowing:
     model = "knowing-1"
 
     def __init__(self, mistakes: dict[str, str]) -> None:
-        self._answers = {request.request: answer_of(request) for request in REQUESTS}
+        self._answers = {request.request: json.dumps(request.solution) for request in REQUESTS}
         self._mistakes = {request.request: mistakes.get(request.name) for request in REQUESTS}
 
     async def plan(self, request: PlanRequest) -> PlanAnswer:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import blendwright
 from blendwright.app import open_scene
 from blendwright.app.past import looking, mending, stage
-from blendwright.contracts.journal_port import Commit
+from blendwright.contracts.journal_records import Commit
 from blendwright.run import rescue
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
 from blendwright.values.faults import Fault

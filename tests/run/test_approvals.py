@@ -17,8 +17,8 @@ from blendwright.journal import approvals as kept
 from blendwright.run.approvals import Consent, redacted
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
-from blendwright.values.report import RunReport
 from engine import Engine
+from run.named_plans import statuses
 
 GRANTED = Consent(grants=frozenset({"destructive"}))
 numbers = iter(range(1000))
@@ -189,10 +189,6 @@ def op(id: str, tool: str, args: dict[str, Any], *waits: str, level: str = "safe
 
 def empty(id: str, *waits: str) -> dict[str, Any]:
     return op(id, "object.create_empty", {"name": f"E {id} {next(numbers)}"}, *waits)
-
-
-def statuses(report: RunReport) -> dict[str, str]:
-    return {operation.operation_id: operation.status for operation in report.operations}
 
 
 def test_a_plan_that_nobody_can_be_asked_about_is_refused_before_anything_runs(asking: Engine) -> None:

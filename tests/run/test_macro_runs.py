@@ -13,10 +13,11 @@ from blendwright.dialects import operations, steps
 from blendwright.macros import Macro
 from blendwright.values.macro_report import as_asked
 from blendwright.values.plan import Plan
-from blendwright.values.report import OperationReport, RunReport
+from blendwright.values.report import OperationReport
 from engine import Engine, all_tools
 from macro_documents import NAME, document, empty, macros
 from plans import box
+from run.named_plans import statuses
 
 HOW: dict[str, Any] = {
     "enum": ["nothing", "fail", "crash"],
@@ -81,10 +82,6 @@ def steps_of(request: str, *listed: dict[str, Any]) -> Plan:
     made = [{"step_id": one["operation_id"], "dependencies": one["depends_on"],
              "tool": {"name": one["tool_name"], "args": one["args"]}} for one in listed]  # fmt: skip
     return steps.parse({"steps": made}, request_id=request)
-
-
-def statuses(report: RunReport) -> dict[str, str]:
-    return {operation.operation_id: operation.status for operation in report.operations}
 
 
 def names(engine: Engine) -> set[str]:

@@ -8,17 +8,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from tools.objects import empty, named
+
 if TYPE_CHECKING:
     from stage import Stage
-
-
-def named(name: str) -> Any:
-    return bpy.data.objects[name]
-
-
-def empty(stage: Stage, name: str = "Pivot", **args: Any) -> Any:
-    stage.do("object.create_empty", {"name": name, **args})
-    return named(name)
 
 
 def key(stage: Stage, channel: str, frame: int, value: Any, name: str = "Pivot", **args: Any) -> dict[str, Any]:

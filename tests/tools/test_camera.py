@@ -10,13 +10,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
+from tools.objects import named
+
 if TYPE_CHECKING:
     from stage import Stage
-
-
-def named(name: str) -> Any:
-    blocks: Any = bpy.data.objects
-    return blocks[name]
 
 
 def camera(stage: Stage, name: str = "Camera", **args: Any) -> Any:

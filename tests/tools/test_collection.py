@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from tools.objects import empty
+
 if TYPE_CHECKING:
     from stage import Stage
 
@@ -17,11 +19,6 @@ def collection(name: str) -> Any:
 
 def top() -> Any:
     return bpy.context.scene.collection
-
-
-def empty(stage: Stage, name: str, **args: Any) -> Any:
-    stage.do("object.create_empty", {"name": name, **args})
-    return bpy.data.objects[name]
 
 
 def nested(stage: Stage) -> None:

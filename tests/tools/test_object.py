@@ -8,23 +8,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from tools.objects import box, empty, named
+
 if TYPE_CHECKING:
     from stage import Stage
-
-
-def named(name: str) -> Any:
-    """Looked up afresh: references do not outlive a reload."""
-    return bpy.data.objects[name]
-
-
-def box(stage: Stage, name: str = "Box", **args: Any) -> Any:
-    stage.do("mesh.create_primitive", {"kind": "cube", "name": name, **args})
-    return named(name)
-
-
-def empty(stage: Stage, name: str, **args: Any) -> Any:
-    stage.do("object.create_empty", {"name": name, **args})
-    return named(name)
 
 
 def keyed(stage: Stage, name: str, channel: str, value: Any) -> None:

@@ -7,26 +7,13 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from tools.objects import box, empty, named
+
 if TYPE_CHECKING:
     from stage import Stage
 
 TURNED: dict[str, Any] = {"location": [1, 2, 3], "rotation_euler_deg": [10, 20, 30], "scale": [2, 1, 0.5]}
 EVEN: dict[str, Any] = {**TURNED, "scale": [2, 2, 2]}
-
-
-def named(name: str) -> Any:
-    """Looked up afresh: references do not outlive a reload."""
-    return bpy.data.objects[name]
-
-
-def box(stage: Stage, name: str = "Box", **args: Any) -> Any:
-    stage.do("mesh.create_primitive", {"kind": "cube", "name": name, **args})
-    return named(name)
-
-
-def empty(stage: Stage, name: str, **args: Any) -> Any:
-    stage.do("object.create_empty", {"name": name, **args})
-    return named(name)
 
 
 def world(obj: Any) -> list[float]:

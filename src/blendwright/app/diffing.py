@@ -5,7 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from blendwright.app.past import Stage
-from blendwright.contracts.journal_port import Commit, JournalReader
+from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.journal_records import Commit
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.run.differences import Difference, Picture, compare, take
 from blendwright.run.replaying import rebuild

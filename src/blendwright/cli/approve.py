@@ -12,7 +12,7 @@ from rich.text import Text
 from blendwright.app.past import looking
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
 from blendwright.contracts.approvals import Answer
-from blendwright.contracts.journal_port import KeptApproval
+from blendwright.contracts.journal_records import KeptApproval
 from blendwright.journal.approvals import answer
 
 

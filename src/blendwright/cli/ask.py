@@ -16,10 +16,10 @@ from rich.text import Text
 
 import blendwright
 from blendwright.cli.consent import Approve, at_a_terminal, command_line, consent, line_from_terminal
+from blendwright.cli.difference import show_difference
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, notes, print_json, say_recovered
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.cli.plan_tree import plan_tree
-from blendwright.cli.preview import show_differences
 from blendwright.cli.run import picture, tell
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.briefing import brief
@@ -213,7 +213,7 @@ class Screen(Witness):
     def previewed(self, shown: Preview) -> None:
         self._say(Text("It would", style="bold"))
         if not self._quiet:
-            show_differences(shown, self.out)
+            show_difference(shown.differences.difference, self.out)
         for artifact in shown.picture.artifacts if shown.picture is not None else ():
             self._say(Text(f"wrote {artifact}"))
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from blendwright.app.past import looking
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
-from blendwright.contracts.journal_port import AuditHead
+from blendwright.contracts.journal_records import AuditHead
 from blendwright.run.history import refusal
 
 app = typer.Typer(help="The audit chain.", no_args_is_help=True)

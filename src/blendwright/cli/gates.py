@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-import blendwright
-from blendwright.cli.call import exit_code
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, fail, print_json
+from blendwright.cli.looking import look
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not_judged": ("?", "yellow")}
 
@@ -39,19 +37,12 @@ def gates(
     args: dict[str, Any] = {"object_name": name, "gates": [_asked(text) for text in gate or ()]}
     if modifier is not None:
         args["modifier_name"] = modifier
-    with tempfile.TemporaryDirectory() as aside:
-        # A file that is only looked at begins no workspace.
-        place = workspace if scene is None else aside
-        with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:
-            outcome = opened.outcome("geonodes.gates", args)
-    if not outcome.ok or outcome.result is None:
-        cure = outcome.findings[0].cure if outcome.findings else None
-        fail("failed", outcome.message, cure, exit_code(outcome))
+    report = look("geonodes.gates", args, workspace, scene, blender)
     if json:
-        print_json(outcome.result)
+        print_json(report)
     else:
-        _show(dict(outcome.result))
-    return Exit.DONE if outcome.result["success"] else Exit.FAILED
+        _show(report)
+    return Exit.DONE if report["success"] else Exit.FAILED
 
 
 def _asked(text: str) -> dict[str, Any]:

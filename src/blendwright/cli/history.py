@@ -16,11 +16,12 @@ from rich.text import Text
 import blendwright
 from blendwright.app.diffing import difference
 from blendwright.app.past import looking, stage
+from blendwright.cli.difference import show_difference
 from blendwright.cli.externals import say_externals
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_cleaned, say_recovered
 from blendwright.cli.request_story import tell_story
-from blendwright.contracts.journal_port import Commit, JournalReader
-from blendwright.run.differences import Difference
+from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.journal_records import Commit
 from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
 from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild
@@ -29,7 +30,6 @@ from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, or HEAD.")]
 COMMIT_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "tool_version", "timestamp",
                  "hash_before", "hash_after", "replayable")  # fmt: skip
-MOST_SHOWN = 120
 
 
 def log(
@@ -117,7 +117,7 @@ def diff(
                 for name, commit in (("a", before), ("b", after))}  # fmt: skip
         print_json({"ok": True, **ends, "equal": found.none, **found.to_json()})
     else:
-        show_difference(found)
+        show_difference(found, console(), none="no difference")
     return Exit.DONE
 
 
@@ -236,38 +236,6 @@ def gc(
 
 def summary(commit: Commit) -> dict[str, Any]:
     return {name: getattr(commit, name) for name in COMMIT_FIELDS}
-
-
-def show_difference(found: Difference) -> None:
-    """For people: one line for what came or went, and one for each changed property."""
-    out = console()
-    for style, sign, entries in (("green", "+", found.created), ("red", "-", found.removed)):
-        for entry in entries:
-            out.print(Text(f"{sign} {entry.kind} {entry.name}", style=style))
-    for changed in found.changed:
-        out.print(Text(f"~ {changed.kind} {changed.name}", style="yellow"))
-        for change in changed.properties:
-            out.print(Text(f"    {change.property}: {_value(change.old)} → {_value(change.new)}"))
-    if found.unseen:
-        out.print(Text("the scenes differ in something that snapshots do not show", style="yellow"))
-    if found.none:
-        out.print(Text("no difference"))
-
-
-def _value(value: Any) -> str:
-    """Short: numbers as people write them, long texts cut. None stands for what is not there."""
-    match value:
-        case None:
-            return "-"
-        case bool() | str():
-            text = str(value)
-        case float():
-            text = f"{value:g}"
-        case [*parts]:
-            text = f"[{', '.join(map(_value, parts))}]"
-        case _:
-            text = orjson.dumps(value).decode()
-    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"
 
 
 def _opened(workspace: str, blender: str | None) -> blendwright.OpenScene:

@@ -1,4 +1,4 @@
-"""What commands that take a plan share: reading its text, and stopping cleanly when interrupted."""
+"""What commands that take a plan share: how it is named and taken, reading its text, and stopping cleanly when interrupted."""
 
 from __future__ import annotations
 
@@ -8,12 +8,26 @@ import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects.reading import LARGEST
+from blendwright.dialects.recognise import Dialect
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.plan import Boundary
+
+PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")]
+TakenBack = Annotated[
+    Boundary, typer.Option("--boundary", help="What a failure takes back: the operation, or the whole plan.")
+]
+RequestId = Annotated[
+    str | None, typer.Option("--request-id", metavar="ID", help="For plans that do not bring their own.")
+]
+InDialect = Annotated[Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")]
 
 
 def plan_text(place: str) -> bytes:

@@ -3,44 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from blendwright.app.plans import read_plan
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.cli.consent import Demand, command_line
+from blendwright.cli.difference import show_difference
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, notes, print_json
-from blendwright.cli.plan_input import plan_text, stops_on_interrupt
+from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
 from blendwright.contracts.worker_port import CancelToken
-from blendwright.dialects.recognise import Dialect
 from blendwright.run.preview import Preview
 from blendwright.values.faults import Fault
-from blendwright.values.plan import Boundary
-
-LONGEST_VALUE = 80
-SIGNS = {"created": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
 
 
 def preview(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")],
+    plan: PlanFile,
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
     image: Annotated[
         Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the result there.")
     ] = None,
-    boundary: Annotated[
-        Boundary, typer.Option("--boundary", help="What a failure takes back: the operation, or the whole plan.")
-    ] = "operation",
-    request_id: Annotated[
-        str | None, typer.Option("--request-id", metavar="ID", help="For plans that do not bring their own.")
-    ] = None,
-    dialect: Annotated[
-        Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")
-    ] = None,
+    boundary: TakenBack = "operation",
+    request_id: RequestId = None,
+    dialect: InDialect = None,
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole plan.")
     ] = None,
@@ -79,25 +68,9 @@ def exit_code(shown: Preview) -> Exit:
     return Exit.DONE if shown.ok else Exit.FAILED
 
 
-def show_differences(shown: Preview, out: Console) -> None:
-    """What would be created, removed and changed."""
-    found = shown.differences.difference
-    for word, entries in (("created", found.created), ("removed", found.removed)):
-        sign, style = SIGNS[word]
-        for entry in entries:
-            out.print(Text(f"{sign} ", style=style).append(f"{entry.kind} {entry.name}", style="default"))
-    sign, style = SIGNS["changed"]
-    for entry in found.changed:
-        out.print(Text(f"{sign} ", style=style).append(f"{entry.kind} {entry.name}", style="default"))
-        for change in entry.properties:
-            out.print(Text(f"    {change.property}: {_short(change.old)} -> {_short(change.new)}", style="dim"))
-    if found.unseen:
-        out.print(Text("~ something that snapshots do not show", style=style))
-
-
 def _show(shown: Preview) -> None:
     out = console()
-    show_differences(shown, out)
+    show_difference(shown.differences.difference, out)
     for finding in shown.report.all_findings():
         line = Text(f"{finding.fault.value} ", style="bold red")
         out.print(line.append(f"{finding.pointer or '(plan)'}: {finding.message}", style="default"))
@@ -116,11 +89,6 @@ def _summary(shown: Preview) -> Text:
     word = Text("would succeed " if report.ok else "would fail ", style="bold green" if report.ok else "bold red")
     counts = ", ".join(f"{count} {name}" for name, count in totals.items())
     return word.append(f"{done} of {len(report.operations)} operations: {counts}", style="default")
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 
 def _tell_picture(shown: Preview) -> None:

@@ -7,7 +7,7 @@ from rich.text import Text
 from blendwright.app.past import looking
 from blendwright.cli.output import Exit, console, print_json
 from blendwright.contracts.attempts import Attempt
-from blendwright.contracts.journal_port import Commit
+from blendwright.contracts.journal_records import Commit
 from blendwright.run.history import refusal
 
 STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}

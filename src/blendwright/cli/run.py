@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,32 +37,25 @@ from blendwright.cli.output import (
     say_cleaned,
     say_recovered,
 )
-from blendwright.cli.plan_input import plan_text, stops_on_interrupt
+from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
 from blendwright.contracts.worker_port import CancelToken
-from blendwright.dialects.recognise import Dialect
+from blendwright.run.pictures import delivered
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
-from blendwright.values.plan import Boundary, Plan
+from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
 
 
 def run(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")],
+    plan: PlanFile,
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
-    boundary: Annotated[
-        Boundary, typer.Option("--boundary", help="What a failure takes back: the operation, or the whole plan.")
-    ] = "operation",
-    request_id: Annotated[
-        str | None, typer.Option("--request-id", metavar="ID", help="For plans that do not bring their own.")
-    ] = None,
-    dialect: Annotated[
-        Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")
-    ] = None,
+    boundary: TakenBack = "operation",
+    request_id: RequestId = None,
+    dialect: InDialect = None,
     export: Annotated[
         Path | None,
         typer.Option("--export", metavar="FILE", help="Write the scene there afterwards, replacing what is there."),
@@ -147,15 +139,7 @@ def picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) ->
         taken = opened.outcome(
             "render.preview", {"artifact": "run.png", "view": "ISO"}, cancel=cancel, limit=PICTURE_SECONDS
         )
-    if taken.ok:
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(taken.artifacts[0], target)
-        except OSError as error:
-            finding = Finding(Fault.EXECUTION_FAILED, f"{target} cannot be written: {error.strerror}")
-            return taken.with_(fault=finding.fault, message=finding.message, findings=(finding,))
-        taken = taken.with_(artifacts=(str(target),))
-    return taken
+    return delivered(taken, target)
 
 
 class _Speed(ProgressColumn):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-import blendwright
-from blendwright.cli.call import exit_code
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, fail, print_json
+from blendwright.cli.looking import look
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json
 
 
 def snapshot(
@@ -29,18 +27,11 @@ def snapshot(
     args: dict[str, Any] = {"offset": offset, "limit": limit}
     if find is not None:
         args["name"] = find
-    with tempfile.TemporaryDirectory() as aside:
-        # A file that is only looked at begins no workspace.
-        place = workspace if scene is None else aside
-        with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:
-            outcome = opened.outcome("scene.snapshot", args)
-    if not outcome.ok or outcome.result is None:
-        cure = outcome.findings[0].cure if outcome.findings else None
-        fail("failed", outcome.message, cure, exit_code(outcome))
+    page = look("scene.snapshot", args, workspace, scene, blender)
     if json:
-        print_json(outcome.result)
+        print_json(page)
     else:
-        _show(dict(outcome.result))
+        _show(page)
     return Exit.DONE
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from blendwright.app.plans import parse_plan
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
-from blendwright.cli.plan_input import plan_text
+from blendwright.cli.plan_input import InDialect, PlanFile, plan_text
 from blendwright.contracts.contract import Terms
 from blendwright.dialects import steps
 from blendwright.dialects.reading import read_json
@@ -28,11 +28,9 @@ from blendwright.values.plan import Plan
 
 
 def validate(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")],
+    plan: PlanFile,
     result: Annotated[bool, typer.Option("--result", help="Check the result of a steps plan instead.")] = False,
-    dialect: Annotated[
-        Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")
-    ] = None,
+    dialect: InDialect = None,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:

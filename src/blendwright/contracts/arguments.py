@@ -27,10 +27,6 @@ class Result(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
-class NoArgs(Args):
-    """For tools that take none."""
-
-
 def _name_fits(value: str) -> str:
     if len(value.encode()) > NAME_BYTES:
         raise PydanticCustomError("name_too_long", "a name has at most {limit} bytes", {"limit": NAME_BYTES})

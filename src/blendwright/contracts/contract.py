@@ -7,7 +7,7 @@ refused by name; what exists and the policy denies is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -33,7 +33,6 @@ FEATURES: dict[str, str] = {
 
 Version = tuple[int, int, int]
 Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set(names))))]
-Feature = Literal["network", "trusted_python", "ui_optional", "unsafe_ops"]
 
 
 class _Part(BaseModel):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, cast
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 Dialect = Literal["operations", "steps", "geonodes"]
-DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 # A steps payload has none of these beside its steps; a geonodes plan that lacks one of them is still meant as one.
 OF_GEONODES = frozenset({"version", "done", "final_message", "meta"})
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import orjson
 
 from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest
-from blendwright.contracts.journal_port import KeptApproval
+from blendwright.contracts.journal_records import KeptApproval
 from blendwright.journal.store import FILE, Row, Store
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault

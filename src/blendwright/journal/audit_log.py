@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from blendwright.contracts.approvals import Approval
-from blendwright.contracts.journal_port import AuditHead, AuditIds, Status
+from blendwright.contracts.journal_entries import AuditIds, Status
+from blendwright.contracts.journal_records import AuditHead
 from blendwright.journal.audit_chain import canonical, digest
 from blendwright.journal.store import Store
 from blendwright.values.errors import JournalError

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from blendwright.contracts.journal_port import AuditHead, AuditRecord, AuditReport
+from blendwright.contracts.journal_records import AuditHead, AuditRecord, AuditReport
 from blendwright.journal.audit_chain import APPROVED_KEYS, FIRST_KEYS, KEYS, canonical, digest, genesis
 from blendwright.journal.audit_log import read_head
 from blendwright.journal.store import Store

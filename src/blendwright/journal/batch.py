@@ -9,15 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.contracts.journal_port import (
-    AuditHead,
-    Entry,
-    NewAudit,
-    NewCommit,
-    NewReading,
-    StagedCheckpoint,
-    Written,
-)
+from blendwright.contracts.journal_entries import Entry, NewAudit, NewCommit, NewReading, StagedCheckpoint
+from blendwright.contracts.journal_records import AuditHead, Written
 from blendwright.journal import clock, pending
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender

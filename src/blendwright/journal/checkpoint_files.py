@@ -9,7 +9,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from blendwright.contracts.journal_port import StagedCheckpoint
+from blendwright.contracts.journal_entries import StagedCheckpoint
 from blendwright.journal.disk_errors import explained
 from blendwright.journal.rows import file_name
 from blendwright.journal.store import sync_directory

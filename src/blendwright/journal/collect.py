@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from blendwright.contracts.journal_port import CheckpointRow, Freed
+from blendwright.contracts.journal_records import CheckpointRow, Freed
 from blendwright.journal import heads
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles

@@ -10,7 +10,8 @@ from typing import Literal
 
 import orjson
 
-from blendwright.contracts.journal_port import HeadMove, NewAudit, Written
+from blendwright.contracts.journal_entries import NewAudit
+from blendwright.contracts.journal_records import HeadMove, Written
 from blendwright.journal import clock, pending, rows
 from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.audit_log import AuditAppender

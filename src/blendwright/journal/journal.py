@@ -11,9 +11,28 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blendwright.contracts import events
-from blendwright.contracts import journal_port as port
 from blendwright.contracts.approvals import Approval, ApprovalRequest
 from blendwright.contracts.attempts import Attempt, NewAttempt
+from blendwright.contracts.journal_entries import Entry, NewAudit, NewCommit, NewIntent, StagedCheckpoint
+from blendwright.contracts.journal_records import (
+    AuditHead,
+    AuditRecord,
+    AuditReport,
+    CheckpointRow,
+    Commit,
+    Found,
+    Freed,
+    HeadMove,
+    Intent,
+    KeptApproval,
+    OpenBoundary,
+    Quarantine,
+    RecoveryInfo,
+    Route,
+    Statistics,
+    Wanted,
+    Written,
+)
 from blendwright.journal import (
     approvals,
     attempts,
@@ -56,18 +75,18 @@ class JournalView:
         self._cleaned: tuple[str, ...] = ()
 
     @property
-    def head(self) -> port.Commit | None:
+    def head(self) -> Commit | None:
         with self._store.snapshot():
             head = head_row(self._store)
             return None if head is None else self._commit(head[0])
 
-    def find_many(self, wanted: Sequence[port.Wanted], *, scene_hash: str | None = None) -> tuple[port.Found, ...]:
+    def find_many(self, wanted: Sequence[Wanted], *, scene_hash: str | None = None) -> tuple[Found, ...]:
         return lookup.find_many(self._store, self._ancestry, wanted, scene_hash)
 
-    def recovery(self) -> port.RecoveryInfo:
+    def recovery(self) -> RecoveryInfo:
         with self._store.snapshot():
             head = self.head
-            return port.RecoveryInfo(
+            return RecoveryInfo(
                 head=head,
                 route=None if head is None else self.route(head.number),
                 indeterminate=pending.indeterminate(self._store),
@@ -76,32 +95,32 @@ class JournalView:
                 cleaned=self._cleaned,
             )
 
-    def quarantined(self) -> port.Quarantine | None:
+    def quarantined(self) -> Quarantine | None:
         with self._store.snapshot():
             return quarantine.current(self._store)
 
-    def indeterminate(self) -> tuple[port.Intent, ...]:
+    def indeterminate(self) -> tuple[Intent, ...]:
         with self._store.snapshot():
             return pending.indeterminate(self._store)
 
-    def open_boundary(self) -> port.OpenBoundary | None:
+    def open_boundary(self) -> OpenBoundary | None:
         with self._store.snapshot():
             return pending.open_boundary(self._store)
 
-    def route(self, to: int) -> port.Route:
+    def route(self, to: int) -> Route:
         return routes.route(self._store, self._ancestry, self._files, to)
 
-    def show(self, number: int) -> port.Commit:
+    def show(self, number: int) -> Commit:
         with self._store.snapshot():
             return self._commit(number)
 
-    def _commit(self, number: int) -> port.Commit:
+    def _commit(self, number: int) -> Commit:
         found = self._store.row(f"SELECT {row.COMMIT} FROM commits WHERE number = ?", (number,))
         if found is None:
             raise JournalError(f"there is no commit {number}")
         return row.commit_of(found)
 
-    def log(self, *, limit: int = 50, before: int | None = None, all_lines: bool = False) -> tuple[port.Commit, ...]:
+    def log(self, *, limit: int = 50, before: int | None = None, all_lines: bool = False) -> tuple[Commit, ...]:
         with self._store.snapshot():
             if all_lines:
                 newest_first = f"SELECT {row.COMMIT} FROM commits WHERE number < ? ORDER BY number DESC LIMIT ?"
@@ -113,7 +132,7 @@ class JournalView:
             below = None if before is None else self._commit(before).generation
             return tuple(islice(descending(self._store, self._ancestry.of(head[0]), below), limit))
 
-    def origins(self, *, all_lines: bool = False) -> tuple[port.Commit, ...]:
+    def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
         sql = f"SELECT {row.COMMIT} FROM commits WHERE kind = 'baseline' OR kind = 'adopt' ORDER BY number DESC"
         with self._store.snapshot():
             head = head_row(self._store)
@@ -123,7 +142,7 @@ class JournalView:
             ancestors = self._ancestry.of(head[0])
             return tuple(each for each in found if all_lines or ancestors.holds(each.line, each.generation))
 
-    def moves(self, *, limit: int = 50) -> tuple[port.HeadMove, ...]:
+    def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
         with self._store.snapshot():
             return heads.moves(self._store, limit)
 
@@ -147,7 +166,7 @@ class JournalView:
         with self._store.snapshot():
             return sessions.contract_of(self._store, session_id)
 
-    def approvals(self, operation_hash: str | None = None) -> tuple[port.KeptApproval, ...]:
+    def approvals(self, operation_hash: str | None = None) -> tuple[KeptApproval, ...]:
         with self._store.snapshot():
             if operation_hash is None:
                 return approvals.pending(self._store)
@@ -157,18 +176,18 @@ class JournalView:
         with self._store.snapshot():
             return attempts.of_request(self._store, request_id)
 
-    def commits_of(self, request_id: str) -> tuple[port.Commit, ...]:
+    def commits_of(self, request_id: str) -> tuple[Commit, ...]:
         sql = f"SELECT {row.COMMIT} FROM commits WHERE request_id = ? ORDER BY number"
         with self._store.snapshot():
             return tuple(map(row.commit_of, self._store.rows(sql, (request_id,))))
 
-    def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[port.AuditRecord, ...]:
+    def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[AuditRecord, ...]:
         return audit_verify.records(self._store, after, limit)
 
-    def statistics(self) -> port.Statistics:
+    def statistics(self) -> Statistics:
         return statistics.read(self._store)
 
-    def verify_audit(self, known: Sequence[port.AuditHead] = ()) -> port.AuditReport:
+    def verify_audit(self, known: Sequence[AuditHead] = ()) -> AuditReport:
         return audit_verify.verify(self._store, known)
 
     def close(self) -> None:
@@ -223,12 +242,12 @@ class Journal(JournalView):
     def fence(self) -> int:
         return self._store.fence
 
-    def commit(self, entries: Sequence[port.Entry], *, keeps: int | None = None) -> port.Written:
+    def commit(self, entries: Sequence[Entry], *, keeps: int | None = None) -> Written:
         self._refuse_in_quarantine()
         written = batch.write(self._store, self._ancestry, self._files, entries, keeps)
         self._observe(events.Committed(written.records, written.numbers))
         for entry, number in zip(entries, written.numbers, strict=True):
-            if isinstance(entry, port.NewCommit) and entry.checkpoint is not None and number is not None:
+            if isinstance(entry, NewCommit) and entry.checkpoint is not None and number is not None:
                 staged = entry.checkpoint
                 self._observe(events.CheckpointSaved(number, staged.scene_hash, staged.size))
         return written
@@ -248,7 +267,7 @@ class Journal(JournalView):
     def record_attempt(self, attempt: NewAttempt) -> None:
         attempts.record(self._store, attempt)
 
-    def begin_intent(self, intent: port.NewIntent) -> int:
+    def begin_intent(self, intent: NewIntent) -> int:
         self._refuse_in_quarantine()
         return pending.begin_intent(self._store, intent)
 
@@ -259,15 +278,15 @@ class Journal(JournalView):
         self._refuse_in_quarantine()
         return pending.begin_boundary(self._store, request_id)
 
-    def roll_back(self, boundary: int, failed: Sequence[port.NewAudit] = ()) -> port.Written:
+    def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> Written:
         written = heads.roll_back(self._store, self._ancestry, boundary, failed)
         self._observe(events.RolledBack(written.head, written.records, written.numbers))
         return written
 
-    def stage_checkpoint(self, saved: Path, scene_hash: str) -> port.StagedCheckpoint:
+    def stage_checkpoint(self, saved: Path, scene_hash: str) -> StagedCheckpoint:
         return self._files.stage(saved, scene_hash, self.fence)
 
-    def add_checkpoint(self, staged: port.StagedCheckpoint, commit: int) -> port.CheckpointRow:
+    def add_checkpoint(self, staged: StagedCheckpoint, commit: int) -> CheckpointRow:
         with self._store.transaction("checkpoint_row"):
             self._files.require(staged)
             owner = self._commit(commit)
@@ -282,7 +301,7 @@ class Journal(JournalView):
         values = (id, commit, owner.generation, staged.scene_hash, staged.sha256, staged.size, now)
         return row.checkpoint_of(values, self._files.directory)
 
-    def move_head(self, kind: Literal["checkout", "undo", "redo"], to: int) -> port.HeadMove:
+    def move_head(self, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
         self._refuse_in_quarantine()
         moved = heads.move(self._store, self._ancestry, kind, to)
         self._observe(events.HeadMoved(kind, moved.from_commit, moved.to_commit))
@@ -302,7 +321,7 @@ class Journal(JournalView):
         quarantine.end(self._store, how)
         self._observe(events.QuarantineEnded(how))
 
-    def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> port.Freed:
+    def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> Freed:
         return collect.collect(
             self._store, self._ancestry, self._files,
             redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run,

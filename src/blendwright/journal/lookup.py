@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from blendwright.contracts.journal_port import Commit, Found, Reading, Wanted, Where
+from blendwright.contracts.journal_records import Commit, Found, Reading, Wanted, Where
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.store import Store

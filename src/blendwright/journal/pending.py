@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from blendwright.contracts.journal_port import Intent, NewIntent, OpenBoundary
+from blendwright.contracts.journal_entries import NewIntent
+from blendwright.contracts.journal_records import Intent, OpenBoundary
 from blendwright.journal import clock, rows
 from blendwright.journal.ancestry import head_row
 from blendwright.journal.store import Store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.contracts.journal_port import Quarantine
+from blendwright.contracts.journal_records import Quarantine
 from blendwright.journal import clock
 from blendwright.journal.store import Store
 from blendwright.values.errors import EnvironmentUnfit, JournalError

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blendwright.contracts.journal_port import CheckpointRow, Route
+from blendwright.contracts.journal_records import CheckpointRow, Route
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, ascending
 from blendwright.journal.checkpoint_files import CheckpointFiles

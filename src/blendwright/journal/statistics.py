@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.contracts.journal_port import Statistics
+from blendwright.contracts.journal_records import Statistics
 from blendwright.journal.store import Store
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-from blendwright.values.plan import Operation, Plan
+from blendwright.values.plan import Operation
 
 # Looking for the nearest of many names costs more than it helps.
 MOST_NAMES = 1000
@@ -40,12 +40,6 @@ class Graph:
     waited_by: Sequence[Sequence[int]]
     missing: tuple[Missing, ...]
     repeats: tuple[int, ...]
-
-
-def build_graph(plan: Plan) -> Graph | tuple[Finding, ...]:
-    """The graph of a plan, or every duplicate, missing dependency and cycle."""
-    graph = read_graph(plan.operations)
-    return tuple(graph_findings(graph)) or graph
 
 
 def read_graph(operations: Sequence[Operation]) -> Graph:

@@ -14,14 +14,13 @@ An operation without a usable id goes by its pointer in the document. What is wr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from blendwright.plan.graph import Graph, cycles, read_graph
 from blendwright.plan.ownership import Owners
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
-from blendwright.values.plan import Operation, Plan
+from blendwright.values.plan import Plan
 from blendwright.values.report import Repair
 
 # Read from the operations themselves: findings may be cut short, and a drop takes cycles and dependencies along with it.
@@ -105,38 +104,3 @@ def _insertions(graph: Graph, dropped: set[int]) -> set[int]:
         if all(providers[id] > 1 for id in needs[node]):
             providers.subtract(needs.pop(node))
     return set(needs)
-
-
-def repaired(
-    plan: Plan,
-    repair: Iterable[Repair],
-    replacement: Callable[[Operation], Operation],
-    precondition: Callable[[str], Operation],
-) -> Plan:
-    """The plan with a repair applied, given what to put in the place of operations, and what to add under an id."""
-    actions: dict[str, set[str]] = {}
-    for entry in repair:
-        actions.setdefault(entry.operation_id, set()).add(entry.action)
-    counts = Counter(operation.id for operation in plan.operations)
-    gone = {id for id, asked in actions.items() if "drop" in asked and counts[id] == 1}
-    known, seen = set(counts), set[str]()
-    kept: list[Operation] = []
-    added: dict[str, Operation] = {}
-    cured: set[str] = set()
-    for operation in plan.operations:
-        asked = actions.get(operation.id, set())
-        if operation.id in gone or ("drop" in asked and operation.id in seen):
-            cured.add(operation.pointer)
-            continue
-        seen.add(operation.id)
-        if "replace_args" in asked:
-            cured.add(operation.pointer)
-            operation = replacement(operation)
-        if "insert_precondition" in asked:
-            added |= {id: precondition(id) for id in operation.depends_on if id not in known}
-        left = tuple(id for id in operation.depends_on if id not in gone)
-        kept.append(replace(operation, depends_on=left))
-    owners = Owners(plan)
-    findings = [(finding, owners.of(finding.pointer)) for finding in plan.findings]
-    still = tuple(finding for finding, owner in findings if owner is None or owner.pointer not in cured)
-    return replace(plan, operations=(*kept, *added.values()), findings=still)

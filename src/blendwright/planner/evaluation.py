@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import orjson
 from pydantic import Field, ValidationError
 
 from blendwright.app.open_scene import OpenScene
@@ -140,8 +139,3 @@ def evaluate(
         if story.ending == "interrupted":
             break
     return Evaluation(planner.model, tuple(results))
-
-
-def answer_of(request: EvaluatedRequest) -> str:
-    """The solution as a model would say it."""
-    return orjson.dumps(request.solution).decode()

@@ -120,13 +120,9 @@ class Planner(Protocol):
 class PlannerError(BlendwrightError):
     """The planner gave no answer. Never the model's mistake in a plan: those are findings."""
 
-    retryable = False
-
 
 class ServiceUnavailable(PlannerError):
-    """The service did not answer this time."""
-
-    retryable = True
+    """The service did not answer this time: the only trouble that is worth another try."""
 
     def __init__(
         self, message: str, *, status: int | None = None, retry_after: float | None = None, cure: str | None = None

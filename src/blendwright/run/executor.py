@@ -8,7 +8,7 @@ from typing import Any
 
 from blendwright.contracts.effects import Determinism
 from blendwright.contracts.events import CallEnded, CallIds, Observer, silent
-from blendwright.contracts.journal_port import NewAudit, NewReading
+from blendwright.contracts.journal_entries import NewAudit, NewReading
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.step import StepAnswer
 from blendwright.contracts.tool import AnyTool

@@ -11,15 +11,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
-from blendwright.contracts.journal_port import (
-    AuditIds,
-    Commit,
-    Freed,
-    JournalPort,
-    JournalReader,
-    NewCommit,
-    StagedCheckpoint,
-)
+from blendwright.contracts.journal_entries import AuditIds, NewCommit, StagedCheckpoint
+from blendwright.contracts.journal_port import JournalPort, JournalReader
+from blendwright.contracts.journal_records import Commit, Freed
 from blendwright.contracts.worker_port import PoolPort
 from blendwright.run.externals import External
 from blendwright.run.keys import new_id

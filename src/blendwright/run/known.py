@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from blendwright.contracts.journal_port import Found, JournalReader, Reading, Wanted
+from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.journal_records import Found, Reading, Wanted
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

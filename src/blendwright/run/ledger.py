@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from blendwright.contracts.journal_port import (
+from blendwright.contracts.journal_entries import (
     AuditIds,
     Entry,
-    JournalPort,
     NewAudit,
     NewCommit,
     NewReading,
     StagedCheckpoint,
     Status,
-    Written,
 )
+from blendwright.contracts.journal_port import JournalPort
+from blendwright.contracts.journal_records import Written
 from blendwright.contracts.step import StepAnswer
 from blendwright.run.agreement import Agreement
 from blendwright.run.invocation import Invocation

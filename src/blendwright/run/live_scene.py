@@ -13,7 +13,9 @@ from time import perf_counter
 from typing import Any
 
 from blendwright.contracts.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
-from blendwright.contracts.journal_port import AuditIds, Commit, JournalPort, NewCommit
+from blendwright.contracts.journal_entries import AuditIds, NewCommit
+from blendwright.contracts.journal_port import JournalPort
+from blendwright.contracts.journal_records import Commit
 from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort

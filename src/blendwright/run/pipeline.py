@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from blendwright.contracts.events import CallIds
-from blendwright.contracts.journal_port import Entry, NewAudit
+from blendwright.contracts.journal_entries import Entry, NewAudit
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.run.approvals import Asking

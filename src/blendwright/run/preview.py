@@ -24,11 +24,11 @@ from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import EXCHANGED, REBUILD_SECONDS, LiveScene
+from blendwright.run.pictures import delivered
 from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.runner import Runner
 from blendwright.run.snapshots import Bounded, bounded, to_look_into, with_modifier_settings
 from blendwright.run.solo import Solo
-from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Schedule
@@ -132,15 +132,7 @@ class Previewer:
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
         taken = self._executor.call("render.preview", {**look, "artifact": PICTURE}, cancel=cancel)
-        if taken.ok:
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(taken.artifacts[0], target)
-            except OSError as error:
-                finding = Finding(Fault.EXECUTION_FAILED, f"{target} cannot be written: {error.strerror}")
-                return taken.with_(fault=finding.fault, message=finding.message, findings=(finding,), artifacts=())
-            taken = taken.with_(artifacts=(str(target),))
-        return taken
+        return delivered(taken, target)
 
 
 class _OneByOne(Runner):

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from blendwright.contracts.journal_port import Commit, JournalReader
+from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.journal_records import Commit
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import PoolPort, WorkerPort
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError, WorkerFault

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from blendwright.contracts.journal_port import Commit, Intent, JournalPort, OpenBoundary, Quarantine
+from blendwright.contracts.journal_port import JournalPort
+from blendwright.contracts.journal_records import Commit, Intent, OpenBoundary, Quarantine
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.run.replaying import rebuild
 from blendwright.values import crash_points

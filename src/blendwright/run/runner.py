@@ -10,7 +10,8 @@ from typing import Any
 
 from blendwright.contracts.effects import Determinism
 from blendwright.contracts.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
-from blendwright.contracts.journal_port import AuditIds, Entry, JournalPort, NewAudit
+from blendwright.contracts.journal_entries import AuditIds, Entry, NewAudit
+from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.plan.collector import collector_paused

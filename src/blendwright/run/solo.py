@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from blendwright.contracts.effects import Isolation
-from blendwright.contracts.journal_port import Entry, JournalPort, NewIntent, StagedCheckpoint
+from blendwright.contracts.journal_entries import Entry, NewIntent, StagedCheckpoint
+from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.apart import Apart

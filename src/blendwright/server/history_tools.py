@@ -11,7 +11,7 @@ from blendwright.app.diffing import difference
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.past import looking, stage
 from blendwright.contracts.arguments import Args
-from blendwright.contracts.journal_port import Commit
+from blendwright.contracts.journal_records import Commit
 from blendwright.run.history import find
 from blendwright.server.answers import Answer, succeeded
 from blendwright.server.house import Caller, House

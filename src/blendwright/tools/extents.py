@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.geometry import Point
 from blendwright.tools.world import world_matrix
-
-Point = tuple[float, float, float]
 
 # Objects of these types have a drawing, but no extent that a picture would show.
 BOUNDLESS = frozenset({"EMPTY", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE", "ARMATURE", "LATTICE"})

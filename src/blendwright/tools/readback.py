@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from blendwright.values.faults import Fault
@@ -37,11 +37,6 @@ def differs(what: str, asked: Any, held: Any, at: str) -> Iterator[Finding]:
     if not same(asked, held):
         cure = "Use another name, or change the one that is there."
         yield Finding(Fault.SCENE_CONFLICT, f"{what} is {_shown(held)}, not {_shown(asked)}", at, cure)
-
-
-def first(findings: Iterable[Finding]) -> list[Finding]:
-    """At most one finding: the rest would repeat it."""
-    return [finding for finding, _ in zip(findings, range(1), strict=False)]
 
 
 def _shown(value: Any) -> str:

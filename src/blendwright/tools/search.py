@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from blendwright.contracts.tool import AnyTool
-
-
-def search(tools: Mapping[str, AnyTool], query: str) -> Iterator[AnyTool]:
-    """Those that have the words: in the name first, then in what is said of them and of their arguments."""
-    words = words_of(query)
-    scored = [(-score(tool, words), tool.name) for tool in tools.values()]
-    for rank, name in sorted(scored):
-        if rank:
-            yield tools[name]
 
 
 def words_of(text: str) -> list[str]:

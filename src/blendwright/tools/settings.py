@@ -1,4 +1,4 @@
-"""Single settings on existing datablocks: written through the port one by one, and read back.
+"""Single settings of datablocks: written through the port one by one, or at once where all is new, and read back.
 
 Knows nothing of what the settings mean; the tools' own tables say that.
 """
@@ -32,6 +32,12 @@ def write(scene: Scene, settings: Iterable[Setting], *, owner: Block | None = No
         scene.set(setting.target, setting.attribute, setting.value, owner=owner)
         changed = changed or before != _plain(getattr(setting.target, setting.attribute))
     return changed
+
+
+def fill(settings: Iterable[Setting]) -> None:
+    """Write all of them to datablocks that are new, of which nobody has to keep what was before."""
+    for setting in settings:
+        setattr(setting.target, setting.attribute, setting.value)
 
 
 def unlike(settings: Iterable[Setting]) -> Iterator[Finding]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Scene
-from blendwright.tools.extents import Point, corners, visible
+from blendwright.tools.extents import corners, visible
+from blendwright.tools.geometry import Point
 from blendwright.values.findings import Finding
 
 # Where there is nothing yet, a set-up is made for a cube of two metres at the origin.

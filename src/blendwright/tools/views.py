@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.contracts.scene import Block, Scene
-from blendwright.tools.extents import Point
+from blendwright.tools.geometry import Point
 from blendwright.tools.world import near, world_matrix
 
 Axes = tuple[Point, Point, Point]

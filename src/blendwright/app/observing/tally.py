@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blendwright.contracts import events
-from blendwright.contracts.journal_port import JournalReader, Statistics
+from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.journal_records import Statistics
 
-PHASES = ("plan", "execute", "verify")
 # Seconds. A simple operation takes a tenth of a millisecond, a render minutes.
 OPERATION_BOUNDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 RUN_BOUNDS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)

@@ -10,16 +10,8 @@ from typing import Any
 
 import bpy
 
-from blendwright.blender.fingerprint.skips import (
-    KEPT,
-    LEGACY_ACTION,
-    PARTS,
-    REFERENCE_LISTS,
-    REFERRED,
-    SKIPS,
-    UI_NAMES,
-    UI_PREFIXES,
-)
+from blendwright.blender.fingerprint.references import PARTS, REFERENCE_LISTS, REFERRED
+from blendwright.blender.fingerprint.skips import KEPT, LEGACY_ACTION, SKIPS, UI_NAMES, UI_PREFIXES
 
 _types: Any = bpy.types
 Getter = Callable[[Any], tuple[Any, ...]]

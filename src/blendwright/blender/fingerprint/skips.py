@@ -348,50 +348,10 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
     "MovieStrip": {"fps": _FILE},
     "MovieClipStrip": {"fps": _FILE},
     "SceneStrip": {"fps": _DERIVED},
-    "Annotation": {},
-    "AnnotationLayer": {},
 }
 
 # From Blender 4.4 an action has layers; these older properties show the first layer again.
 LEGACY_ACTION: Final[frozenset[str]] = frozenset({"groups", "id_root"})
-
-# Structs that live in a named list elsewhere: a read-only pointer to one is a reference, not a part.
-# (A writable pointer to a struct is a reference anyway: parts cannot be assigned.)
-REFERRED: Final[frozenset[str]] = frozenset(
-    {
-        "ActionSlot",
-        "ActionGroup",
-        "Bone",
-        "BoneCollection",
-        "EditBone",
-        "FCurve",
-        "GreasePencilLayer",
-        "GreasePencilLayerGroup",
-        "GreasePencilTreeNode",
-        "LayerCollection",
-        "Node",
-        "NodeSocket",
-        "NodeTreeInterfaceItem",
-        "NodeTreeInterfacePanel",
-        "ParticleSystem",
-        "PoseBone",
-        "ShapeKey",
-        "Strip",
-        "VertexGroup",
-    }
-)
-
-# Writable pointers that are parts all the same.
-PARTS: Final[frozenset[str]] = frozenset({"AssetMetaData", "GreasePencilDrawing"})
-
-# Lists of references: (type, property).
-REFERENCE_LISTS: Final[frozenset[tuple[str, str]]] = frozenset(
-    {
-        ("BoneCollection", "bones"),
-        ("MovieTrackingStabilization", "tracks"),
-        ("MovieTrackingStabilization", "rotation_tracks"),
-    }
-)
 
 # Geometry attributes, by the beginning of their name.
 ATTRIBUTES_OUT: Final[dict[str, str]] = {

@@ -11,7 +11,7 @@ from blendwright.tools.optics import CameraSettings, camera_problems, camera_set
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import unlike
+from blendwright.tools.settings import fill, unlike
 from blendwright.values.findings import Finding
 
 
@@ -64,8 +64,7 @@ class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
         if scene.find(Kind.OBJECT, args.name) is not None:
             return ObjectMade(object=args.name, data=args.name, created=False)
         camera = scene.create(Kind.CAMERA, args.name)
-        for setting in camera_settings(scene, args, camera):
-            setattr(setting.target, setting.attribute, setting.value)
+        fill(camera_settings(scene, args, camera))
         create_object(scene, args, camera)
         return ObjectMade(object=args.name, data=args.name, created=True)
 

@@ -12,7 +12,7 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.extents import Point
+from blendwright.tools.geometry import Point
 from blendwright.tools.readback import close, differs
 from blendwright.tools.subject import subject_points
 from blendwright.tools.typed import wrong_type

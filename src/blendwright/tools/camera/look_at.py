@@ -13,7 +13,8 @@ from blendwright.contracts.arguments import Args, Name, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.extents import Point, corners
+from blendwright.tools.extents import corners
+from blendwright.tools.geometry import Point
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.typed import wrong_type

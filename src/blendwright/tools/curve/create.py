@@ -16,7 +16,7 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import Setting, unlike
+from blendwright.tools.settings import Setting, fill, unlike
 from blendwright.values.findings import Finding
 
 Points = Annotated[list[Vector3], Field(min_length=2, max_length=100_000)]
@@ -136,8 +136,7 @@ class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
         if scene.find(Kind.OBJECT, args.name) is not None:
             return ObjectMade(object=args.name, data=args.name, created=False)
         curve = scene.create(Kind.CURVE, args.name, "CURVE")
-        for setting in _settings(args, curve):
-            setattr(setting.target, setting.attribute, setting.value)
+        fill(_settings(args, curve))
         spline = curve.splines.new(args.kind)
         spline.use_cyclic_u = args.cyclic
         (_fill_bezier if args.kind == "BEZIER" else _fill_poly)(spline, args)

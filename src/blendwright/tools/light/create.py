@@ -15,7 +15,7 @@ from blendwright.tools.lamps import PROPERTIES, TYPED, LightSettings, LightType,
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import unlike
+from blendwright.tools.settings import fill, unlike
 from blendwright.values.findings import Finding
 
 
@@ -84,8 +84,7 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
         if scene.find(Kind.OBJECT, args.name) is not None:
             return ObjectMade(object=args.name, data=args.name, created=False)
         light = scene.create(Kind.LIGHT, args.name, args.type)
-        for setting in light_settings(args.complete(), light):
-            setattr(setting.target, setting.attribute, setting.value)
+        fill(light_settings(args.complete(), light))
         create_object(scene, args, light)
         return ObjectMade(object=args.name, data=args.name, created=True)
 

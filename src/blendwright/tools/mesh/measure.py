@@ -12,6 +12,7 @@ from blendwright.contracts.arguments import Args, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
 from blendwright.tools.mesh.target import no_mesh, not_evaluated
 from blendwright.values.faults import Fault
@@ -22,8 +23,6 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "scale": [1, 2,
 MESHABLE = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 # Measures come from single-precision positions.
 TOLERANCE = 1e-5
-
-Point = tuple[float, float, float]
 
 
 class MeasureArgs(Args):

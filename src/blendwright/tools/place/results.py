@@ -6,8 +6,6 @@ from pydantic import Field
 
 from blendwright.contracts.arguments import Result
 
-Point = tuple[float, float, float]
-
 
 class Moved(Result):
     """Objects that a tool has put in place."""

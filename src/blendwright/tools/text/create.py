@@ -14,7 +14,7 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import Setting, unlike
+from blendwright.tools.settings import Setting, fill, unlike
 from blendwright.values.findings import Finding
 
 # Argument -> Blender's property on the text.
@@ -88,8 +88,7 @@ class CreateText(Tool[CreateTextArgs, ObjectMade]):
         # The first text of a file brings the built-in font along as a datablock.
         if text.font.name not in fonts:
             scene.adopt(Kind.FONT, text.font, text.font.name)
-        for setting in _settings(args, text):
-            setattr(setting.target, setting.attribute, setting.value)
+        fill(_settings(args, text))
         create_object(scene, args, text)
         return ObjectMade(object=args.name, data=args.name, created=True)
 

@@ -15,11 +15,6 @@ TREES = 300
 QUICK = 60
 
 
-@pytest.fixture
-def stage(emptied_stage: Stage) -> Stage:
-    return emptied_stage
-
-
 def round_trip(stage: Stage, seed: int) -> None:
     import bpy
 

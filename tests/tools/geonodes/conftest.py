@@ -21,7 +21,7 @@ def kept_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 
 @pytest.fixture
-def emptied_stage(kept_stage: Stage) -> Stage:
+def stage(kept_stage: Stage) -> Stage:
     """The scene of the file, emptied by opening what was saved: ten times faster than a reset."""
     kept_stage.state.open(kept_stage.scratch / "empty.blend")
     return kept_stage

@@ -12,17 +12,12 @@ from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, Gate
 from node_trees import CUBE, IN, MOVE, OUT, build, link, node, payload, value
 from stage import Stage
 
-CASES = Path(__file__).parents[1] / "cases" / "gates"
+CASES = Path(__file__).parents[2] / "cases" / "gates"
 EVERY: dict[str, dict[str, Any]] = {
     path.stem.upper(): json.loads(path.read_text()) for path in sorted(CASES.glob("*.json"))
 }
 # Blender tells its warnings from 4.5 on.
 WARNINGS_MIN = (4, 5, 0)
-
-
-@pytest.fixture
-def stage(emptied_stage: Stage) -> Stage:
-    return emptied_stage
 
 
 def report(stage: Stage, gates: list[dict[str, Any]] | None = None, name: str = "Thing") -> dict[str, Any]:

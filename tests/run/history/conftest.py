@@ -1,0 +1,42 @@
+"""A workspace with a history, and a worker for its past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from blendwright.contracts.worker_port import WorkerPort
+from blendwright.run.history import History
+from blendwright.run.replaying import fresh
+from engine import Engine
+from run.history.past import PLAN, TRIANGLE
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A history with all sorts of commits: a plan, an export, which changes nothing, and an import, which cannot be redone."""
+    with Engine(tmp_path_factory.mktemp("history")) as engine:
+        assert engine.run(PLAN).ok
+        engine.do("light.create", {"name": "Key", "type": "POINT"})
+        engine.do("file.export", {"path": str(engine.place / "out.stl")})
+        (engine.place / "triangle.obj").write_text(TRIANGLE)
+        engine.do("file.import", {"path": str(engine.place / "triangle.obj")})
+        engine.do("object.transform", {"name": "Box a", "location": [1, 2, 3]})
+        yield engine
+
+
+@pytest.fixture
+def history(engine: Engine) -> Iterator[History]:
+    """Whatever a test does to HEAD, the next one finds it at the last commit of the first line."""
+    last = engine.head()
+    history = History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+    yield history
+    if engine.head() != last:
+        history.checkout(last.number)
+
+
+@pytest.fixture(scope="module")
+def worker(engine: Engine) -> WorkerPort:
+    """One for all rebuilds of other commits than HEAD."""
+    return fresh(engine.pool, engine.catalogue)

@@ -1,0 +1,199 @@
+"""Scenes of the past on real workers: compared, replayed, and returned to out of trouble."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+import pytest
+
+from blendwright.contracts.journal_entries import NewIntent
+from blendwright.contracts.worker_port import WorkerPort
+from blendwright.journal import Journal, JournalView
+from blendwright.run import rescue
+from blendwright.run.differences import PAGE, compare, take
+from blendwright.run.replaying import rebuild, replay, same_result
+from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
+from engine import Engine
+from journal.ledger import raw
+from run.history.past import copy_of, do, edit_arguments
+
+# ---------------------------------------------------------------------- differences
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "expected"),
+    [
+        ("object.transform", {"name": "Box a", "location": [4, 5, 6]},
+         {("objects", "Box a", "transform.location", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))}),
+        ("object.set_property", {"name": "Box a", "key": "weight", "value": 3},
+         {("objects", "Box a", "custom_properties.weight.type", None, "int"),
+          ("objects", "Box a", "custom_properties.weight.value", None, 3),
+          ("objects", "Box a", "custom_properties.weight.truncated", None, False)}),
+        ("light.set", {"name": "Key", "energy": 77}, {("lights", "Key", "energy", 100.0, 77.0)}),
+        ("object.set_parent", {"child": "Box b", "parent": "Box a", "keep_transform": False},
+         {("objects", "Box b", "parent.object", None, "Box a"), ("objects", "Box b", "parent.type", None, "OBJECT")}),
+        ("scene.set_frame_range", {"start": 5, "end": 99},
+         {("settings", "render", "frame_start", 1, 5), ("settings", "render", "frame_end", 250, 99)}),
+        ("object.set_visibility", {"name": "Box b", "render": False},
+         {("objects", "Box b", "visible_render", True, False)}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_a_difference_is_exactly_what_was_changed(
+    engine: Engine, worker: WorkerPort, tool: str, args: dict[str, Any], expected: set[Any]
+) -> None:
+    rebuild(worker, engine.journal, engine.head().number)
+    before = take(worker)
+    do(engine, worker, tool, args)
+    found = compare(before, take(worker))
+    assert (found.created, found.removed, found.unseen) == ((), (), False)
+    told = {
+        (entry.kind, entry.name, change.property, _frozen(change.old), _frozen(change.new))
+        for entry in found.changed
+        for change in entry.properties
+    }
+    assert told == expected
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+
+
+def test_what_came_and_went_is_named_and_equal_scenes_do_not_differ(engine: Engine, worker: WorkerPort) -> None:
+    rebuild(worker, engine.journal, engine.head().number)
+    before = take(worker)
+    do(engine, worker, "object.rename", {"name": "Box b", "new_name": "Crate"})
+    do(engine, worker, "material.ensure_principled", {"name": "Red"})
+    after = take(worker)
+    found = compare(before, after)
+    assert [(entry.kind, entry.name) for entry in found.created] == [("materials", "Red"), ("objects", "Crate")]
+    assert [(entry.kind, entry.name) for entry in found.removed] == [("objects", "Box b")]
+    assert compare(after, after).none and not found.none
+
+
+def test_scenes_of_more_than_a_page_are_compared_whole(engine: Engine, worker: WorkerPort) -> None:
+    rebuild(worker, engine.journal, engine.head().number)
+    before = take(worker)
+    tool = engine.tools["object.create_empty"]
+    for number in range(PAGE + 5):
+        args = tool.args_model.model_validate({"name": f"E{number}"}).model_dump(mode="json")
+        worker.submit("scene.step", {"tool": tool.name, "version": tool.version, "args": args})
+    found = compare(before, take(worker))
+    assert len(found.created) == PAGE + 5 and not found.changed and not found.removed
+
+
+# ---------------------------------------------------------------------- replay
+
+
+def test_the_journal_replays_to_its_hashes_and_exports_nothing_again(engine: Engine, worker: WorkerPort) -> None:
+    (engine.place / "out.stl").unlink()
+    found = replay(worker, engine.journal)
+    assert found.ok and found.by == "hashes" and found.agreed == found.head == engine.head().number
+    # Of seven commits the baseline is empty, the export changed nothing, and the import is opened from its checkpoint.
+    assert (found.commits, found.redone, found.opened) == (7, 4, 1)
+    assert not (engine.place / "out.stl").exists()
+
+
+def _edit_a_hash(db: Any) -> None:
+    forged = db.execute("SELECT hash_after FROM commits WHERE number = 3").get[:-4] + "0000"
+    db.execute("UPDATE commits SET hash_after = ? WHERE number = 3", (forged,))
+    db.execute("UPDATE commits SET hash_before = ? WHERE number = 4", (forged,))
+
+
+def _leave_out_a_change(db: Any) -> None:
+    db.execute("UPDATE commits SET hash_after = hash_before WHERE number = 3")
+
+
+@pytest.mark.parametrize(
+    ("tamper", "at"),
+    [(edit_arguments, 3), (_edit_a_hash, 3), (_leave_out_a_change, 4)],
+    ids=["arguments", "hash", "left out"],
+)
+def test_a_tampered_commit_is_caught_with_both_hashes(
+    engine: Engine, worker: WorkerPort, tmp_path: Path, tamper: Callable[[Any], None], at: int
+) -> None:
+    place = copy_of(engine, tmp_path / "copy")
+    with closing(raw(place)) as db:
+        tamper(db)
+    with closing(JournalView(place)) as view:
+        found = replay(worker, view)
+    assert found.mismatch is not None and not found.ok
+    assert (found.mismatch.commit, found.agreed) == (at, at - 1)
+    assert found.mismatch.expected != found.mismatch.found
+
+
+def test_with_another_blender_results_are_compared_instead_of_hashes(
+    engine: Engine, worker: WorkerPort, tmp_path: Path
+) -> None:
+    place = copy_of(engine, tmp_path / "copy")
+    with closing(raw(place)) as db:
+        for column in ("hash_before", "hash_after"):
+            db.execute(f"UPDATE commits SET {column} = replace({column}, ':5.0:', ':4.2:')")
+    with closing(JournalView(place)) as view:
+        agreed = replay(worker, view)
+        assert agreed.ok and agreed.by == "results" and agreed.redone == 4
+        with pytest.raises(EnvironmentUnfit, match="written with"):
+            rebuild(worker, view, 2)
+    with closing(raw(place)) as db:
+        receipt = orjson.loads(db.execute("SELECT receipt FROM commits WHERE number = 3").get)
+        receipt["result"]["object"] = "Another"
+        db.execute("UPDATE commits SET receipt = ? WHERE number = 3", (orjson.dumps(receipt).decode(),))
+    with closing(JournalView(place)) as view:
+        mismatch = replay(worker, view).mismatch
+    assert mismatch is not None and mismatch.commit == 3
+    assert mismatch.expected["object"] == "Another" and mismatch.found["object"] == "Box b"
+
+
+def test_results_agree_within_rounding_and_without_fingerprints() -> None:
+    ours = {"at": [1.0, 2.0], "fingerprint": "a", "count": 3, "name": "x"}
+    assert same_result(ours, {"at": [1.0000001, 2], "fingerprint": "b", "count": 3, "name": "x"})
+    for other in ({"at": [1.1, 2]}, {"count": 4}, {"name": None}, {"at": [1.0]}, {"more": 1}):
+        assert not same_result(ours, ours | other)
+
+
+# ---------------------------------------------------------------------- ways out of trouble
+
+
+def test_a_quarantine_ends_only_on_a_commit_whose_scene_is_proved(
+    engine: Engine, worker: WorkerPort, tmp_path: Path
+) -> None:
+    place = copy_of(engine, tmp_path / "copy")
+    with closing(raw(place)) as db:
+        edit_arguments(db)
+    with closing(Journal(place)) as journal:
+        journal.begin_boundary("unfinished")
+        intent = journal.begin_intent(NewIntent("key", "r", "op", "file.export", "file.export writes x.stl"))
+        journal.quarantine("it led elsewhere", expected="a", found="b")
+    with pytest.raises(EnvironmentUnfit, match="in quarantine"):
+        Journal(place)
+    with closing(Journal(place, recovering=True)) as journal:
+        trouble = rescue.look(journal)
+        assert trouble.quarantine is not None and trouble.boundary is not None and not trouble.fit
+        assert [each.id for each in trouble.indeterminate] == [intent]
+        told = "\n".join(trouble.ways_out())
+        assert "recover --to" in told and f"recover --resolve {intent}" in told and "'unfinished'" in told
+        with pytest.raises(RebuildFailed, match="commit 3"):
+            rescue.return_to(journal, worker, 4)
+        assert journal.quarantined() is not None
+        assert rescue.return_to(journal, worker, 2).number == 2
+        journal.resolve_intent(intent, "it is not there")
+        after = rescue.look(journal)
+        assert after.fit and after.boundary is None and list(after.ways_out()) == []
+    with closing(Journal(place)) as journal:
+        assert journal.head is not None and journal.head.number == 2
+
+
+def test_a_head_that_no_checkpoint_leads_to_can_be_left(engine: Engine, worker: WorkerPort, tmp_path: Path) -> None:
+    place = copy_of(engine, tmp_path / "copy")
+    for file in (place / "checkpoints").glob("*.blend"):
+        file.unlink()
+    with closing(Journal(place, recovering=True)) as journal:
+        trouble = rescue.look(journal)
+        assert trouble.quarantine is None and trouble.lost is not None and "no checkpoint leads" in trouble.lost
+        assert trouble.places[0] == 5, "the commit before the import can be redone from the empty baseline"
+        rescue.return_to(journal, worker, 5)
+        assert rescue.look(journal).fit
