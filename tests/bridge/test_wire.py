@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.blender.worker.loop import ENDED, STREAM_BROKEN, Handler, Loop, Refused
+from blendwright.blender.worker.loop import ENDED, STREAM_BROKEN, Handler, Loop, Refused, encoded
 from blendwright.bridge.spawn import SpawnOptions, spawn
 from blendwright.values import frames
 
@@ -278,3 +278,14 @@ def test_owed_answers_are_settled_in_order_when_no_request_is_waiting_or_another
     assert [answer["result"] for answer in answers[1:]] == [2, 3, "now", 5]
     assert seen == [[]], "with requests waiting, the answers before are still owed"
     assert settled == [2, 3, 5]
+
+
+def test_an_answer_is_encoded_whatever_the_quick_way_makes_of_it() -> None:
+    deep: Any = 1
+    for _ in range(400):
+        deep = [deep]
+    for result in (deep, "NaN", "Infinity", {"name": "é\u2028\x01"}, [1e-7, 1e22, -0.0, 10**30], True, None):
+        assert json.loads(encoded({"id": 1, "result": result})) == {"id": 1, "result": result}
+    for result in (float("nan"), float("-inf"), "\ud800", object()):
+        with pytest.raises((ValueError, TypeError)):
+            encoded({"id": 1, "result": result})

@@ -188,3 +188,14 @@ def test_code_works_in_plans_and_failing_code_takes_a_whole_plan_back(engine: En
     whole = replace(of_operations(other, bad, request_id="python-whole"), boundary="plan")
     assert not engine.run(whole).ok
     assert engine.scene.hash == before == engine.full_hash()
+
+
+@pytest.mark.parametrize("mode", ["safe", "trusted"])
+def test_code_cannot_hide_what_it_makes_behind_a_reserved_name(engine: Engine, mode: str) -> None:
+    engine.do("object.create_empty", {"name": f"Buried by {mode}"})
+    engine.do("object.delete", {"name": f"Buried by {mode}"})  # ours, under such a name, and no reason to refuse
+    with engine.under(TRUSTING):
+        consent = Consent(Person(Answer.APPROVED))
+        code = {"code": MAKE.format(name="~bw~o"), "mode": mode}
+        assert "'~bw~o'" in failed(engine, code, Fault.EXECUTION_FAILED, consent=consent)
+        engine.do("python.run", {"code": MAKE.format(name=f"Seen {mode}"), "mode": mode}, consent=consent)

@@ -34,7 +34,9 @@ def test_a_record_of_these_sources_is_used(record: Path) -> None:
     assert registry.fingerprint(CATALOG[1]) == registry.computed(CATALOG[1])
 
 
-@pytest.mark.parametrize("text", [None, json.dumps({"sources": "of before", "tools": {CATALOG[0].name: "recorded"}})])
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "[]", json.dumps({"sources": "of before", "tools": {CATALOG[0].name: "recorded"}})]
+)
 def test_without_a_record_of_these_sources_the_hash_is_computed(record: Path, text: str | None) -> None:
     if text is not None:
         record.write_text(text)

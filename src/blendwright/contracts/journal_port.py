@@ -160,6 +160,10 @@ class JournalPort(JournalReader, Protocol):
         record for every commit since, newest first, under the ids of the commit's own record."""
         ...
 
+    def give_up(self, reason: str) -> None:
+        """Refuse everything that would be written from now on, in this process: it could not be told whether it stands."""
+        ...
+
     def stage_checkpoint(self, saved: Path, scene_hash: str) -> StagedCheckpoint:
         """Copy a saved scene among the checkpoints, durably. It counts once it is committed or added."""
         ...

@@ -283,6 +283,9 @@ class Journal(JournalView):
         self._observe(events.RolledBack(written.head, written.records, written.numbers))
         return written
 
+    def give_up(self, reason: str) -> None:
+        self._store.give_up(reason)
+
     def stage_checkpoint(self, saved: Path, scene_hash: str) -> StagedCheckpoint:
         return self._files.stage(saved, scene_hash, self.fence)
 

@@ -33,7 +33,7 @@ class Store:
         self.directory = directory
         self.path = directory / FILE
         self.fence = 0
-        self._broken = False
+        self._broken: str | None = None
         with explained(f"opening {self.path}"):
             flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writable else apsw.SQLITE_OPEN_READONLY
             # The stubs of apsw leave parts unknown; what comes out of it is typed by the methods below.
@@ -139,11 +139,8 @@ class Store:
     @contextlib.contextmanager
     def transaction(self, name: str, *, checked: bool = True) -> Generator[None]:
         """All of it or nothing; durable when it has returned. `name` is that of its crash points."""
-        if self._broken:
-            raise JournalError(
-                "the disk refused an earlier write, so what it holds is not known",
-                cure="Open the workspace again: it continues from what is committed.",
-            )
+        if self._broken is not None:
+            raise JournalError(self._broken, cure="Open the workspace again: it continues from what is committed.")
         with explained(f"writing {self.path}"):
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -155,10 +152,15 @@ class Store:
                 self._connection.execute("COMMIT")
             except BaseException as error:
                 # A failed sync may or may not have reached the disk: only opening it again tells.
-                self._broken = self._broken or isinstance(error, apsw.FullError | apsw.IOError | OSError)
+                if isinstance(error, apsw.FullError | apsw.IOError | OSError):
+                    self.give_up("the disk refused an earlier write, so what it holds is not known")
                 self._undo()
                 raise
         crash_points.reach(f"{name}.after_commit")
+
+    def give_up(self, reason: str) -> None:
+        """Refuse every further transaction: whether it would stand is for the next one who opens the journal to find out."""
+        self._broken = self._broken or reason
 
     def _check_fence(self) -> None:
         current = self.one("SELECT fence FROM state")[0]

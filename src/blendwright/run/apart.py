@@ -22,7 +22,7 @@ from blendwright.contracts.refusals import refusal
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, WorkerPort
 from blendwright.run.invocation import Invocation
-from blendwright.run.live_scene import EXCHANGED, LiveScene
+from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene
 from blendwright.run.reasons import reason_of
 from blendwright.run.watching import Watch
 from blendwright.values.errors import WorkerError, WorkerFault
@@ -59,16 +59,17 @@ class Apart:
             message = f"{call.tool.name} runs trusted code, which only a person can allow"
             finding = refusal("trusted_unasked", message)
             return _answer(self._scene.hash, findings=(finding,))
+        # Held on to: where it is lost by now, a rebuilt one would not have the step that is to be saved.
+        worker = self._scene.worker()
         answer = self._scene.step(request, deadline=seconds, cancel=cancel)
         if not answer["ok"] or answer["reverted_by"] is not None:
             self._scene.discard()
             answer["reverted_by"] = "rebuild"
             return answer
-        worker = self._scene.worker()
         worker.call("scene.save", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS)
         clean = self._scene.another_worker()
         try:
-            shutil.copyfile(worker.scratch / EXCHANGED, clean.scratch / EXCHANGED)
+            copy_scene(worker.scratch / EXCHANGED, clean.scratch / EXCHANGED)
             opened = clean.call("scene.open", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS)
         except BaseException:
             clean.kill()
@@ -111,7 +112,7 @@ class Apart:
     def _ran(
         self, worker: WorkerPort, saved: Path, request: StepRequest, seconds: float, cancel: CancelToken | None
     ) -> Mapping[str, Any]:
-        shutil.copyfile(saved, worker.scratch / EXCHANGED)
+        copy_scene(saved, worker.scratch / EXCHANGED)
         worker.call("scene.open", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS, cancel=cancel)
         # Taken back is nothing here: the whole process goes.
         params = {name: value for name, value in request.items() if name != "rehearse"}

@@ -115,8 +115,13 @@ class Executor:
         if findings:
             return self._turned_away(call, blank, findings, clock)
 
-        settled = self._solo.run(call, seconds=seconds, cancel=cancel, verify=verify, rehearse=rehearse)
-        self._write(settled)
+        try:
+            settled = self._solo.run(call, seconds=seconds, cancel=cancel, verify=verify, rehearse=rehearse)
+            self._write(settled)
+        except BaseException:
+            # The worker may have done what is committed nowhere; or it is committed, and nobody was told.
+            self._scene.head_moved()
+            raise
         outcome = _outcome(call, settled, blank, seconds, clock)
         if snapshot and outcome.ok:
             taken = self.call(SNAPSHOT_TOOL, {}, deadline=deadline)

@@ -40,6 +40,15 @@ EXCHANGED = "scene.blend"
 RECOVER = "Run `blendwright recover` to see the ways out."
 
 
+def copy_scene(source: Path, target: Path) -> None:
+    """From one place to another; raises EnvironmentUnfit where the disk says no."""
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        message = f"{source} cannot be copied to {target.parent}: {error.strerror}"
+        raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
+
+
 class _Parted(Exception):
     """A rebuild led elsewhere: what it was, the hash that was expected, and the one that was found."""
 
@@ -235,7 +244,7 @@ class LiveScene:
             head = self._journal.head
             self._redone = 0
             self._hash = self._begin(worker) if head is None else self._return_to(worker, head)
-        except (BlendwrightError, _Parted):
+        except BaseException:
             worker.kill()
             raise
         spent = perf_counter() - started
@@ -304,7 +313,7 @@ class LiveScene:
         return reached
 
     def _open(self, worker: WorkerPort, path: Path, what: str) -> str:
-        shutil.copyfile(path, worker.scratch / EXCHANGED)
+        copy_scene(path, worker.scratch / EXCHANGED)
         try:
             return worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)["hash"]
         except WorkerFault as error:

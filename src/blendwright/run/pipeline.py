@@ -95,6 +95,10 @@ class Pipeline:
                 elif self._todo:
                     self._alone(self._todo.popleft())
             self._commit()
+        except BaseException:
+            # The worker may have done what is committed nowhere; or it is committed, and nobody was told.
+            self._scene.head_moved()
+            raise
         finally:
             if unsubscribe is not None:
                 unsubscribe()

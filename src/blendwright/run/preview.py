@@ -6,7 +6,6 @@ run: known operations, gates, failures, rebuilds. Nothing here may reach the wor
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
-from blendwright.run.live_scene import EXCHANGED, REBUILD_SECONDS, LiveScene
+from blendwright.run.live_scene import EXCHANGED, REBUILD_SECONDS, LiveScene, copy_scene
 from blendwright.run.pictures import delivered
 from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.runner import Runner
@@ -118,13 +117,13 @@ class Previewer:
         """The scene before the plan, kept where no worker's end takes it away."""
         baseline = self._room / "before.blend"
         baseline.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(self._scene.save(self._scene.hash), baseline)
+        copy_scene(self._scene.save(self._scene.hash), baseline)
         return baseline
 
     def _go_back_to(self, baseline: Path) -> None:
         """The last thing that happens to the copy: what its journal says of it is of no more use."""
         worker = self._scene.worker()
-        shutil.copyfile(baseline, worker.scratch / EXCHANGED)
+        copy_scene(baseline, worker.scratch / EXCHANGED)
         worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
 
     def _picture(self, target: Path, after: Picture, cancel: CancelToken | None) -> Outcome:

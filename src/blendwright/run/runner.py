@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -28,10 +27,11 @@ from blendwright.run.known import Sorted, sort_out
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.pipeline import Pipeline
+from blendwright.run.reasons import reason_of
 from blendwright.run.solo import Solo
 from blendwright.run.units import Unit, units
 from blendwright.values import crash_points
-from blendwright.values.errors import BlendwrightError, Refusal
+from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Plan, Schedule
@@ -135,6 +135,9 @@ class Runner:
                 questions = {} if findings else self._questions(known.to_run)
             except Refusal as refusal:
                 findings = refusal.findings
+            except (WorkerError, RebuildFailed) as error:
+                fault, cure = reason_of(error)
+                findings = (Finding(fault, error.message, "", error.cure or cure),)
             findings = findings or self._unanswerable(schedule, questions, consent)
             if findings:
                 return replace(refused(plan, findings), contract=self._agreement.fingerprint)
@@ -171,14 +174,14 @@ class Runner:
         )
         try:
             pipeline.run(runnable)
+            if boundary is not None and unit.whole is not None:
+                self._close(boundary, board, unit.whole, pipeline.failures)
         except BaseException:
             if boundary is not None:
                 self._give_up(boundary, pipeline.failures)
             raise
-        if boundary is not None and unit.whole is not None:
-            self._close(boundary, board, unit.whole, pipeline.failures)
-            if plan.boundary != "plan":
-                board.release()
+        if boundary is not None and plan.boundary != "plan":
+            board.release()
 
     def _keys_of(self, plan: Plan) -> Mapping[str, str]:
         """The operation keys of a plan. Those of the last one are kept: the very same plan often comes again."""
@@ -319,11 +322,15 @@ class Runner:
         board.take_back(f"taken back, because '{culprit}' was not done", ids)
 
     def _give_up(self, boundary: int, failures: Sequence[NewAudit]) -> None:
-        """The run ends without an answer. Left open, the boundary would take back what others do in this workspace later."""
-        # A journal that cannot be written to any more takes nothing from others either; whoever opens it next rolls back.
-        with contextlib.suppress(BlendwrightError):
-            self._journal.roll_back(boundary, failures)
-            self._scene.head_moved()
+        """The run ends without an answer. Left open, the boundary would take back what is done in this workspace later."""
+        try:
+            # It may have been closed in the very moment of the interruption.
+            if self._journal.open_boundary() is not None:
+                self._journal.roll_back(boundary, failures)
+        except BlendwrightError:
+            # Nothing may be written behind it any more; whoever opens the workspace next rolls it back.
+            self._journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
+        self._scene.head_moved()
 
     def _report(self, schedule: Schedule, board: Board, started: float) -> RunReport:
         plan = schedule.plan

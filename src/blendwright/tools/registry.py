@@ -74,7 +74,8 @@ def _is_of_its_file(tool: type[AnyTool]) -> bool:
 @cache
 def recorded() -> Mapping[str, str]:
     """The hashes that were recorded of these very sources; nothing when there are none."""
-    if not RECORDED.is_file():
-        return {}
-    record = json.loads(RECORDED.read_bytes())
-    return record["tools"] if record["sources"] == sources() else {}
+    try:
+        record = json.loads(RECORDED.read_bytes())
+        return record["tools"] if record["sources"] == sources() else {}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}  # lost or damaged, it costs time only

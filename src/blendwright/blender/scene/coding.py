@@ -37,6 +37,7 @@ class Coding(SceneReader):
             program = compile(code, CODE, "exec", dont_inherit=True)
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
                 exec(program, {"__name__": "__main__"})
+            self._state.refuse_reserved()
         except BaseException as error:
             # An outermost place: code may raise anything, and SystemExit among it must not end the worker.
             raise _failed(error, printed.text()) from None

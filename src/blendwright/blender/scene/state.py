@@ -107,6 +107,17 @@ class SceneState:
             bpy.data.batch_remove(found)
         self._buried.clear()
 
+    def refuse_reserved(self) -> None:
+        """Raises RuntimeError where a datablock that is not ours has a name of the buried: nobody would see it or its changes."""
+        for kind in fp.kinds():
+            blocks: Any = getattr(bpy.data, kind)
+            names: list[str] = blocks.keys()
+            for name in names:
+                if name.startswith(BURIED) and (kind, name) not in self._buried:
+                    raise RuntimeError(
+                        f"'{name}' among the {kind} starts with '{BURIED}', which is reserved; rename it"
+                    )
+
     @property
     def burial_count(self) -> int:
         return len(self._buried)
@@ -161,6 +172,7 @@ class SceneState:
         self.catch_up()
         self._buried.clear()
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
+        self.refuse_reserved()
         self._prepare()
 
     def save(self, path: Path) -> None:

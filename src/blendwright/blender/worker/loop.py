@@ -159,7 +159,10 @@ class Loop:
 
 def encoded(answer: dict[str, Any]) -> bytes:
     """The bytes of an answer; raises when it has no JSON. The standard library takes three times as long, and has the last word."""
-    raw = to_json(answer)
+    try:
+        raw = to_json(answer)
+    except ValueError:
+        return _encode(answer).encode()
     return _encode(answer).encode() if b"NaN" in raw or b"Infinity" in raw else raw
 
 
