@@ -10,7 +10,7 @@ import bpy
 import pytest
 from trial import Trial
 
-from blendwright.blender.scene import BpyScene
+from blendwright.blender.scene import BpyScene, SceneState
 from blendwright.contracts.effects import Kind
 
 Act = Callable[[BpyScene], object]
@@ -275,3 +275,14 @@ def test_linked_objects_are_members_like_others(linked: Trial) -> None:
         scene.rename(obj(scene, "Far"), "Near")
 
     linked.proves(act, saves=False)
+
+
+def test_a_file_with_a_reserved_name_in_it_is_not_opened(tmp_path: Path) -> None:
+    state = SceneState()
+    state.reset()
+    hidden: Any = data.meshes.new("~bw~mesh")
+    hidden.use_fake_user = True
+    path = tmp_path / "hidden.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    with pytest.raises(RuntimeError, match="'~bw~mesh' among the meshes"):
+        state.open(path)
