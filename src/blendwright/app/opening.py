@@ -67,7 +67,7 @@ def open(
     start = None if scene is None else Path(scene)
     if start is not None and not start.is_file():
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
-    place = Path(workspace).resolve()
+    place = place_of(workspace)
     known = catalog.tools() if tools is None else tools
     rules = allowed_roots(policy or load_policy(place).policy, roots)
     macros = load_macros(place, known)
@@ -115,6 +115,18 @@ def open(
         opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent, watch)
         undo.pop_all()
     return opened
+
+
+def place_of(workspace: str | Path) -> Path:
+    """The directory of a workspace, which need not be there yet. Raises EnvironmentUnfit for what cannot be one."""
+    try:
+        place = Path(workspace).resolve()
+        wrong = "it is a file" if place.exists() and not place.is_dir() else None
+    except (OSError, ValueError) as error:
+        place, wrong = Path(workspace), getattr(error, "strerror", None) or str(error)
+    if wrong is not None:
+        raise EnvironmentUnfit(f"{place} cannot be a workspace: {wrong}", cure="Name another directory.")
+    return place
 
 
 def _scratch(place: Path) -> SessionScratch:

@@ -257,6 +257,4 @@ def _beside(image: Path) -> Path:
 
 
 def _refused(message: str, cure: str) -> Refusal:
-    refusal = Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])
-    refusal.cure = cure
-    return refusal
+    return Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
@@ -13,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 import blendwright
+from blendwright.app.past import looking
 from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json, say_recovered
+from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, fail, print_json, say_recovered
 from blendwright.contracts.envelopes import core_envelope, tool_result
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import REFUSALS, Fault
@@ -101,15 +104,30 @@ def exit_code(outcome: Outcome) -> Exit:
     return Exit.REFUSED if outcome.fault in REFUSALS and not ran else Exit.FAILED
 
 
+def looked(
+    workspace: str, scene: str | None, blender: str | None, tool: str, args: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a tool finds in the scene of a workspace, or of a file. Only looked at: no workspace is begun for it."""
+    with tempfile.TemporaryDirectory() as aside:
+        if scene is None:
+            with looking(workspace):
+                pass
+        place = workspace if scene is None else aside
+        with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:
+            outcome = opened.outcome(tool, args)
+    if not outcome.ok or outcome.result is None:
+        cure = outcome.findings[0].cure if outcome.findings else None
+        fail("failed", outcome.message, cure, exit_code(outcome))
+    return dict(outcome.result)
+
+
 def _parsed(text: str | bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
         message = f"--args is not JSON: {error}"
         cure = """Quote it for the shell: --args '{"name": "Box"}'"""
-        refusal = Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])
-        refusal.cure = cure
-        raise refusal from error
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)]) from error
 
 
 def _show(outcome: Outcome) -> None:

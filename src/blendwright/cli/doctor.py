@@ -9,13 +9,12 @@ import tempfile
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 import blendwright
 from blendwright.bridge.autopsy import LIBRARIES
 from blendwright.cli.host_checks import host_checks
-from blendwright.cli.output import AsJson, Blender, Exit, console, print_json
+from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, print_json
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
@@ -99,13 +98,13 @@ def _catalogue() -> Check:
 
 def _show(checks: list[Check], fit: bool) -> None:
     out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for check in checks:
         word, style = (
             ("ok", "green") if check["ok"] else ("missing", "red") if check["required"] else ("note", "yellow")
         )
-        table.add_row(Text(word, style=style), Text(check["name"], style="bold"), Text(check["found"]))
+        table.row(Text(word, style=style), Text(check["name"], style="bold"), Text(check["found"]))
         if check["cure"]:
-            table.add_row("", "", Text(check["cure"]))
+            table.row("", "", Text(check["cure"]))
     out.print(table)
     out.print(Text("ready" if fit else "not ready: see what is missing above"))

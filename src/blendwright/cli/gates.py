@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-import blendwright
-from blendwright.cli.call import exit_code
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, fail, print_json
+from blendwright.cli.call import looked
+from blendwright.cli.output import AsJson, Blender, Columns, Exit, Scene, Workspace, console, print_json
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not_judged": ("?", "yellow")}
 
@@ -39,19 +36,12 @@ def gates(
     args: dict[str, Any] = {"object_name": name, "gates": [_asked(text) for text in gate or ()]}
     if modifier is not None:
         args["modifier_name"] = modifier
-    with tempfile.TemporaryDirectory() as aside:
-        # A file that is only looked at begins no workspace.
-        place = workspace if scene is None else aside
-        with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:
-            outcome = opened.outcome("geonodes.gates", args)
-    if not outcome.ok or outcome.result is None:
-        cure = outcome.findings[0].cure if outcome.findings else None
-        fail("failed", outcome.message, cure, exit_code(outcome))
+    found = looked(workspace, scene, blender, "geonodes.gates", args)
     if json:
-        print_json(outcome.result)
+        print_json(found)
     else:
-        _show(dict(outcome.result))
-    return Exit.DONE if outcome.result["success"] else Exit.FAILED
+        _show(found)
+    return Exit.DONE if found["success"] else Exit.FAILED
 
 
 def _asked(text: str) -> dict[str, Any]:
@@ -72,11 +62,11 @@ def _asked(text: str) -> dict[str, Any]:
 
 def _show(report: dict[str, Any]) -> None:
     out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for verdict in report["gates"]:
         mark, style = MARKS[verdict["status"]]
         name = verdict["gate"] + ("" if verdict["required"] else " (advisory)")
-        table.add_row(Text(mark, style=style), Text(name), Text(verdict["message"], style="dim"))
+        table.row(Text(mark, style=style), Text(name), Text(verdict["message"], style="dim"))
     out.print(table)
     if report["geometry"] is not None:
         size = " x ".join(f"{length:g}" for length in report["geometry"]["size"])

@@ -10,14 +10,23 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.table import Table
 from rich.text import Text
 
 import blendwright
 from blendwright.app.diffing import difference
 from blendwright.app.past import looking, stage
 from blendwright.cli.externals import say_externals
-from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_cleaned, say_recovered
+from blendwright.cli.output import (
+    AsJson,
+    Blender,
+    Columns,
+    Exit,
+    Workspace,
+    console,
+    print_json,
+    say_cleaned,
+    say_recovered,
+)
 from blendwright.cli.request_story import tell_story
 from blendwright.contracts.journal_port import Commit, JournalReader
 from blendwright.run.differences import Difference
@@ -66,10 +75,10 @@ def log(
         print_json({"ok": True, "head": number, "redo": redo, "commits": commits, "next_before": following})
         return Exit.DONE
     out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for commit in page:
         mark = Text("HEAD" if commit.number == number else "", style="bold green")
-        table.add_row(mark, Text(str(commit.number), style="bold"), Text(commit.timestamp[:19]), Text(commit.tool),
+        table.row(mark, Text(str(commit.number), style="bold"), Text(commit.timestamp[:19]), Text(commit.tool),
                       Text(commit.operation_id[:40]), Text(commit.hash_after[-12:], style="dim"))  # fmt: skip
     out.print(table if page else Text("no commits"))
     if following is not None:
@@ -304,10 +313,10 @@ def _moves(journal: JournalReader, limit: int, json: bool) -> int:
     if json:
         print_json({"ok": True, "moves": [asdict(move) for move in found]})
         return Exit.DONE
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for move in found:
         origin = "" if move.from_commit is None else str(move.from_commit)
-        table.add_row(Text(move.timestamp[:19]), Text(move.kind), Text(f"{origin} → {move.to_commit}"))
+        table.row(Text(move.timestamp[:19]), Text(move.kind), Text(f"{origin} → {move.to_commit}"))
     console().print(table)
     return Exit.DONE
 

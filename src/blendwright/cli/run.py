@@ -18,7 +18,6 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
 from rich.text import Text
 
 import blendwright
@@ -29,6 +28,7 @@ from blendwright.cli.externals import of_head, say_externals
 from blendwright.cli.output import (
     AsJson,
     Blender,
+    Columns,
     Exit,
     Scene,
     Workspace,
@@ -203,11 +203,11 @@ def _progress(plan: Plan, screen: _Screen, *, show: bool) -> Generator[Any]:
 
 def _show(report: RunReport) -> None:
     out = console()
-    table = Table("operation", "tool", "status", "scene", "ms", box=None, padding=(0, 2, 0, 0))
+    table = Columns("operation", "tool", "status", "scene", "ms")
     for operation in report.operations:
         status = Text(operation.status, style=STYLES.get(operation.status, "red"))
         spent = f"{sum(operation.timings.values()):.1f}" if operation.timings else ""
-        table.add_row(
+        table.row(
             Text(operation.operation_id), Text(operation.tool), status, (operation.scene_hash_after or "")[-12:], spent
         )
     out.print(table)

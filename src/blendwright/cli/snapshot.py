@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-import blendwright
-from blendwright.cli.call import exit_code
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, fail, print_json
+from blendwright.cli.call import looked
+from blendwright.cli.output import AsJson, Blender, Columns, Exit, Scene, Workspace, console, print_json
 
 
 def snapshot(
@@ -29,27 +26,20 @@ def snapshot(
     args: dict[str, Any] = {"offset": offset, "limit": limit}
     if find is not None:
         args["name"] = find
-    with tempfile.TemporaryDirectory() as aside:
-        # A file that is only looked at begins no workspace.
-        place = workspace if scene is None else aside
-        with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:
-            outcome = opened.outcome("scene.snapshot", args)
-    if not outcome.ok or outcome.result is None:
-        cure = outcome.findings[0].cure if outcome.findings else None
-        fail("failed", outcome.message, cure, exit_code(outcome))
+    found = looked(workspace, scene, blender, "scene.snapshot", args)
     if json:
-        print_json(outcome.result)
+        print_json(found)
     else:
-        _show(dict(outcome.result))
+        _show(found)
     return Exit.DONE
 
 
 def _show(page: dict[str, Any]) -> None:
     out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for entry in page["objects"]["items"]:
         place = ", ".join(f"{value:g}" for value in entry["transform"]["location"])
-        table.add_row(Text(entry["name"], style="bold"), Text(entry["type"]), Text(f"({place})"),
+        table.row(Text(entry["name"], style="bold"), Text(entry["type"]), Text(f"({place})"),
                       Text(", ".join(entry["collections"]), style="dim"))  # fmt: skip
     out.print(table)
     out.print(Text(f"{len(page['objects']['items'])} of {page['objects']['total']} objects", style="dim"))
