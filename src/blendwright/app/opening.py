@@ -86,7 +86,7 @@ def open(
         scratch = _scratch(place)
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
-        watch_workspace(watch, place, observers)
+        watch_workspace(watch, place, observers, redact=offer.terms.audit.redact)
         undo.callback(watch, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         watch(WorkspaceOpened(str(place), recovered))

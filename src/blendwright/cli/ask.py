@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -110,6 +110,7 @@ def ask(
         ) as opened,
     ):
         say_recovered(opened.recovered)
+        screen.redact = opened.terms.audit.redact
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):
             first = brief(opened, request, dialect, request_id)
@@ -162,6 +163,7 @@ class Screen(Witness):
 
     def __init__(self, *, quiet: bool) -> None:
         self.out = notes()
+        self.redact: Sequence[str] = ()
         self._quiet = quiet
         self._status: Status | None = None
 
@@ -205,7 +207,7 @@ class Screen(Witness):
         self._say(Text("service: ", style="bold yellow").append(f"{error.message}{after}", style="default"))
 
     def planned(self, proposal: Proposal) -> None:
-        self._say(plan_tree(proposal.plan, f"plan with {len(proposal.plan.operations)} operations"))
+        self._say(plan_tree(proposal.plan, f"plan with {len(proposal.plan.operations)} operations", self.redact))
 
     def previewing(self) -> None:
         self._now("trying it on a copy")

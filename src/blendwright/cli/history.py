@@ -15,6 +15,7 @@ from rich.text import Text
 import blendwright
 from blendwright.app.diffing import difference
 from blendwright.app.past import looking, stage
+from blendwright.app.policy_files import load_policy
 from blendwright.cli.externals import say_externals
 from blendwright.cli.output import (
     AsJson,
@@ -29,6 +30,7 @@ from blendwright.cli.output import (
 )
 from blendwright.cli.request_story import tell_story
 from blendwright.contracts.journal_port import Commit, JournalReader
+from blendwright.contracts.redaction import redacted
 from blendwright.run.differences import Difference
 from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
@@ -95,7 +97,7 @@ def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = F
         head = journal.head
     whole = summary(commit) | {
         "operation_key": commit.operation_key,
-        "args": commit.args,
+        "args": redacted(commit.args, load_policy(Path(workspace).resolve()).policy.audit.redact),
         "receipt": commit.receipt,
         "audit_sequence": commit.audit_sequence,
         "head": head is not None and head.number == commit.number,
