@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from blendwright.cli.history import deliver
 from blendwright.cli.main import main
+from blendwright.values.errors import EnvironmentUnfit
 from shell import Ran
 
 PLAN = b'{"request_id": "r", "operations": []}'
@@ -82,6 +84,28 @@ def test_what_cannot_be_read_is_named_with_a_cure(inside: Inside) -> None:
         (inside.place / "plan.json").write_bytes(PLAN)
         error = inside(*command, "--json", code=2).document["error"]
         assert "no" in error["message"] and "Errno" not in error["message"] and error["cure"]
+
+
+def test_a_picture_must_be_named_as_one(inside: Inside) -> None:
+    (inside.place / "plan.json").write_bytes(PLAN)
+    for command in (("run", "plan.json"), ("preview", "plan.json"), ("ask", "something")):
+        error = inside(*command, "--image", "picture.jpg", "--json", code=2)
+        assert "picture.jpg is not the name of a .png file" in error.out and ".png." in error.out
+
+
+def test_where_nothing_can_be_written_that_is_said(inside: Inside) -> None:
+    """A name that is too long for any file stands for a directory that cannot be written to, which nothing is for root."""
+    long = "x" * 300 + ".blend"
+    (inside.place / "made.blend").write_bytes(b"made")
+    with pytest.raises(EnvironmentUnfit, match="cannot be written: File name too long"):
+        deliver(inside.place / "made.blend", inside.place / long)
+
+
+def test_what_has_no_commit_yet_has_no_past(inside: Inside) -> None:
+    inside("new", code=0)
+    for command in ("undo", "redo", "show HEAD", "diff HEAD", "export x.blend", "adopt x.blend", "gc", "replay"):
+        assert "has no commit yet" in inside(*command.split(), code=2).err
+    assert inside("log", "--moves", code=0).out.strip() == "no moves"
 
 
 def test_tables_are_not_cut_off_where_nobody_looks_at_a_screen(inside: Inside) -> None:

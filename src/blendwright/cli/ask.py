@@ -16,7 +16,7 @@ from rich.text import Text
 
 import blendwright
 from blendwright.cli.consent import Approve, at_a_terminal, command_line, consent, line_from_terminal
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, notes, print_json, say_recovered
+from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspace, notes, print_json, say_recovered
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.cli.plan_tree import plan_tree
 from blendwright.cli.preview import show_differences
@@ -81,9 +81,7 @@ def ask(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and preview; change nothing.")] = False,
     skip_preview: Annotated[bool, typer.Option("--no-preview", help="Run plans without trying them first.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Run the plan without asking.")] = False,
-    image: Annotated[
-        Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.")
-    ] = None,
+    image: Image = None,
     approve: Approve = None,
     json: AsJson = False,
 ) -> int:

@@ -29,7 +29,8 @@ Envelope = Literal["tool_result", "core"]
 
 def call(
     tool: Annotated[
-        str, typer.Argument(help="Name of a tool or macro, as `blendwright tools` and `macros` list them.")
+        str,
+        typer.Argument(metavar="TOOL", help="Name of a tool or macro, as `blendwright tools` and `macros` list them."),
     ],
     args: Annotated[
         str, typer.Option("--args", metavar="JSON", help="Its arguments; - reads them from standard input.")

@@ -20,6 +20,7 @@ from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
 
 Check = dict[str, Any]
+NO_BLENDER = "Give --blender the path of a Blender executable, or leave it out to use bpy."
 
 
 def doctor(
@@ -73,7 +74,14 @@ def _blender(path: str | None) -> list[Check]:
             with blendwright.open(place, blender=path, spare=False) as scene:
                 profile = scene.blender
         except EnvironmentUnfit as error:
-            return [_check("blender", False, error.message, error.cure or "See the log above.")]
+            return [
+                _check(
+                    "blender",
+                    False,
+                    error.message,
+                    error.cure or "Give --blender the path of a Blender executable, or leave it out to use bpy.",
+                )
+            ]
     return [
         _check("blender", True, f"{profile.version_string} ({profile.build_hash}), {profile.memory_mb or 0:.0f} MB idle"),
         _check("render engines", bool(profile.engines), ", ".join(profile.engines), "Use a Blender with render engines."),
@@ -86,7 +94,7 @@ def _blender(path: str | None) -> list[Check]:
 
 def _confinement(profile: BlenderProfile) -> Check:
     level = profile.confinement["level"]
-    found = f"{level} (Landlock {profile.confinement['landlock_abi']}, seccomp {profile.confinement['seccomp']})"
+    found = f"{level} (Landlock {profile.confinement['landlock_abi']}, seccomp {'on' if profile.confinement['seccomp'] else 'off'})"
     reason = profile.confinement.get("reason") or "not available here"
     cure = f"{reason}. Tools work; Python steps in safe mode will be refused."
     return _check("confinement", level == "full", found, cure, required=False)

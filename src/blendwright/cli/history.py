@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from dataclasses import asdict
@@ -178,7 +179,7 @@ def export(
         saved = worker.call("scene.export", {"path": EXCHANGED}, deadline=SECONDS)
         if saved["hash"] != commit.hash_after:
             raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
-        _deliver(worker.scratch / EXCHANGED, file)
+        deliver(worker.scratch / EXCHANGED, file)
     size = file.stat().st_size
     if json:
         print_json(
@@ -319,11 +320,11 @@ def _moves(journal: JournalReader, limit: int, json: bool) -> int:
     for move in found:
         origin = "" if move.from_commit is None else str(move.from_commit)
         table.row(Text(move.timestamp[:19]), Text(move.kind), Text(f"{origin} → {move.to_commit}"))
-    console().print(table)
+    console().print(table if found else Text("no moves"))
     return Exit.DONE
 
 
-def _deliver(made: Path, target: Path) -> None:
+def deliver(made: Path, target: Path) -> None:
     """Whole or not at all: a file that is replaced must not be half of each."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -331,5 +332,6 @@ def _deliver(made: Path, target: Path) -> None:
         shutil.copyfile(made, part)
         part.replace(target)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
+            part.unlink()
         raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another place.") from error

@@ -19,7 +19,9 @@ from blendwright.values.findings import Finding, did_you_mean
 
 
 def macros(
-    name: Annotated[str | None, typer.Argument(help="A macro's name, or the beginning of some.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A macro's name, or the beginning of some.")
+    ] = None,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:

@@ -21,7 +21,9 @@ Version = Annotated[str, typer.Option("--blender", metavar="VERSION", help=f"Whi
 
 
 def nodes(
-    query: Annotated[list[str] | None, typer.Argument(help="A node type, or words to look for.")] = None,
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="WORDS", help="A node type, or words to look for.")
+    ] = None,
     blender: Version = NEWEST,
     json: AsJson = False,
 ) -> int:

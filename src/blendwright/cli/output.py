@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import orjson
@@ -15,6 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from blendwright.app.opening import place_of
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 # Where nobody looks at a screen nothing is wrapped: lines are then for programs and files.
@@ -36,6 +39,19 @@ Scene = Annotated[
 ]
 Blender = Annotated[
     str | None, typer.Option("--blender", metavar="PATH", help="A Blender executable to use instead of bpy.")
+]
+
+
+def _png(image: Path | None) -> Path | None:
+    if image is not None and image.suffix.lower() != ".png":
+        message, cure = f"{image} is not the name of a .png file", "Pictures are written as PNG: end the name in .png."
+        raise Refusal([Finding(Fault.ARGS_INVALID, message, "", cure)])
+    return image
+
+
+Image = Annotated[
+    Path | None,
+    typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.", callback=_png),
 ]
 
 

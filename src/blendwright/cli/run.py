@@ -30,6 +30,7 @@ from blendwright.cli.output import (
     Blender,
     Columns,
     Exit,
+    Image,
     Scene,
     Workspace,
     console,
@@ -68,9 +69,7 @@ def run(
         Path | None,
         typer.Option("--export", metavar="FILE", help="Write the scene there afterwards, replacing what is there."),
     ] = None,
-    image: Annotated[
-        Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.")
-    ] = None,
+    image: Image = None,
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole run.")
     ] = None,
@@ -152,8 +151,10 @@ def picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) ->
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(taken.artifacts[0], target)
         except OSError as error:
-            finding = Finding(Fault.EXECUTION_FAILED, f"{target} cannot be written: {error.strerror}")
-            return taken.with_(fault=finding.fault, message=finding.message, findings=(finding,))
+            finding = Finding(
+                Fault.EXECUTION_FAILED, f"{target} cannot be written: {error.strerror}", "", "Name another place."
+            )
+            return taken.with_(fault=finding.fault, message=finding.message, findings=(finding,), artifacts=())
         taken = taken.with_(artifacts=(str(target),))
     return taken
 
@@ -230,4 +231,4 @@ def tell(outcome: Outcome) -> None:
         notes().print(Text(f"wrote {artifact}"))
     say_cleaned((outcome.result or {}).get("cleaned", ()))
     for finding in outcome.findings:
-        notes().print(Text(f"{outcome.tool}: {finding.message}. {finding.cure or ''}", style="red"))
+        notes().print(Text(f"{outcome.tool}: {finding.message}. {finding.cure or ''}".rstrip(), style="red"))

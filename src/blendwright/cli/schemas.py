@@ -16,7 +16,7 @@ from blendwright.values.findings import Finding, did_you_mean
 
 def schemas(
     name: Annotated[
-        str | None, typer.Argument(help="A schema's name, like macro.v1; the newest without a version.")
+        str | None, typer.Argument(metavar="NAME", help="A schema's name, like macro.v1; the newest without a version.")
     ] = None,
     json: AsJson = False,
 ) -> int:

@@ -17,7 +17,7 @@ from blendwright.values.findings import Finding, did_you_mean
 
 
 def tools(
-    name: Annotated[str | None, typer.Argument(help="A tool's name, or the beginning of some.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A tool's name, or the beginning of some.")] = None,
     json: AsJson = False,
 ) -> int:
     """List the tools, or show one with its arguments, promises and examples."""

@@ -62,9 +62,10 @@ class History:
         """Back over the last commits of HEAD's line, in one move. Raises Refusal when there are not so many."""
         path = self._journal.log(limit=count + 1)
         if len(path) <= count:
-            raise refusal(
-                f"there are only {max(len(path) - 1, 0)} commits to undo", "See what there is: blendwright log"
-            )
+            there = max(len(path) - 1, 0)
+            told = f"there {'is' if there == 1 else 'are'} only {there} commit{'' if there == 1 else 's'} to undo"
+            message = told if there else "there is nothing to undo"
+            raise refusal(message, "See what there is: blendwright log")
         return self._move("undo", path[-1])
 
     def redo(self) -> Moved:
