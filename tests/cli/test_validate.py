@@ -90,13 +90,23 @@ def test_the_policy_of_the_workspace_speaks_as_it_would_to_a_run(shell: Shell) -
     place = shell.place / "mine"
     place.mkdir()
     (place / "blendwright.toml").write_text(
-        '[policy.levels]\ndestructive = "deny"\n[constraints]\nvertices = 100\n[policy.tools]\n"material.*" = "deny"\n'
+        """
+        [policy.levels]
+        destructive = "deny"
+        [policy.tools]
+        "material.*" = "deny"
+        [policy.roots]
+        out = "deny"
+        [constraints]
+        vertices = 100
+        """
     )
     given = plan(
         box("a"),
         box("b", args={"kind": "grid", "name": "Much", "cells": 500}),
         box("c", "a", tool_name="object.delete", args={"name": "a"}, safety_level="destructive"),
-        box("d", "a", tool_name="look.color", args={"color": [1, 0, 0], "objects": ["a"]}),
+        box("d", "a", tool_name="render.still", args={"path": "out/a.png"}, safety_level="safe_write"),
+        box("e", "a", tool_name="look.color", args={"color": [1, 0, 0], "objects": ["a"]}),
     )
     assert shell("validate", "-", "--json", code=0, stdin=given).document["ok"], "none of it is against the defaults"
     said = shell("validate", "-", "--workspace", "mine", "--json", code=2, stdin=given).document
@@ -104,7 +114,8 @@ def test_the_policy_of_the_workspace_speaks_as_it_would_to_a_run(shell: Shell) -
     assert found == {
         "/operations/1": "LIMIT_EXCEEDED",
         "/operations/2": "POLICY_BLOCKED",
-        "/operations/3": "POLICY_BLOCKED",
+        "/operations/3/args/path": "POLICY_BLOCKED",
+        "/operations/4": "POLICY_BLOCKED",
     }
     assert all(finding["cure"] for finding in said["findings"])
     assert [file.name for file in place.iterdir()] == ["blendwright.toml"], "looking leaves nothing behind"

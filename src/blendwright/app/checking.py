@@ -14,6 +14,8 @@ from blendwright.contracts.tool import AnyTool
 from blendwright.macros import load_macros, macro_registry
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.agreement import Offer, payload_bytes
+from blendwright.run.files import FileAccess
+from blendwright.run.runner import POLICY
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Plan
@@ -28,9 +30,13 @@ def check(plan: Plan, workspace: str | Path, proposal: Proposal | None = None) -
     macros = load_macros(place, tools)
     terms = Offer(tools.values(), proposal=proposal, policy=policy, macros=macro_registry(macros.values())).terms
 
+    files = FileAccess(terms.constraints.rules.roots, place / "artifacts")
+
     def objections(operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any) -> Iterator[Finding]:
         level = operation.safety_level or tool.safety_level.value
         for finding in whatever_blender(terms, tool, model, level, payload_bytes(args)):
             yield operation.as_a_whole(finding)
+        _, found = files.normalised(tool, dict(args))
+        yield from (operation.in_arguments(finding) for finding in found if finding.fault in POLICY)
 
     return validate(plan, tools, terms, macros=macros, objections=objections)
