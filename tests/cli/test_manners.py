@@ -86,6 +86,12 @@ def test_what_cannot_be_read_is_named_with_a_cure(inside: Inside) -> None:
         assert "no" in error["message"] and "Errno" not in error["message"] and error["cure"]
 
 
+def test_a_request_to_measure_by_must_be_whole(inside: Inside) -> None:
+    (inside.place / "half.json").write_text('{"name": "half"}')
+    told = inside("eval", ".", code=2).err
+    assert "half.json/request: Field required" in told and "docs/planner.md" in told
+
+
 def test_a_picture_must_be_named_as_one(inside: Inside) -> None:
     (inside.place / "plan.json").write_bytes(PLAN)
     for command in (("run", "plan.json"), ("preview", "plan.json"), ("ask", "something")):
