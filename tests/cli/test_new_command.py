@@ -16,7 +16,7 @@ def files(place: Path) -> dict[str, bytes]:
 
 
 def test_a_new_workspace_is_ready_for_the_two_commands_that_it_names(shell: Shell) -> None:
-    made = shell("new", "--json", code=0).document
+    made = shell("new", "--blender", "/no/such/blender", "--json", code=0).document
     place = shell.place / ".blendwright"
     assert made["workspace"] == str(place) and made["externals"] == []
     assert made["written"] == [str(place / "blendwright.toml"), str(place / "example.json")]
