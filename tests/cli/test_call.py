@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shell import Shell
 
+README = Path(__file__).parents[2] / "README.md"
 CUBE = ["call", "mesh.create_primitive", "--args", '{"kind":"cube","name":"Box"}']
 
 
@@ -20,6 +22,7 @@ def test_a_call_prints_one_tool_result_with_hashes_and_leaves_no_scratch(shell: 
     assert {"kind": "objects", "name": "Box"} in result["handles"]
     assert [entry["phase"] for entry in result["details"]["trace"]] == list(range(7))
     assert list((shell.place / ".blendwright" / "scratch").glob("session-*")) == []
+    assert result["fingerprint_after"] in README.read_text(), "the page shows this very call"
 
 
 def test_a_bad_argument_is_refused_with_pointer_and_cure_and_the_hash_stays(shell: Shell) -> None:

@@ -84,3 +84,49 @@ def test_a_dialect_can_be_forced(shell: Shell) -> None:
 def test_a_file_that_is_not_there_is_said_so(shell: Shell) -> None:
     assert "cannot read nowhere.json" in shell("validate", "nowhere.json", code=2).err
     assert "cannot read" in shell("validate", ".", "--json", code=2).document["error"]["message"]
+
+
+def test_the_policy_of_the_workspace_speaks_as_it_would_to_a_run(shell: Shell) -> None:
+    place = shell.place / "mine"
+    place.mkdir()
+    (place / "blendwright.toml").write_text(
+        """
+        [policy.levels]
+        destructive = "deny"
+        [policy.tools]
+        "material.*" = "deny"
+        [policy.roots]
+        out = "deny"
+        [constraints]
+        vertices = 100
+        """
+    )
+    given = plan(
+        box("a"),
+        box("b", args={"kind": "grid", "name": "Much", "cells": 500}),
+        box("c", "a", tool_name="object.delete", args={"name": "a"}, safety_level="destructive"),
+        box("d", "a", tool_name="render.still", args={"path": "out/a.png"}, safety_level="safe_write"),
+        box("e", "a", tool_name="look.color", args={"color": [1, 0, 0], "objects": ["a"]}),
+    )
+    assert shell("validate", "-", "--json", code=0, stdin=given).document["ok"], "none of it is against the defaults"
+    said = shell("validate", "-", "--workspace", "mine", "--json", code=2, stdin=given).document
+    found = {finding["pointer"]: finding["code"] for finding in said["findings"]}
+    assert found == {
+        "/operations/1": "LIMIT_EXCEEDED",
+        "/operations/2": "POLICY_BLOCKED",
+        "/operations/3/args/path": "POLICY_BLOCKED",
+        "/operations/4": "POLICY_BLOCKED",
+    }
+    assert all(finding["cure"] for finding in said["findings"])
+    assert [file.name for file in place.iterdir()] == ["blendwright.toml"], "looking leaves nothing behind"
+    ran = shell("run", "-", "--workspace", "mine", "--json", code=2, stdin=given).document
+    refused = [finding for operation in ran["report"]["operations"] for finding in operation["findings"]]
+    assert {finding["pointer"]: finding["code"] for finding in refused} == found
+
+
+def test_a_policy_that_is_not_sound_is_said_with_its_line(shell: Shell) -> None:
+    place = shell.place / "mine"
+    place.mkdir()
+    (place / "blendwright.toml").write_text("[policy]\nnetwrok = 1\n")
+    error = shell("validate", "-", "--workspace", "mine", "--json", code=2, stdin=plan(box("a"))).document["error"]
+    assert "blendwright.toml:2" in error["message"] and "network" in error["cure"]

@@ -11,10 +11,11 @@ import pytest
 
 from blendwright.contracts.approvals import Answer, ApprovalRequest
 from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
+from blendwright.contracts.redaction import redacted
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects import operations, steps
 from blendwright.journal import approvals as kept
-from blendwright.run.approvals import Consent, redacted
+from blendwright.run.approvals import Consent
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from engine import Engine

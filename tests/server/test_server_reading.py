@@ -78,6 +78,24 @@ def test_templates_lead_to_commits_receipts_and_the_audit(house: House, era: Era
     assert audit[0]["sequence"] == 1
 
 
+def test_what_the_policy_redacts_is_not_in_the_commits(house: House, era: Era) -> None:
+    request = f"redacted{era}"
+    policy = house.workspace / "blendwright.toml"
+
+    async def script(client: Client) -> Any:
+        done = await client.call_tool("plan_execute", {"plan": plan(request, cube("a", f"Redacted{era}"))})
+        assert not done.is_error
+        receipts = text_of(await client.read_resource(f"blendwright://receipts/{request}"))
+        policy.write_text('[audit]\nredact = ["kind"]\n')
+        return text_of(await client.read_resource(f"blendwright://commits/{receipts[0]['commit']}"))
+
+    try:
+        commit = talk(house, era, script)
+    finally:
+        policy.unlink(missing_ok=True)
+    assert commit["args"]["kind"] == "…" and commit["args"]["name"] == f"Redacted{era}"
+
+
 @pytest.mark.parametrize(
     "uri",
     ["blendwright://nothing", "blendwright://tools/no.such", "blendwright://artifacts/../journal.db", "file:///etc/passwd",

@@ -90,6 +90,17 @@ def test_a_plan_can_be_checked_without_running_it(house: House, era: Era) -> Non
     assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
 
 
+def test_a_plan_is_checked_under_the_policy_of_the_workspace(house: House, era: Era) -> None:
+    policy = house.workspace / "blendwright.toml"
+    policy.write_text('[policy.tools]\n"mesh.*" = "deny"\n')
+    try:
+        denied = call(house, era, "plan_validate", {"plan": plan("denied", cube("a", f"Denied{era}"))})
+    finally:
+        policy.unlink()
+    assert denied.is_error and denied.structured_content["error_code"] == "policy_refused"
+    assert "policy.tools.'mesh.*'" in denied.structured_content["message"]
+
+
 def test_a_preview_changes_nothing(house: House, era: Era) -> None:
     name = f"Preview{era}"
     shown = call(house, era, "plan_preview", {"plan": plan(name, cube("a", name)), "image": True})

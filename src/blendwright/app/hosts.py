@@ -5,6 +5,7 @@ Only our own entry is written; everything else in a host's file stays as it is, 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -105,7 +106,8 @@ def install(host: Host, file: Path, wanted: dict[str, Any], *, replace: bool = F
             part.chmod(file.stat().st_mode & 0o777)
         part.replace(file)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
+            part.unlink()
         raise EnvironmentUnfit(f"{file} cannot be written: {error.strerror}", cure="Check its permissions.") from error
     return True
 
@@ -163,6 +165,4 @@ def _section(host: Host, wanted: dict[str, Any]) -> str:
 
 
 def _refusal(message: str, cure: str) -> Refusal:
-    refusal = Refusal([Finding(Fault.ARGS_INVALID, message, "", cure)])
-    refusal.cure = cure
-    return refusal
+    return Refusal([Finding(Fault.ARGS_INVALID, message, "", cure)])

@@ -68,7 +68,7 @@ def open(
     start = None if scene is None else Path(scene)
     if start is not None and not start.is_file():
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
-    place = Path(workspace).resolve()
+    place = place_of(workspace)
     known = catalog.tools() if tools is None else tools
     rules = allowed_roots(policy or load_policy(place).policy, roots)
     macros = load_macros(place, known)
@@ -87,7 +87,7 @@ def open(
         scratch = _scratch(place)
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
-        watch_workspace(watch, place, observers)
+        watch_workspace(watch, place, observers, redact=offer.terms.audit.redact)
         undo.callback(watch, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         watch(WorkspaceOpened(str(place), recovered))
@@ -116,6 +116,18 @@ def open(
         opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent, watch)
         undo.pop_all()
     return opened
+
+
+def place_of(workspace: str | Path) -> Path:
+    """The directory of a workspace, which need not be there yet. Raises EnvironmentUnfit for what cannot be one."""
+    try:
+        place = Path(workspace).resolve()
+        wrong = "it is a file" if place.exists() and not place.is_dir() else None
+    except (OSError, ValueError) as error:
+        place, wrong = Path(workspace), getattr(error, "strerror", None) or str(error)
+    if wrong is not None:
+        raise EnvironmentUnfit(f"{place} cannot be a workspace: {wrong}", cure="Name another directory.")
+    return place
 
 
 def _scratch(place: Path) -> SessionScratch:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from rich.text import Text
 import blendwright
 from blendwright.cli.consent import Approve, at_a_terminal, command_line, consent, line_from_terminal
 from blendwright.cli.difference import show_difference
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, notes, print_json, say_recovered
+from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspace, notes, print_json, say_recovered
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.cli.plan_tree import plan_tree
 from blendwright.cli.run import picture, tell
@@ -81,9 +81,7 @@ def ask(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and preview; change nothing.")] = False,
     skip_preview: Annotated[bool, typer.Option("--no-preview", help="Run plans without trying them first.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Run the plan without asking.")] = False,
-    image: Annotated[
-        Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.")
-    ] = None,
+    image: Image = None,
     approve: Approve = None,
     json: AsJson = False,
 ) -> int:
@@ -110,6 +108,7 @@ def ask(
         ) as opened,
     ):
         say_recovered(opened.recovered)
+        screen.redact = opened.terms.audit.redact
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):
             first = brief(opened, request, dialect, request_id)
@@ -162,6 +161,7 @@ class Screen(Witness):
 
     def __init__(self, *, quiet: bool) -> None:
         self.out = notes()
+        self.redact: Sequence[str] = ()
         self._quiet = quiet
         self._status: Status | None = None
 
@@ -205,7 +205,7 @@ class Screen(Witness):
         self._say(Text("service: ", style="bold yellow").append(f"{error.message}{after}", style="default"))
 
     def planned(self, proposal: Proposal) -> None:
-        self._say(plan_tree(proposal.plan, f"plan with {len(proposal.plan.operations)} operations"))
+        self._say(plan_tree(proposal.plan, f"plan with {len(proposal.plan.operations)} operations", self.redact))
 
     def previewing(self) -> None:
         self._now("trying it on a copy")
@@ -257,6 +257,4 @@ def _beside(image: Path) -> Path:
 
 
 def _refused(message: str, cure: str) -> Refusal:
-    refusal = Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])
-    refusal.cure = cure
-    return refusal
+    return Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])

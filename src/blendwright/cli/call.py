@@ -26,7 +26,8 @@ Envelope = Literal["tool_result", "core"]
 
 def call(
     tool: Annotated[
-        str, typer.Argument(help="Name of a tool or macro, as `blendwright tools` and `macros` list them.")
+        str,
+        typer.Argument(metavar="TOOL", help="Name of a tool or macro, as `blendwright tools` and `macros` list them."),
     ],
     args: Annotated[
         str, typer.Option("--args", metavar="JSON", help="Its arguments; - reads them from standard input.")
@@ -107,9 +108,7 @@ def _parsed(text: str | bytes) -> Any:
     except orjson.JSONDecodeError as error:
         message = f"--args is not JSON: {error}"
         cure = """Quote it for the shell: --args '{"name": "Box"}'"""
-        refusal = Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])
-        refusal.cure = cure
-        raise refusal from error
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)]) from error
 
 
 def _show(outcome: Outcome) -> None:

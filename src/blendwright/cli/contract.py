@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from blendwright.app.contracting import negotiated
 from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy
 from blendwright.cli.consent import command_line, read_proposal
-from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json
+from blendwright.cli.output import AsJson, Blender, Columns, Exit, Workspace, console, print_json
 from blendwright.contracts.contract import SessionContract
 
 
@@ -39,15 +38,15 @@ def contract(
 def _show(made: SessionContract, loaded: LoadedPolicy) -> None:
     out = console()
     out.print(Text("contract ", style="bold").append(f"{made.contract_version}  {made.fingerprint}", style="default"))
-    grid = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
-    grid.add_row("host", f"{made.host.name} {made.host.version}, {made.host.transport}")
+    grid = Columns(indent=2)
+    grid.row("host", f"{made.host.name} {made.host.version}, {made.host.transport}")
     features = [name for name in ("streaming", "cancellation", "elicitation") if getattr(made.host, name)]
-    grid.add_row("", ", ".join(features) or "no streaming, cancellation or elicitation")
+    grid.row("", ", ".join(features) or "no streaming, cancellation or elicitation")
     ui = "without a user interface" if made.blender.background else "with a user interface"
-    grid.add_row("blender", f"{made.blender.version_string}, {ui}, {made.blender.platform}")
-    grid.add_row("tools", f"{len(made.tool_registry.entries)}  {made.tool_registry.fingerprint[:12]}")
-    grid.add_row("macros", f"{len(made.macro_registry.entries)}  {made.macro_registry.fingerprint[:12]}")
-    grid.add_row("ui_optional", str(made.ui_optional).lower())
+    grid.row("blender", f"{made.blender.version_string}, {ui}, {made.blender.platform}")
+    grid.row("tools", f"{len(made.tool_registry.entries)}  {made.tool_registry.fingerprint[:12]}")
+    grid.row("macros", f"{len(made.macro_registry.entries)}  {made.macro_registry.fingerprint[:12]}")
+    grid.row("ui_optional", str(made.ui_optional).lower())
     out.print(grid)
     out.print(Text("  capabilities  " + " ".join(made.capabilities)))
     out.print()

@@ -9,18 +9,18 @@ import tempfile
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 import blendwright
 from blendwright.bridge.autopsy import LIBRARIES
 from blendwright.cli.host_checks import host_checks
-from blendwright.cli.output import AsJson, Blender, Exit, console, print_json
+from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, print_json
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
 
 Check = dict[str, Any]
+NO_BLENDER = "Give --blender the path of a Blender executable, or leave it out to use bpy."
 
 
 def doctor(
@@ -74,7 +74,14 @@ def _blender(path: str | None) -> list[Check]:
             with blendwright.open(place, blender=path, spare=False) as scene:
                 profile = scene.blender
         except EnvironmentUnfit as error:
-            return [_check("blender", False, error.message, error.cure or "See the log above.")]
+            return [
+                _check(
+                    "blender",
+                    False,
+                    error.message,
+                    error.cure or "Give --blender the path of a Blender executable, or leave it out to use bpy.",
+                )
+            ]
     return [
         _check("blender", True, f"{profile.version_string} ({profile.build_hash}), {profile.memory_mb or 0:.0f} MB idle"),
         _check("render engines", bool(profile.engines), ", ".join(profile.engines), "Use a Blender with render engines."),
@@ -87,7 +94,7 @@ def _blender(path: str | None) -> list[Check]:
 
 def _confinement(profile: BlenderProfile) -> Check:
     level = profile.confinement["level"]
-    found = f"{level} (Landlock {profile.confinement['landlock_abi']}, seccomp {profile.confinement['seccomp']})"
+    found = f"{level} (Landlock {profile.confinement['landlock_abi']}, seccomp {'on' if profile.confinement['seccomp'] else 'off'})"
     reason = profile.confinement.get("reason") or "not available here"
     cure = f"{reason}. Tools work; Python steps in safe mode will be refused."
     return _check("confinement", level == "full", found, cure, required=False)
@@ -99,13 +106,13 @@ def _catalogue() -> Check:
 
 def _show(checks: list[Check], fit: bool) -> None:
     out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for check in checks:
         word, style = (
             ("ok", "green") if check["ok"] else ("missing", "red") if check["required"] else ("note", "yellow")
         )
-        table.add_row(Text(word, style=style), Text(check["name"], style="bold"), Text(check["found"]))
+        table.row(Text(word, style=style), Text(check["name"], style="bold"), Text(check["found"]))
         if check["cure"]:
-            table.add_row("", "", Text(check["cure"]))
+            table.row("", "", Text(check["cure"]))
     out.print(table)
     out.print(Text("ready" if fit else "not ready: see what is missing above"))

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 import blendwright
 from blendwright.cli.ask import Attempts, BaseUrl, Model, ProviderName, Seconds, Tokens, chosen
 from blendwright.cli.consent import command_line, consent
-from blendwright.cli.output import AsJson, Blender, Exit, console, notes, print_json
+from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, notes, print_json
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.budget import Limits
@@ -75,12 +74,12 @@ def evaluation(
 
 def _show(measured: Evaluation) -> None:
     out = console()
-    table = Table("request", "", "attempts", "tokens", "s", "why not", box=None, padding=(0, 2, 0, 0))
+    table = Columns("request", "", "attempts", "tokens", "s", "why not")
     for result in measured.results:
         mark = Text("✓", style="green") if result.ok else Text("✗", style="red")
         why = "; ".join(result.unmet) or ("" if result.ok else result.story.reason)
         story = result.story
-        table.add_row(
+        table.row(
             Text(result.name), mark, str(story.attempts), str(story.usage.total), f"{story.seconds:.1f}", Text(why)
         )
     out.print(table)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.table import Table
 from rich.text import Text
 
 from blendwright.app.past import looking
-from blendwright.cli.output import AsJson, Exit, Workspace, console, notes, print_json
+from blendwright.cli.output import AsJson, Columns, Exit, Workspace, console, notes, print_json
 from blendwright.contracts.journal_port import JournalReader
 from blendwright.run.externals import External, Externals, findings, recorded_in
 
@@ -25,10 +24,10 @@ def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> in
         entries = [external.to_json() for external in today]
         print_json({"ok": not found, "externals": entries, "findings": [finding.to_json() for finding in found]})
         return Exit.FAILED if found else Exit.DONE
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for external in today:
         style = "green" if external.state == "present" else "red"
-        table.add_row(
+        table.row(
             Text(external.state, style=style), Text(external.path), Text(", ".join(external.used_by), style="dim")
         )
     console().print(table if today else Text("the scene refers to no other files"))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from blendwright.cli.looking import look
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json
+from blendwright.cli.output import AsJson, Blender, Columns, Exit, Scene, Workspace, console, print_json
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not_judged": ("?", "yellow")}
 
@@ -63,11 +62,11 @@ def _asked(text: str) -> dict[str, Any]:
 
 def _show(report: dict[str, Any]) -> None:
     out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for verdict in report["gates"]:
         mark, style = MARKS[verdict["status"]]
         name = verdict["gate"] + ("" if verdict["required"] else " (advisory)")
-        table.add_row(Text(mark, style=style), Text(name), Text(verdict["message"], style="dim"))
+        table.row(Text(mark, style=style), Text(name), Text(verdict["message"], style="dim"))
     out.print(table)
     if report["geometry"] is not None:
         size = " x ".join(f"{length:g}" for length in report["geometry"]["size"])

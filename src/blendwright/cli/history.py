@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from dataclasses import asdict
@@ -10,18 +11,29 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.table import Table
 from rich.text import Text
 
 import blendwright
 from blendwright.app.diffing import difference
 from blendwright.app.past import looking, stage
+from blendwright.app.policy_files import load_policy
 from blendwright.cli.difference import show_difference
 from blendwright.cli.externals import say_externals
-from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json, say_cleaned, say_recovered
+from blendwright.cli.output import (
+    AsJson,
+    Blender,
+    Columns,
+    Exit,
+    Workspace,
+    console,
+    print_json,
+    say_cleaned,
+    say_recovered,
+)
 from blendwright.cli.request_story import tell_story
 from blendwright.contracts.journal_port import JournalReader
 from blendwright.contracts.journal_records import Commit
+from blendwright.contracts.redaction import redacted
 from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
 from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild
@@ -66,10 +78,10 @@ def log(
         print_json({"ok": True, "head": number, "redo": redo, "commits": commits, "next_before": following})
         return Exit.DONE
     out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for commit in page:
         mark = Text("HEAD" if commit.number == number else "", style="bold green")
-        table.add_row(mark, Text(str(commit.number), style="bold"), Text(commit.timestamp[:19]), Text(commit.tool),
+        table.row(mark, Text(str(commit.number), style="bold"), Text(commit.timestamp[:19]), Text(commit.tool),
                       Text(commit.operation_id[:40]), Text(commit.hash_after[-12:], style="dim"))  # fmt: skip
     out.print(table if page else Text("no commits"))
     if following is not None:
@@ -86,7 +98,7 @@ def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = F
         head = journal.head
     whole = summary(commit) | {
         "operation_key": commit.operation_key,
-        "args": commit.args,
+        "args": redacted(commit.args, load_policy(Path(workspace).resolve()).policy.audit.redact),
         "receipt": commit.receipt,
         "audit_sequence": commit.audit_sequence,
         "head": head is not None and head.number == commit.number,
@@ -167,7 +179,7 @@ def export(
         saved = worker.call("scene.export", {"path": EXCHANGED}, deadline=SECONDS)
         if saved["hash"] != commit.hash_after:
             raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
-        _deliver(worker.scratch / EXCHANGED, file)
+        deliver(worker.scratch / EXCHANGED, file)
     size = file.stat().st_size
     if json:
         print_json(
@@ -272,15 +284,15 @@ def _moves(journal: JournalReader, limit: int, json: bool) -> int:
     if json:
         print_json({"ok": True, "moves": [asdict(move) for move in found]})
         return Exit.DONE
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for move in found:
         origin = "" if move.from_commit is None else str(move.from_commit)
-        table.add_row(Text(move.timestamp[:19]), Text(move.kind), Text(f"{origin} → {move.to_commit}"))
-    console().print(table)
+        table.row(Text(move.timestamp[:19]), Text(move.kind), Text(f"{origin} → {move.to_commit}"))
+    console().print(table if found else Text("no moves"))
     return Exit.DONE
 
 
-def _deliver(made: Path, target: Path) -> None:
+def deliver(made: Path, target: Path) -> None:
     """Whole or not at all: a file that is replaced must not be half of each."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -288,5 +300,6 @@ def _deliver(made: Path, target: Path) -> None:
         shutil.copyfile(made, part)
         part.replace(target)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
+            part.unlink()
         raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another place.") from error

@@ -25,7 +25,11 @@ def init_host(
     host = host_named(name)
     wanted = entry(host, Path(workspace))
     if show:
-        sys.stdout.write(snippet(host, wanted))
+        text = snippet(host, wanted)
+        if json:
+            print_json({"ok": True, "host": name, "written": False, "entry": wanted, "text": text})
+        else:
+            sys.stdout.write(text)
         return Exit.DONE
     file = host.file(scope, home=Path.home(), project=Path.cwd())
     written = install(host, file, wanted, replace=replace)

@@ -6,6 +6,7 @@ import tempfile
 from typing import Any
 
 import blendwright
+from blendwright.app.past import looking
 from blendwright.cli.call import exit_code
 from blendwright.cli.output import fail
 
@@ -13,7 +14,9 @@ from blendwright.cli.output import fail
 def look(tool: str, args: dict[str, Any], workspace: str, scene: str | None, blender: str | None) -> dict[str, Any]:
     """What the tool says of the scene of the workspace, or of a file. Ends the program when it cannot be had."""
     with tempfile.TemporaryDirectory() as aside:
-        # A file that is only looked at begins no workspace.
+        if scene is None:
+            with looking(workspace):
+                pass  # there is one: looking begins none
         place = workspace if scene is None else aside
         with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:
             outcome = opened.outcome(tool, args)

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import orjson
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
+from blendwright.cli.output import AsJson, Columns, Exit, Workspace, console, print_json
 from blendwright.cli.tools import default_of, type_of
 from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, registry_fingerprint
 from blendwright.tools import catalog
@@ -20,7 +19,9 @@ from blendwright.values.findings import Finding, did_you_mean
 
 
 def macros(
-    name: Annotated[str | None, typer.Argument(help="A macro's name, or the beginning of some.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A macro's name, or the beginning of some.")
+    ] = None,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
@@ -32,9 +33,7 @@ def macros(
     chosen = [macro for macro in known.values() if name is None or macro.name.startswith(name)]
     if not chosen:
         cure = did_you_mean(str(name), known, otherwise="List them all: blendwright macros")
-        refusal = Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no macro named '{name}'", "", cure)])
-        refusal.cure = cure
-        raise refusal
+        raise Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no macro named '{name}'", "", cure)])
     if json:
         listed = [
             {
@@ -49,9 +48,9 @@ def macros(
         fingerprint = registry_fingerprint(known.values())
         print_json({"version": REGISTRY_VERSION, "fingerprint": fingerprint, "macros": listed})
         return Exit.DONE
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for macro in chosen:
-        table.add_row(Text(macro.name, style="bold"), Text(macro.source, style="dim"), Text(macro.document.summary))
+        table.row(Text(macro.name, style="bold"), Text(macro.source, style="dim"), Text(macro.document.summary))
     console().print(table)
     return Exit.DONE
 
@@ -66,10 +65,10 @@ def _page(macro: Macro, json: bool) -> None:
     out.print(Text(f"{macro.name} ", style="bold").append(f"version {macro.version}, {macro.source}", style="dim"))
     out.print(Text(document.summary))
     out.print()
-    grid = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
+    grid = Columns(indent=2)
     for field, schema in macro.properties.items():
         required = field in page["inputs"].get("required", ())
-        grid.add_row(Text(field, style="bold"), Text(type_of(schema)), Text(default_of(schema, required), style="dim"),
+        grid.row(Text(field, style="bold"), Text(type_of(schema)), Text(default_of(schema, required), style="dim"),
                      Text(schema["description"]))  # fmt: skip
     out.print(grid)
     out.print()

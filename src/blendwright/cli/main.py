@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
+from rich.text import Text
 
+import blendwright
 from blendwright.cli import (
     approve,
     ask,
@@ -23,6 +25,7 @@ from blendwright.cli import (
     init_host,
     macros,
     metrics,
+    new,
     nodes,
     preview,
     recover,
@@ -34,7 +37,7 @@ from blendwright.cli import (
     tools,
     validate,
 )
-from blendwright.cli.output import Exit, fail
+from blendwright.cli.output import Exit, console, fail, notes
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 
 # Read by whoever opens a workspace.
@@ -52,16 +55,26 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        console().print(Text(f"blendwright {blendwright.__version__}"))
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show the log on standard error; it goes before the command.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     if verbose:
         os.environ.setdefault(LOG_LEVEL, "info")
 
 
+app.command("new")(new.new)
 app.command("run")(run.run)
 app.command("ask")(ask.ask)
 app.command("eval")(eval.evaluation)
@@ -98,7 +111,7 @@ app.command("init-host")(init_host.init_host)
 def main() -> None:
     """Run a command; whatever ends it becomes a message and an exit code."""
     try:
-        result: Any = app(standalone_mode=False)
+        result: Any = app(prog_name="blendwright", standalone_mode=False)
         sys.exit(result if isinstance(result, int) else Exit.DONE)
     except Refusal as error:
         fail("refused", error.message, error.cure, Exit.REFUSED, error.findings)
@@ -113,9 +126,19 @@ def main() -> None:
     except Exception as error:
         # Typer's own complaints about the command line (unknown options and the like) know how to show themselves.
         if hasattr(error, "format_message"):
-            usage: Any = error
-            fail("usage", usage.format_message(), "See: blendwright --help", Exit.REFUSED)
+            _usage(error)
         if os.environ.get(TRACE):
             logging.getLogger(__name__).exception("blendwright failed")
         cure = f"This is a defect. Set {TRACE}=1 to see where it happened, and report it."
         fail("internal_error", f"{type(error).__name__}: {error}", cure, Exit.FAILED)
+
+
+def _usage(error: Any) -> NoReturn:
+    told: str = error.format_message()
+    if told.startswith("Usage:"):
+        # No command at all: what there is to know about them is no error.
+        notes().print(Text(told))
+        sys.exit(Exit.REFUSED)
+    context: Any = getattr(error, "ctx", None)
+    command: str = "blendwright" if context is None else context.command_path
+    fail("usage", told, f"See: {command} --help", Exit.REFUSED)

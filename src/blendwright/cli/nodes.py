@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from blendwright.cli.output import AsJson, Exit, console, print_json
+from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
 from blendwright.nodes.catalogue.pages import node_page
@@ -22,7 +21,9 @@ Version = Annotated[str, typer.Option("--blender", metavar="VERSION", help=f"Whi
 
 
 def nodes(
-    query: Annotated[list[str] | None, typer.Argument(help="A node type, or words to look for.")] = None,
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="WORDS", help="A node type, or words to look for.")
+    ] = None,
     blender: Version = NEWEST,
     json: AsJson = False,
 ) -> int:
@@ -43,17 +44,15 @@ def nodes(
         ]
         print_json({"blender": blender, "nodes": listed})
         return Exit.DONE
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for node in chosen:
-        table.add_row(Text(node.bl_idname, style="bold"), Text(node.label), Text(node.description, style="dim"))
+        table.row(Text(node.bl_idname, style="bold"), Text(node.label), Text(node.description, style="dim"))
     console().print(table)
     return Exit.DONE
 
 
 def _refusal(message: str, cure: str) -> Refusal:
-    refusal = Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
-    refusal.cure = cure
-    return refusal
+    return Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
 
 
 def _show(node: NodeType, known: Catalogue) -> None:
@@ -94,9 +93,9 @@ def _table(title: str, rows: Iterable[tuple[str, str, str, str]]) -> None:
     if not listed:
         return
     console().print(Text(f"\n{title}", style="bold"))
-    table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
+    table = Columns(indent=2)
     for name, kind, default, notes in listed:
-        table.add_row(Text(name, style="bold"), Text(kind), Text(default, style="dim"), Text(notes))
+        table.row(Text(name, style="bold"), Text(kind), Text(default, style="dim"), Text(notes))
     console().print(table)
 
 

@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import orjson
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from blendwright.app.opening import place_of
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-Workspace = Annotated[str, typer.Option("--workspace", metavar="DIR", help="The workspace to use.")]
+# Where nobody looks at a screen nothing is wrapped: lines are then for programs and files.
+UNBOUNDED = 10_000
+
+
+def _directory(workspace: str) -> str:
+    """Whatever a command does with a workspace, a file cannot be one."""
+    place_of(workspace)
+    return workspace
+
+
+Workspace = Annotated[
+    str, typer.Option("--workspace", metavar="DIR", help="The workspace to use.", callback=_directory)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else.")]
 Scene = Annotated[
     str | None, typer.Option("--scene", metavar="FILE.blend", help="Start from this file; it is not written.")
 ]
 Blender = Annotated[
     str | None, typer.Option("--blender", metavar="PATH", help="A Blender executable to use instead of bpy.")
+]
+
+
+def _png(image: Path | None) -> Path | None:
+    if image is not None and image.suffix.lower() != ".png":
+        message, cure = f"{image} is not the name of a .png file", "Pictures are written as PNG: end the name in .png."
+        raise Refusal([Finding(Fault.ARGS_INVALID, message, "", cure)])
+    return image
+
+
+Image = Annotated[
+    Path | None,
+    typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.", callback=_png),
 ]
 
 
@@ -34,7 +65,20 @@ class Exit(IntEnum):
 
 def console() -> Console:
     """Standard output for people."""
-    return Console(highlight=False, soft_wrap=True)
+    bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, soft_wrap=True, width=None if bounded else UNBOUNDED)
+
+
+class Columns(Table):
+    """A table without lines. Nothing in it is cut: what is too long for the screen goes on below."""
+
+    def __init__(self, *headers: str, indent: int = 0) -> None:
+        super().__init__(*headers, box=None, padding=(0, 2, 0, indent), show_header=bool(headers))
+
+    def row(self, *cells: str | Text) -> None:
+        self.add_row(*cells)
+        for column in self.columns:
+            column.overflow = "fold"
 
 
 def notes() -> Console:
@@ -73,8 +117,11 @@ def fail(code: str, message: str, cure: str | None, exit_code: Exit, findings: S
             error["findings"] = [finding.to_json() for finding in findings]
         print_json({"ok": False, "error": error})
     else:
-        for told in [finding.message for finding in findings] if len(findings) > 1 else [message]:
+        several = findings if len(findings) > 1 else ()
+        for told, own in [(finding.message, finding.cure) for finding in several] or [(message, None)]:
             notes().print(Text("error: ", style="bold red").append(told, style="default"))
-        if cure:
+            if own:
+                notes().print(Text("  " + own))
+        if cure and cure not in [finding.cure for finding in several]:
             notes().print(Text("  " + cure))
     sys.exit(exit_code)

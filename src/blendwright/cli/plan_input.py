@@ -29,6 +29,8 @@ RequestId = Annotated[
 ]
 InDialect = Annotated[Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")]
 
+CURE = "Give the path of a JSON file, or - for standard input."
+
 
 def plan_text(place: str) -> bytes:
     """The text of a file, or of standard input for -; at most one byte more than any dialect reads."""
@@ -39,7 +41,7 @@ def plan_text(place: str) -> bytes:
             return file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}")]) from error
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}", "", CURE)]) from error
 
 
 @contextlib.contextmanager

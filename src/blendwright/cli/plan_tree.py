@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 from rich.text import Text
 from rich.tree import Tree
 
+from blendwright.contracts.redaction import redacted
 from blendwright.values.plan import Operation, Plan
 
 LONGEST_VALUE = 60
@@ -15,8 +17,8 @@ MOST_ARGUMENTS = 8
 MOST_OPERATIONS = 200
 
 
-def plan_tree(plan: Plan, title: str) -> Tree:
-    """Each operation under the last of those it waits for; arguments as the plan has them."""
+def plan_tree(plan: Plan, title: str, redact: Sequence[str] = ()) -> Tree:
+    """Each operation under the last of those it waits for; arguments as the plan has them, but for those that nobody may see."""
     tree = Tree(Text(title, style="bold"))
     shown = plan.operations[:MOST_OPERATIONS]
     branches: dict[str, Tree] = {}
@@ -26,7 +28,7 @@ def plan_tree(plan: Plan, title: str) -> Tree:
         ready = [operation for operation in waiting if _is_ready(operation, branches, waiting)] or waiting
         for operation in ready:
             parents = [branches[id] for id in operation.depends_on if id in branches]
-            branches[operation.id] = (parents[-1] if parents else tree).add(_label(operation))
+            branches[operation.id] = (parents[-1] if parents else tree).add(_label(operation, redact))
         waiting = [operation for operation in waiting if operation not in ready]
     if len(plan.operations) > len(shown):
         tree.add(Text(f"and {len(plan.operations) - len(shown)} more", style="dim"))
@@ -38,11 +40,11 @@ def _is_ready(operation: Operation, branches: dict[str, Tree], waiting: list[Ope
     return all(id in branches or id not in ahead for id in operation.depends_on)
 
 
-def _label(operation: Operation) -> Text:
+def _label(operation: Operation, redact: Sequence[str]) -> Text:
     label = Text(operation.id, style="bold").append(f"  {operation.tool}", style="cyan")
     if operation.safety_level == "destructive":
         label.append("  destructive", style="bold red")
-    args = list(operation.args.items())
+    args = list(redacted(operation.args, redact).items())
     for key, value in args[:MOST_ARGUMENTS]:
         label.append(f"\n  {key}: ", style="dim").append(_short(value), style="default")
     if len(args) > MOST_ARGUMENTS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +11,7 @@ from blendwright.app.plans import read_plan
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.cli.consent import Demand, command_line
 from blendwright.cli.difference import show_difference
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, notes, print_json
+from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspace, console, notes, print_json
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.preview import Preview
@@ -24,9 +23,7 @@ def preview(
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
-    image: Annotated[
-        Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the result there.")
-    ] = None,
+    image: Image = None,
     boundary: TakenBack = "operation",
     request_id: RequestId = None,
     dialect: InDialect = None,

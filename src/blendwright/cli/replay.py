@@ -11,6 +11,7 @@ from rich.text import Text
 from blendwright.app.past import looking, stage
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json
 from blendwright.run import replaying
+from blendwright.run.history import require_head
 
 
 def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
@@ -18,8 +19,10 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
 
     Another Blender than the one that wrote them has other hashes: then the results of the operations are compared.
     """
-    with looking(workspace) as journal, stage(workspace, blender=blender) as place:
-        found = replaying.replay(place.worker(), journal)
+    with looking(workspace) as journal:
+        require_head(journal)
+        with stage(workspace, blender=blender) as place:
+            found = replaying.replay(place.worker(), journal)
     if json:
         print_json({"ok": found.ok, **asdict(found)})
     else:

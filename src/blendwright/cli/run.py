@@ -17,7 +17,6 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
 from rich.text import Text
 
 import blendwright
@@ -28,7 +27,9 @@ from blendwright.cli.externals import of_head, say_externals
 from blendwright.cli.output import (
     AsJson,
     Blender,
+    Columns,
     Exit,
+    Image,
     Scene,
     Workspace,
     console,
@@ -60,9 +61,7 @@ def run(
         Path | None,
         typer.Option("--export", metavar="FILE", help="Write the scene there afterwards, replacing what is there."),
     ] = None,
-    image: Annotated[
-        Path | None, typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.")
-    ] = None,
+    image: Image = None,
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole run.")
     ] = None,
@@ -187,11 +186,11 @@ def _progress(plan: Plan, screen: _Screen, *, show: bool) -> Generator[Any]:
 
 def _show(report: RunReport) -> None:
     out = console()
-    table = Table("operation", "tool", "status", "scene", "ms", box=None, padding=(0, 2, 0, 0))
+    table = Columns("operation", "tool", "status", "scene", "ms")
     for operation in report.operations:
         status = Text(operation.status, style=STYLES.get(operation.status, "red"))
         spent = f"{sum(operation.timings.values()):.1f}" if operation.timings else ""
-        table.add_row(
+        table.row(
             Text(operation.operation_id), Text(operation.tool), status, (operation.scene_hash_after or "")[-12:], spent
         )
     out.print(table)
@@ -214,4 +213,4 @@ def tell(outcome: Outcome) -> None:
         notes().print(Text(f"wrote {artifact}"))
     say_cleaned((outcome.result or {}).get("cleaned", ()))
     for finding in outcome.findings:
-        notes().print(Text(f"{outcome.tool}: {finding.message}. {finding.cure or ''}", style="red"))
+        notes().print(Text(f"{outcome.tool}: {finding.message}. {finding.cure or ''}".rstrip(), style="red"))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from blendwright.cli.output import AsJson, Exit, console, print_json
+from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
 from blendwright.contracts import published
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -17,7 +16,7 @@ from blendwright.values.findings import Finding, did_you_mean
 
 def schemas(
     name: Annotated[
-        str | None, typer.Argument(help="A schema's name, like macro.v1; the newest without a version.")
+        str | None, typer.Argument(metavar="NAME", help="A schema's name, like macro.v1; the newest without a version.")
     ] = None,
     json: AsJson = False,
 ) -> int:
@@ -27,18 +26,16 @@ def schemas(
         versions = [one for one in known if one == name or one.rpartition(".")[0] == name]
         if not versions:
             cure = did_you_mean(name, known, otherwise="List them all: blendwright schemas")
-            refusal = Refusal([Finding(Fault.SCHEMA_INVALID, f"there is no schema named '{name}'", "", cure)])
-            refusal.cure = cure
-            raise refusal
+            raise Refusal([Finding(Fault.SCHEMA_INVALID, f"there is no schema named '{name}'", "", cure)])
         print_json(published.schema(max(versions, key=version_of)))
         return Exit.DONE
     if json:
         print_json({"schemas": [{"name": one, "version": version_of(one), "id": published.schema(one)["$id"],
                                  "title": title_of(one)} for one in known]})  # fmt: skip
         return Exit.DONE
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for one in known:
-        table.add_row(Text(one, style="bold"), Text(title_of(one)))
+        table.row(Text(one, style="bold"), Text(title_of(one)))
     console().print(table)
     return Exit.DONE
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from blendwright.cli.looking import look
-from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json
+from blendwright.cli.output import AsJson, Blender, Columns, Exit, Scene, Workspace, console, print_json
 
 
 def snapshot(
@@ -37,10 +36,10 @@ def snapshot(
 
 def _show(page: dict[str, Any]) -> None:
     out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for entry in page["objects"]["items"]:
         place = ", ".join(f"{value:g}" for value in entry["transform"]["location"])
-        table.add_row(Text(entry["name"], style="bold"), Text(entry["type"]), Text(f"({place})"),
+        table.row(Text(entry["name"], style="bold"), Text(entry["type"]), Text(f"({place})"),
                       Text(", ".join(entry["collections"]), style="dim"))  # fmt: skip
     out.print(table)
     out.print(Text(f"{len(page['objects']['items'])} of {page['objects']['total']} objects", style="dim"))

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from blendwright.cli.output import AsJson, Exit, console, print_json
+from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
 from blendwright.contracts.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
@@ -18,7 +17,7 @@ from blendwright.values.findings import Finding, did_you_mean
 
 
 def tools(
-    name: Annotated[str | None, typer.Argument(help="A tool's name, or the beginning of some.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A tool's name, or the beginning of some.")] = None,
     json: AsJson = False,
 ) -> int:
     """List the tools, or show one with its arguments, promises and examples."""
@@ -29,16 +28,14 @@ def tools(
     chosen = [tool for tool in known.values() if name is None or tool.name.startswith(name)]
     if not chosen:
         cure = did_you_mean(str(name), known, otherwise="List them all: blendwright tools")
-        refusal = Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)])
-        refusal.cure = cure
-        raise refusal
+        raise Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)])
     if json:
         listed = [{"name": tool.name, "version": tool.version, "summary": tool.summary()} for tool in chosen]
         print_json({"fingerprint": catalog.fingerprint(), "tools": listed})
         return Exit.DONE
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Columns()
     for tool in chosen:
-        table.add_row(Text(tool.name, style="bold"), Text(tool.safety_level.value, style="dim"), Text(tool.summary()))
+        table.row(Text(tool.name, style="bold"), Text(tool.safety_level.value, style="dim"), Text(tool.summary()))
     console().print(table)
     return Exit.DONE
 
@@ -52,10 +49,10 @@ def _page(tool: AnyTool, json: bool) -> None:
     out.print(Text(f"{tool.name} ", style="bold").append(f"version {tool.version}", style="dim"))
     out.print(Text((type(tool).__doc__ or "").strip()))
     out.print()
-    grid = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
+    grid = Columns(indent=2)
     for field, schema in page["args_schema"].get("properties", {}).items():
         required = field in page["args_schema"].get("required", ())
-        grid.add_row(Text(field, style="bold"), Text(type_of(schema)), Text(default_of(schema, required), style="dim"),
+        grid.row(Text(field, style="bold"), Text(type_of(schema)), Text(default_of(schema, required), style="dim"),
                      Text(schema.get("description", "")))  # fmt: skip
     out.print(grid)
     out.print()

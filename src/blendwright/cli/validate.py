@@ -1,26 +1,23 @@
-"""blendwright validate: every finding of a plan or of a result at once, without any Blender."""
+"""blendwright validate: every finding of a plan, under the policy of a workspace, or of a result at once, without any Blender."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from blendwright.app.checking import check
 from blendwright.app.plans import parse_plan
+from blendwright.cli.consent import command_line
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
 from blendwright.cli.plan_input import InDialect, PlanFile, plan_text
-from blendwright.contracts.contract import Terms
 from blendwright.dialects import steps
 from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import Dialect
-from blendwright.macros import Macro, load_macros
 from blendwright.plan.repair import minimal_repair
 from blendwright.plan.validate import ValidPlan
-from blendwright.plan.validate import validate as validate_plan
-from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -40,7 +37,7 @@ def validate(
     if result:
         findings = findings or _result(document, dialect, about)
     elif not findings:
-        findings = _plan(document, dialect, load_macros(Path(workspace).resolve(), catalog.tools()), about)
+        findings = _plan(document, dialect, workspace, about)
     if json:
         listed = [finding.to_json() for finding in findings]
         print_json({"ok": not findings, "dialect": None, **about, "findings": listed})
@@ -57,15 +54,13 @@ def _result(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tu
     return steps.validate_result(document)
 
 
-def _plan(
-    document: Any, dialect: Dialect | None, macros: Mapping[str, Macro], about: dict[str, Any]
-) -> tuple[Finding, ...]:
+def _plan(document: Any, dialect: Dialect | None, workspace: str, about: dict[str, Any]) -> tuple[Finding, ...]:
     try:
         parsed = parse_plan(document, dialect=dialect)
     except Refusal as refused:
         return tuple(refused.findings)
     about["dialect"] = parsed.dialect
-    valid = validate_plan(parsed, catalog.tools(), Terms(), macros=macros)
+    valid = check(parsed, workspace, command_line())
     if isinstance(valid, ValidPlan):
         about |= {
             "request_id": valid.plan.request_id,

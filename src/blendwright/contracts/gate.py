@@ -39,6 +39,13 @@ def of_tool(terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any, lev
     yield from _allowed(terms, tool, args, level)
 
 
+def whatever_blender(terms: Terms, tool: AnyTool, args: Any, level: str, payload: int = 0) -> Iterator[Finding]:
+    """What is known of a call before there is a Blender. The demand for a class of results is left to whoever judges the whole plan."""
+    yield from _capable(terms, tool, args)
+    yield from _allowed(terms, tool, args, level)
+    yield from _within_limits(terms, tool, args, payload)
+
+
 def of_arguments(terms: Terms, tool: AnyTool, args: Any, payload: int) -> Iterator[Finding]:
     """What depends on the arguments."""
     yield from _within_limits(terms, tool, args, payload)
@@ -73,12 +80,16 @@ def _blender(blender: BlenderProfile, tool: AnyTool) -> Iterator[Finding]:
         yield refusal("blender_too_new", message, most=dotted(needs.blender_max))
 
 
-def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any) -> Iterator[Finding]:
+def _capable(terms: Terms, tool: AnyTool, args: Any) -> Iterator[Finding]:
     for capability in tool.capabilities_for(args):
         if capability not in terms.capabilities:
             meaning = CAPABILITIES[capability]
             message = f"{tool.name} needs the capability '{capability}' ({meaning}), which this session does not have"
             yield refusal("capability", message)
+
+
+def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any) -> Iterator[Finding]:
+    yield from _capable(terms, tool, args)
     if tool.safety_mode is SafetyMode.UI_ASSISTED and blender.background:
         yield refusal("ui_missing", f"{tool.name} needs Blender's user interface, and this Blender runs without one")
     if tool.isolation_for(args) is Isolation.DISPOSABLE and blender.confinement.get("level") != FULL:

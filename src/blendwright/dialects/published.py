@@ -22,7 +22,7 @@ def checker(name: str) -> Checker:
         for part in reversed(pointer.split("/")):
             if part in words:
                 return f"{part}: {words[part]}"
-        return f"See the published schema {known['$id']}."
+        return f"See the published schema: blendwright schemas {name}"
 
     return Checker(known, Fault.SCHEMA_INVALID, advice)
 

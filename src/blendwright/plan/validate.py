@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from blendwright.contracts.contract import Terms
 from blendwright.contracts.effects import Determinism
-from blendwright.contracts.gate import gate, too_much_code
-from blendwright.contracts.profiles import BlenderProfile
+from blendwright.contracts.gate import too_much_code
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
 from blendwright.macros import Macro
@@ -28,6 +27,14 @@ from blendwright.values.plan import Operation, Plan
 # A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
 # covers what is listed.
 MOST_FINDINGS = 10_000
+
+
+class Objections(Protocol):
+    """What speaks against a call whose arguments are sound: `args` in canonical form, and as the tool's model."""
+
+    def __call__(
+        self, operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any
+    ) -> Iterable[Finding]: ...
 
 
 @dataclass(frozen=True)
@@ -58,14 +65,14 @@ def validate(
     plan: Plan,
     tools: Mapping[str, AnyTool],
     terms: Terms,
-    blender: BlenderProfile | None = None,
     macros: Mapping[str, Macro] | None = None,
+    objections: Objections | None = None,
 ) -> ValidPlan | tuple[Finding, ...]:
-    """The valid plan with its macros expanded, or all findings in the order of the document. With a Blender at hand, its gate
-    speaks as well."""
+    """The valid plan with its macros expanded, or all findings in the order of the document. `objections` is what else speaks
+    against single calls; a run asks that only when it has a Blender."""
     graph = read_graph(plan.operations)
     expanded = expand_macros(plan, macros or {})
-    checks = _Checks(plan, tools, terms, blender, macros or {})
+    checks = _Checks(plan, tools, terms, macros or {}, objections)
     too_long = _too_long(len(expanded.plan.operations), terms)
     found = too_long or tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
     if found:
@@ -100,14 +107,14 @@ class _Checks:
         plan: Plan,
         tools: Mapping[str, AnyTool],
         terms: Terms,
-        blender: BlenderProfile | None,
         macros: Mapping[str, Macro],
+        objections: Objections | None,
     ) -> None:
         self._plan = plan
         self._tools = tools
         self._terms = terms
-        self._blender = blender
         self._macros = macros
+        self._objections = objections
         self._suggestions: dict[str, str] = {}
         self.canonical: list[Operation] = []
         self.failing: dict[str, Finding] = {}
@@ -161,7 +168,7 @@ class _Checks:
     def _gated(self, operation: Operation, tool: AnyTool, args: Mapping[str, Any]) -> Iterator[Finding]:
         given, model = tool.determinism, None
         has_code = "code_chars_for" in type(tool).__dict__
-        if self._blender is not None or has_code or "determinism_for" in type(tool).__dict__:
+        if self._objections is not None or has_code or "determinism_for" in type(tool).__dict__:
             model = tool.args_model.model_validate(args)
             given = tool.determinism_for(model)
         demand = self._terms.constraints.determinism
@@ -175,12 +182,8 @@ class _Checks:
             yield operation.in_arguments(
                 Finding(Fault.NONDETERMINISTIC_REFUSED, message, "", cure, None if demand is None else "determinism")
             )
-        if has_code and self._blender is None:
+        if has_code and self._objections is None:
             for finding in too_much_code(self._terms, tool, model):
                 yield operation.in_arguments(finding)
-        if self._blender is not None:
-            for finding in gate(self._terms, self._blender, tool, model, level=operation.safety_level):
-                if finding.fault is not Fault.NONDETERMINISTIC_REFUSED:
-                    yield operation.as_a_whole(finding)
-            for finding in tool.examine(model, self._blender.version):
-                yield operation.in_arguments(finding)
+        if self._objections is not None:
+            yield from self._objections(operation, tool, args, model)

@@ -25,6 +25,8 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 
+FORM = "The form of a request is in docs/planner.md, under Measuring a planner."
+
 
 class EvaluatedRequest(Strict):
     """One file of the folder. `solution` is a plan that meets the expectations: it shows that they can be met."""
@@ -102,11 +104,11 @@ def read_requests(folder: Path) -> tuple[EvaluatedRequest, ...]:
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False, include_input=False)
             findings += [
-                Finding(Fault.SCHEMA_INVALID, f"{file.name}{pointer_of(problem['loc'])}: {problem['msg']}")
+                Finding(Fault.SCHEMA_INVALID, f"{file.name}{pointer_of(problem['loc'])}: {problem['msg']}", "", FORM)
                 for problem in problems
             ]
         except OSError as error:
-            findings.append(Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}"))
+            findings.append(Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", "", "Check it."))
         else:
             requests.append(request)
     if findings:

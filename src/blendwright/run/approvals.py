@@ -9,7 +9,6 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
 
 import orjson
 
@@ -18,6 +17,7 @@ from blendwright.contracts.contract import Terms
 from blendwright.contracts.gate import asks
 from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.policy import Ruling
+from blendwright.contracts.redaction import redacted
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.files import FileAccess
@@ -28,7 +28,6 @@ from blendwright.values.findings import Finding
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 LONGEST_WHAT = 300
 BY_GRANT = "command line"
-HIDDEN = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +182,3 @@ def _line(call: Invocation, redact: Sequence[str]) -> str:
     text = orjson.dumps(redacted(call.args, redact), default=str).decode()
     line = f"{call.tool.name} {text}"
     return line if len(line) <= LONGEST_WHAT else line[: LONGEST_WHAT - 1] + "…"
-
-
-def redacted(value: Any, names: Sequence[str]) -> Any:
-    """The value with everything hidden that stands under one of the names, at any depth."""
-    if isinstance(value, Mapping):
-        known = cast("Mapping[str, Any]", value)
-        hidden = {name.casefold() for name in names}
-        return {key: HIDDEN if key.casefold() in hidden else redacted(item, names) for key, item in known.items()}
-    if isinstance(value, list | tuple):
-        return [redacted(item, names) for item in cast("Sequence[Any]", value)]
-    return value

@@ -25,7 +25,7 @@ class Clock:
         self._last = now
 
     def note(self, phase: str, ms: float | None) -> None:
-        self._ms[phase] = ms
+        self._ms[phase] = None if ms is None else round(ms, 3)
 
     def trace(self) -> tuple[PhaseTrace, ...]:
         """Everything since the call came in that no other phase accounts for is the way there and back, and the commit."""

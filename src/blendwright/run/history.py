@@ -56,9 +56,10 @@ class History:
         """Back over the last commits of HEAD's line, in one move. Raises Refusal when there are not so many."""
         path = self._journal.log(limit=count + 1)
         if len(path) <= count:
-            raise refusal(
-                f"there are only {max(len(path) - 1, 0)} commits to undo", "See what there is: blendwright log"
-            )
+            there = max(len(path) - 1, 0)
+            told = f"there {'is' if there == 1 else 'are'} only {there} commit{'' if there == 1 else 's'} to undo"
+            message = told if there else "there is nothing to undo"
+            raise refusal(message, "See what there is: blendwright log")
         return self._move("undo", path[-1])
 
     def redo(self) -> Moved:
@@ -181,6 +182,4 @@ def require_head(journal: JournalReader) -> Commit:
 
 def refusal(message: str, cure: str) -> Refusal:
     """Nothing ran, and nothing will until something else is asked for."""
-    refused = Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
-    refused.cure = cure
-    return refused
+    return Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])

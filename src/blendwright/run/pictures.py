@@ -18,6 +18,7 @@ def delivered(taken: Outcome, target: Path) -> Outcome:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(taken.artifacts[0], target)
     except OSError as error:
-        finding = Finding(Fault.EXECUTION_FAILED, f"{target} cannot be written: {error.strerror}")
+        message = f"{target} cannot be written: {error.strerror}"
+        finding = Finding(Fault.EXECUTION_FAILED, message, "", "Name another place.")
         return taken.with_(fault=finding.fault, message=finding.message, findings=(finding,), artifacts=())
     return taken.with_(artifacts=(str(target),))

@@ -93,8 +93,10 @@ def open_file(worker: WorkerPort, path: Path, what: str) -> str:
         shutil.copyfile(path, worker.scratch / EXCHANGED)
         return worker.call("scene.open", {"path": EXCHANGED}, deadline=SECONDS)["hash"]
     except WorkerFault as error:
+        # Blender names the copy that it was given; the caller knows the file.
+        reason = error.message.replace(str(worker.scratch / EXCHANGED), what)
         raise RebuildFailed(
-            f"{what} cannot be opened: {error.message}",
+            f"{what} cannot be opened: {reason}",
             cure="Check that it is a .blend file that this Blender can read.",
         ) from error
     except OSError as error:

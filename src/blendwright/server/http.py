@@ -45,7 +45,7 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int) -> N
     try:
         await running.serve()
     except SystemExit as stopped:
-        raise EnvironmentUnfit(f"{host}:{port} cannot be listened on", cure="Name another port.") from stopped
+        raise EnvironmentUnfit(f"{host}:{port} cannot be listened on", cure="Name another host or port.") from stopped
 
 
 class Door:

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from blendwright.app.checking import check
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plans import parse_plan, render
 from blendwright.contracts.arguments import Args
-from blendwright.contracts.contract import Terms
 from blendwright.plan.refusal import refused as refused_report
-from blendwright.plan.validate import ValidPlan, validate
+from blendwright.plan.validate import ValidPlan
 from blendwright.run.approvals import NO_CONSENT
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.house import Caller, House
@@ -60,7 +60,10 @@ class GeonodesArgs(Args):
 
 async def plan_validate(house: House, caller: Caller, args: ValidateArgs) -> Answer:
     plan = parse_plan(args.plan)
-    valid = await asyncio.to_thread(validate, plan, house.tools, Terms(), macros=house.macros)
+    # Not at the desk: a plan can be checked while another one runs. Roots are whatever the server was started with.
+    valid = await asyncio.to_thread(
+        check, plan, house.workspace, caller.proposal, tools=house.tools, macros=house.macros, roots=False
+    )
     if isinstance(valid, ValidPlan):
         found = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
         return succeeded("plan_validate", found)

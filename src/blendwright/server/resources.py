@@ -18,6 +18,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from blendwright.app.past import looking
+from blendwright.app.policy_files import load_policy
+from blendwright.contracts.redaction import redacted
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
 from blendwright.nodes.catalogue.pages import node_page
 from blendwright.run.history import find
@@ -170,9 +172,10 @@ class Resources:
     def _commit(self, number: str) -> Any:
         with looking(self._house.workspace) as journal:
             commit = find(journal, number)
+        hidden = load_policy(self._house.workspace).policy.audit.redact
         return {
             "number": commit.number, "parent": commit.parent, "kind": commit.kind, "tool": commit.tool,
-            "operation_id": commit.operation_id, "request_id": commit.request_id, "args": commit.args,
+            "operation_id": commit.operation_id, "request_id": commit.request_id, "args": redacted(commit.args, hidden),
             "receipt": commit.receipt, "hash_before": commit.hash_before, "hash_after": commit.hash_after,
             "timestamp": commit.timestamp,
         }  # fmt: skip

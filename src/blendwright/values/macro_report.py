@@ -64,7 +64,7 @@ def _message(steps: Sequence[OperationReport], status: OperationStatus) -> str:
         titles = ", ".join(f"{step.origin.step} ({step.origin.title})" for step in kept if step.origin is not None)
         return f"{told}; what these steps did stays: {titles}"
     if taken and status == "failed":
-        return f"{told}; the {len(taken)} steps before it were taken back"
+        return f"{told}; what the steps before it did was taken back"
     return told
 
 

@@ -1,6 +1,7 @@
 """The log of the core: every event as one JSON line, with all the ids that apply to it.
 
-Lines about operations are their audit records, so log and audit cannot tell different things. Arguments and results are never logged.
+Lines about operations are their audit records, so log and audit cannot tell different things. Arguments and results are never logged;
+messages may quote a value, but not that of an argument which the policy redacts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import structlog
 
 from blendwright.app.observing.log_file import LEVELS, LogFile
 from blendwright.contracts import events
+from blendwright.contracts.redaction import redacted_message
 
 # Names the least level that is also shown on standard error. "off" writes no log at all.
 VARIABLE = "BLENDWRIGHT_LOG"
@@ -38,7 +40,8 @@ def wanted_level(environment: Mapping[str, str] | None = None) -> str | None:
 class Log:
     """An observer that writes the log of one workspace."""
 
-    def __init__(self, workspace: Path, *, shown: str | None = None) -> None:
+    def __init__(self, workspace: Path, *, shown: str | None = None, redact: Sequence[str] = ()) -> None:
+        self._redact = tuple(redact)
         self._file = LogFile(workspace, shown=shown)
         level = "debug" if shown == "debug" else "info"
         self._log: Any = structlog.wrap_logger(
@@ -156,12 +159,15 @@ class Log:
                 "operation_id": operation.operation_id,
                 "mcp_call_id": operation.mcp_call_id,
                 "error_code": operation.fault.value,
-                "message": operation.message,
+                "message": redacted_message(operation.message, operation.findings, self._redact),
             }
             for operation in report.operations
             if operation.fault is not None
         ]
-        faults += [{"error_code": finding.fault.value, "message": finding.message} for finding in report.findings]
+        faults += [
+            {"error_code": finding.fault.value, "message": redacted_message(finding.message, (finding,), self._redact)}
+            for finding in report.findings
+        ]
         (self._idle.info if report.ok else self._idle.warning)(
             "run ended",
             gemini_request_id=report.request_id,
@@ -181,7 +187,7 @@ class Log:
             blender_mutation_id=outcome.blender_mutation_id,
             tool_name=outcome.tool,
             error_code=None if outcome.fault is None else outcome.fault.value,
-            message=outcome.message,
+            message=redacted_message(outcome.message, outcome.findings, self._redact),
             phases_ms={phase.name: phase.ms for phase in outcome.trace},
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from blendwright.app.observing.export import EXTRA, Export, configured, installed
@@ -31,14 +31,17 @@ class Watch:
                 self(events.Defect(error))
 
 
-def watch_workspace(watch: Watch, place: Path, observers: Iterable[events.Observer] = ()) -> None:
-    """The log, OpenTelemetry where the environment configures it, and whom the caller brings along."""
+def watch_workspace(
+    watch: Watch, place: Path, observers: Iterable[events.Observer] = (), *, redact: Sequence[str] = ()
+) -> None:
+    """The log, OpenTelemetry where the environment configures it, and whom the caller brings along. `redact` are arguments whose
+    values the log must not quote."""
     # Loading structlog takes as long as a dozen operations; commands that open no workspace do without.
     from blendwright.app.observing.log import OFF, Log, wanted_level
 
     shown = wanted_level()
     if shown != OFF:
-        watch.add(Log(place, shown=shown))
+        watch.add(Log(place, shown=shown, redact=redact))
     for observer in observers:
         watch.add(observer)
     traces, metrics = configured(os.environ)

@@ -1,0 +1,54 @@
+"""Plans checked against all that is known without Blender: tools, and the macros and the policy of a workspace, which need not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from blendwright.app.opening import place_of
+from blendwright.app.policy_files import load_policy
+from blendwright.contracts.contract import Proposal, agree
+from blendwright.contracts.gate import whatever_blender
+from blendwright.contracts.tool import AnyTool
+from blendwright.macros import Macro, load_macros
+from blendwright.plan.validate import ValidPlan, validate
+from blendwright.run.agreement import payload_bytes
+from blendwright.run.files import FileAccess
+from blendwright.run.runner import POLICY
+from blendwright.tools import catalog
+from blendwright.values.errors import Refusal
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Operation, Plan
+
+
+def check(
+    plan: Plan,
+    workspace: str | Path,
+    proposal: Proposal | None = None,
+    *,
+    tools: Mapping[str, AnyTool] | None = None,
+    macros: Mapping[str, Macro] | None = None,
+    roots: bool = True,
+) -> ValidPlan | tuple[Finding, ...]:
+    """The valid plan, or all findings. What Blender alone knows is not among them, nor what the policy would ask a person.
+
+    `tools` and `macros` are for those who have them loaded. `roots` says whether those of the policy hold: a server may be given others.
+    Raises Refusal when the policy or a macro of the workspace is not sound, or there can be no contract under them."""
+    place = place_of(workspace)
+    known = catalog.tools() if tools is None else tools
+    terms = agree(proposal or Proposal(), load_policy(place).policy)
+    if isinstance(terms, tuple):
+        raise Refusal(terms)
+    files = FileAccess(terms.constraints.rules.roots, place / "artifacts")
+
+    def objections(operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any) -> Iterator[Finding]:
+        level = operation.safety_level or tool.safety_level.value
+        for finding in whatever_blender(terms, tool, model, level, payload_bytes(args)):
+            yield operation.as_a_whole(finding)
+        if roots:
+            _, found = files.normalised(tool, dict(args))
+            yield from (operation.in_arguments(finding) for finding in found if finding.fault in POLICY)
+
+    expanding = load_macros(place, known) if macros is None else macros
+    return validate(plan, known, terms, macros=expanding, objections=objections)

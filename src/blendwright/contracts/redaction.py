@@ -1,0 +1,33 @@
+"""Arguments that are not shown, by their names (`audit.redact` of the policy): in questions, in the log, and where commits are shown.
+
+The journal has them all the same: without its arguments no operation could be done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from blendwright.values.findings import Finding
+
+HIDDEN = "…"
+
+
+def redacted(value: Any, names: Sequence[str]) -> Any:
+    """The value with everything hidden that stands under one of the names, at any depth."""
+    if isinstance(value, Mapping):
+        known = cast("Mapping[str, Any]", value)
+        hidden = {name.casefold() for name in names}
+        return {key: HIDDEN if key.casefold() in hidden else redacted(item, names) for key, item in known.items()}
+    if isinstance(value, list | tuple):
+        return [redacted(item, names) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def redacted_message(message: str, findings: Sequence[Finding], names: Sequence[str]) -> str:
+    """A message that is made of findings, which may quote what they are about: without those about such an argument."""
+    hidden = {name.casefold() for name in names}
+    secret = [finding for finding in findings if not hidden.isdisjoint(finding.pointer.casefold().split("/"))]
+    if not secret:
+        return message
+    return "; ".join(f"{finding.pointer}: {HIDDEN}" if finding in secret else finding.message for finding in findings)

@@ -1,0 +1,49 @@
+"""Arguments that the policy redacts: in no log line and on no screen, and in the journal all the same."""
+
+from __future__ import annotations
+
+import json
+
+from blendwright.app.past import looking
+from blendwright.cli.plan_tree import plan_tree
+from blendwright.contracts.redaction import redacted_message
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from plans import box, of_operations
+from shell import Shell
+
+SECRET = "hunter2-hunter2"
+
+
+def test_redacted_arguments_are_neither_logged_nor_shown_and_can_be_redone(shell: Shell) -> None:
+    place = shell.place / ".blendwright"
+    place.mkdir()
+    (place / "blendwright.toml").write_text('[audit]\nredact = ["body"]\n')
+    shell("call", "text.create", "--args", json.dumps({"name": "T", "body": SECRET}), code=0)
+    refused = shell("call", "text.create", "--args", json.dumps({"name": "U", "body": [SECRET]}), code=2)
+    assert SECRET in refused.out, "who gave it may see it"
+    broken = box("a", tool_name="text.create", args={"name": "U", "body": [SECRET]})
+    document = json.dumps({"request_id": "r", "operations": [broken]}).encode()
+    shell("run", "-", code=2, stdin=document)
+
+    lines = (place / "logs" / "core.jsonl").read_text()
+    assert SECRET not in lines and "/body: …" in lines and "/operations/0/args/body: …" in lines
+    assert shell("show", "HEAD", "--json", code=0).document["commit"]["args"]["body"] == "…"
+    assert SECRET not in shell("show", "HEAD", code=0).out
+    with looking(place) as journal:
+        assert journal.head is not None and journal.head.args["body"] == SECRET
+    assert shell("replay", "--json", code=0).document["ok"]
+
+
+def test_a_message_keeps_what_is_not_about_a_redacted_argument() -> None:
+    about = [Finding(Fault.ARGS_INVALID, "5 is odd", "/size"), Finding(Fault.ARGS_INVALID, "7 is no key", "/a/Token/0")]
+    message = "5 is odd; 7 is no key"
+    assert redacted_message(message, about, ("token",)) == "5 is odd; /a/Token/0: …"
+    assert redacted_message(message, about, ("password",)) == message
+    assert redacted_message("said otherwise", about[:1], ("token",)) == "said otherwise"
+
+
+def test_the_tree_of_a_plan_hides_them_too() -> None:
+    tree = plan_tree(of_operations(box("a", args={"name": "x", "token": SECRET})), "plan", ("token",))
+    label = str(tree.children[0].label)
+    assert SECRET not in label and "token: " in label
