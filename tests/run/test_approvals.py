@@ -167,6 +167,14 @@ def test_a_person_at_hand_is_asked_and_sees_what_it_is_about(asking: Engine) -> 
     assert asking.records()[-1]["approval_by"] == "person"
 
 
+def test_a_person_sees_every_sign_of_what_is_asked(asking: Engine) -> None:
+    asking.do("object.create_empty", {"name": "Safe\u202eevil"})
+    person = Person(asking, Answer.DECLINED)
+    delete(asking, "Safe\u202eevil", consent=Consent(person))
+    (request,) = person.asked
+    assert "Safe\\u202eevil" in request.what and "\u202e" not in request.what
+
+
 def test_declined_is_refused_and_recorded(asking: Engine) -> None:
     name = thing(asking)
     outcome = delete(asking, name, consent=Consent(Person(asking, Answer.DECLINED)))
