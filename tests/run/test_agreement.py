@@ -78,10 +78,21 @@ def test_a_cancelled_call_says_so_in_its_details(engine: Engine) -> None:
     assert tool_result(outcome).details["cancelled"] is True
 
 
-def test_calls_at_once_bounds_the_window(engine: Engine) -> None:
+def test_calls_at_once_bounds_the_window(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = engine.scene.worker()
+    sent: list[Any] = []
+    open_when_sent: list[int] = []
+
+    def submit(*args: Any, **options: Any) -> Any:
+        open_when_sent.append(sum(not future.done() for future in sent))
+        sent.append(type(worker).submit(worker, *args, **options))
+        return sent[-1]
+
+    monkeypatch.setattr(worker, "submit", submit)
     with engine.under(UNASKED, Proposal(limits=LimitsAsked(calls_at_once=1))):
         report = engine.run(plan_of("window", *(box(f"w{number}") for number in range(6))))
     assert report.ok
+    assert open_when_sent == [0] * 6
 
 
 @pytest.mark.proves("EXEC-CODE-03")

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.plans import FORMATS
 from blendwright.dialects.recognise import Dialect
 from blendwright.planner.port import PlanRequest
 from blendwright.planner.prompt import build_prompt
 from blendwright.planner.relevance import choose, permitted
 from blendwright.planner.response_schema import geonodes_schema, operations_schema
 from blendwright.planner.scene_brief import MOST_OBJECTS
-from blendwright.values.errors import EnvironmentUnfit, Refusal
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.errors import EnvironmentUnfit
 
 NODE_TOOLS = ("geonodes.node_tree", "geonodes.patch")
 
 
 def brief(opened: OpenScene, request: str, dialect: Dialect, request_id: str) -> PlanRequest:
-    """Everything the model is told at first. Starts Blender, to look at the scene. Raises Refusal for a dialect that is not built."""
-    if dialect not in FORMATS:
-        message = f"the {dialect} dialect is not built yet"
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "", "Ask for a plan of operations.")])
+    """Everything the model is told at first. Starts Blender, to look at the scene."""
     seen = opened.outcome("scene.snapshot", {"limit": MOST_OBJECTS})
     if not seen.ok:
         cure = seen.findings[0].cure if seen.findings else None
