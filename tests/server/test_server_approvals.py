@@ -95,6 +95,19 @@ def test_each_destructive_operation_is_asked_about(house: House, era: Era) -> No
     assert objects(house, era, one) == []
 
 
+def test_a_direct_tool_asks_the_user_like_a_plan(house: House, era: Era) -> None:
+    name, user = f"Direct{era}", User(DECLINED, YES)
+
+    async def script(client: Client) -> Any:
+        await client.call_tool("mesh_create_primitive", {"kind": "cube", "name": name})
+        return [await client.call_tool("object_delete", {"name": name}) for _ in range(2)]
+
+    declined, done = talk(house, era, script, direct=True, elicitation_callback=user)
+    assert declined.is_error and declined.structured_content["error_code"] == "policy_refused"
+    assert done.structured_content["ok"] is True
+    assert len(user.heard) == 2 and objects(house, era, name) == []
+
+
 def test_a_host_without_a_user_gets_a_clear_refusal_and_a_person_can_approve_on_the_command_line(
     house: House, era: Era
 ) -> None:
