@@ -121,6 +121,28 @@ def test_limits_of_the_contract_are_told() -> None:
     assert "only tools whose results are deterministic" in told
 
 
+def test_what_is_asked_about_or_refused_is_told_beforehand() -> None:
+    def told(**levels: str) -> str:
+        terms = Terms.model_validate({"constraints": {"rules": {"levels": levels}}})
+        return next(line for line in prompt(terms=terms).system.splitlines() if line.startswith("Limits: "))
+
+    asked, refused = "a person is asked before destructive operations", "destructive operations are refused"
+    assert asked in told(destructive="ask") and refused not in told(destructive="ask")
+    assert refused in told(destructive="deny") and asked not in told(destructive="deny")
+    assert "destructive" not in told(destructive="allow")
+    assert "safe_write operations are refused" in told(safe_write="deny")
+
+
+def test_data_is_visible_bounded_and_json_whatever_the_scene_holds() -> None:
+    odd = {
+        "a\u202e\x1bb": [float("inf"), float("nan"), -float("inf"), 1 / 3],
+        "long": "x" * 1000,
+        "deep": ({"\ud800": 1},),
+    }
+    kept = json.loads(data_block("scene", odd).splitlines()[1])
+    assert kept == {"ab": [None, None, None, 0.3333], "long": "x" * 254 + "…", "deep": [{"": 1}]}
+
+
 def test_without_a_snapshot_nothing_is_claimed_about_the_scene() -> None:
     assert "Nothing is known about the scene." in prompt(snapshot=None).user
 
