@@ -21,7 +21,11 @@ def present(path: Path, *used_by: str) -> External:
 
 def readable(roots: list[Path], *externals: External) -> tuple[Path, ...]:
     receipt = {"externals": [external.to_json() for external in externals]}
-    journal: Any = SimpleNamespace(origins=lambda all_lines: [SimpleNamespace(receipt=receipt)])
+
+    def origins(*, all_lines: bool) -> list[Any]:
+        return [SimpleNamespace(receipt=receipt)] if all_lines else []
+
+    journal: Any = SimpleNamespace(origins=origins)
     return Externals(roots).readable(journal)
 
 
