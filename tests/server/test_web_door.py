@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
+import uvicorn
 from mcp.server.lowlevel.server import Server
 
-from blendwright.server.http import application
+from blendwright.server.http import application, serve_http
 
 TOKEN = "a-token-for-tests"
 HOME = "http://127.0.0.1:8000"
@@ -64,6 +66,28 @@ def test_nothing_but_the_whole_token_opens(given: str) -> None:
     answer = knock(Authorization=given)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
+
+
+def ipv6_port() -> int:
+    with socket.socket(socket.AF_INET6) as probe:
+        try:
+            probe.bind(("::1", 0))
+        except OSError:
+            pytest.skip("this machine has no IPv6")
+        return probe.getsockname()[1]
+
+
+def test_the_loopback_of_ipv6_can_be_served_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    port, bound = ipv6_port(), list[Any]()
+
+    async def only_bind(self: uvicorn.Server) -> None:
+        with self.config.bind_socket() as opened:
+            bound.append(opened.getsockname()[:2])
+
+    monkeypatch.setattr(uvicorn.Server, "serve", only_bind)
+    server: Server[Any] = Server("door")
+    anyio.run(serve_http, server, TOKEN, "[::1]", port)
+    assert bound == [("::1", port)]
 
 
 def padded(size: int) -> bytes:
