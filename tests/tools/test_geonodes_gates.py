@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from blendwright.tools.geonodes import judging
 from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, Gate
 from node_trees import CUBE, IN, MOVE, OUT, build, link, node, payload, value
 from stage import Stage
@@ -63,6 +64,18 @@ def test_a_plan_fails_just_this_gate_and_its_repair_passes(stage: Stage, gate: s
     shown = report(stage, case["gates"])
     assert shown["success"], shown["messages"]
     assert (shown["failed_gates"], shown["messages"]) == ([], [])
+
+
+def test_a_gate_that_is_asked_for_and_cannot_be_judged_is_no_success(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a Blender that does not tell its warnings."""
+    monkeypatch.setattr(judging, "WARNINGS_MIN", (99, 0, 0))
+    build(stage, node("box", CUBE), link(("box", "Mesh"), OUT))
+    assert report(stage)["success"], "it is advisory"
+    shown = report(stage, [{"gate": "NO_NODE_WARNINGS"}])
+    assert (shown["success"], shown["failed_gates"]) == (False, ["NO_NODE_WARNINGS"])
+    assert shown["messages"] == ["Not judged: this Blender does not tell its warnings."]
 
 
 def test_the_usual_gates_are_always_judged_and_the_advisory_ones_told(stage: Stage) -> None:
