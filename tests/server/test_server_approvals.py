@@ -164,6 +164,38 @@ def test_a_question_is_answered_once_and_for_its_own_call_only(house: House) -> 
     assert again.is_error
 
 
+def test_what_named_an_earlier_question_does_not_answer_a_later_one(house: House) -> None:
+    """The newer era: a yes to one operation is never one to the next, in whatever order answers come back."""
+    one, two = "FirstAsked", "SecondAsked"
+    document = {
+        "plan": plan("two questions", cube("a", one), cube("b", two), delete("c", one, "a", "b"), delete("d", two, "c"))
+    }
+
+    async def script(client: Client) -> Any:
+        async def answered(said: ElicitResult, state: str) -> Any:
+            return await client.session.call_tool(
+                "plan_execute",
+                document,
+                input_responses={"approval": said},
+                request_state=state,
+                allow_input_required=True,
+            )
+
+        first: Any = await client.session.call_tool("plan_execute", document, allow_input_required=True)
+        second = await answered(YES, first.request_state)
+        replayed = await answered(YES, first.request_state)
+        return second, replayed, await answered(NO, second.request_state)
+
+    async def nobody(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("this test answers by itself")
+
+    second, replayed, ended = talk(house, "2026-07-28", script, elicitation_callback=nobody)
+    assert two in second.input_requests["approval"].params.message
+    assert replayed.is_error and "not open any more" in replayed.structured_content["message"]
+    assert ended.is_error
+    assert (objects(house, "legacy", one), objects(house, "legacy", two)) == ([], [two])
+
+
 def test_the_contract_is_negotiated_with_the_host_that_asks(house: House, era: Era) -> None:
     async def script(client: Client) -> Any:
         return (await client.call_tool("contract_get", {})).structured_content["result"]

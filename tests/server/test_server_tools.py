@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import orjson
 from mcp.client.client import Client
+from mcp_types import ElicitResult
 from PIL import Image
 
 from blendwright.server.house import House
@@ -194,7 +195,7 @@ def test_progress_is_told_operation_by_operation(house: House, era: Era) -> None
 
 
 def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: House, era: Era) -> None:
-    """The picture would take minutes: only stopping it lets the client go on."""
+    """The picture would take minutes: only stopping it lets the client go on. The host can ask, which in the newer era is another way."""
     slow = operation(
         "slow",
         "render.preview",
@@ -220,7 +221,10 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: H
             tasks.cancel_scope.cancel()
         return (await client.call_tool("scene_find", {"name": f"*{era}"})).structured_content["result"]
 
-    found = talk(house, era, script)
+    async def user(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("nothing here is asked about")
+
+    found = talk(house, era, script, elicitation_callback=user)
     names = {entry["name"] for entry in found["objects"]}
     assert {f"Before{era}", f"First{era}"} <= names
 
