@@ -115,6 +115,7 @@ def test_an_approval_expires_whether_given_or_not(engine: Engine) -> None:
         given, late = id_of(delete(quick, name)), id_of(quick.call("object.delete", {"name": name, "keep_data": True}))
         answer(quick, given)
         (waiting,) = [one for one in quick.journal.approvals() if one.request.id == late]
+        assert waiting.request.expires <= time.time() + 0.2
         wait_until(waiting.request.expires)
         outcome = delete(quick, name)
         assert not outcome.ok and f"approval {given} has expired" in outcome.message
