@@ -11,6 +11,7 @@ from mcp.client.client import Client
 from mcp_types import ElicitResult
 from PIL import Image
 
+from blendwright.app.past import looking
 from blendwright.server.house import House
 from blendwright.server.offers import OUTPUT_SCHEMA
 from blendwright.server.service import OFFERS
@@ -227,6 +228,12 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: H
     found = talk(house, era, script, elicitation_callback=user)
     names = {entry["name"] for entry in found["objects"]}
     assert {f"Before{era}", f"First{era}"} <= names
+    with looking(house.workspace) as journal:
+        records = [record.record for record in journal.audit_records(limit=10_000)]
+    done = [
+        each["operation_id"] for each in records if each["request_id"] == f"slow{era}" and each["status"] == "succeeded"
+    ]
+    assert done == ["first"], "the picture was not waited for"
 
 
 def test_the_core_envelope_is_spoken_where_it_is_asked_for(house: House, era: Era) -> None:
