@@ -119,6 +119,15 @@ def test_nothing_is_asked_again_once_the_budget_is_gone() -> None:
     assert len(asked.planner.heard) == 1 and asked.meter.tokens == 900
 
 
+def test_a_model_that_does_not_come_to_an_end_is_given_more_room_once() -> None:
+    cut = Truncated("cut off", reason="MAX_TOKENS", usage=USAGE, text="{")
+    asked = Asked(cut)
+    with pytest.raises(Truncated):
+        asked.run()
+    usual, wide = (request.allowance.output_tokens for request in asked.planner.heard)
+    assert wide == 2 * usual and asked.meter.usage.total == 2 * USAGE.total
+
+
 @pytest.mark.parametrize(
     "error", [KeyRefused("no"), ServiceRefused("no"), NoAnswer("nothing", reason="OTHER", usage=USAGE)]
 )

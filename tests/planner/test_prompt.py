@@ -110,6 +110,7 @@ def test_the_estimate_does_not_count_too_few() -> None:
 def test_the_request_is_there_in_the_persons_own_lines_and_bounded() -> None:
     assert "The request:\none\ntwo\n" in prompt(request=" one\ntwo\x07 ").user
     assert len(prompt(request="x" * 100_000).user) < 12_000
+    assert len(prompt(request="many lines\n" * 100_000).user) < 12_000
 
 
 def test_limits_of_the_contract_are_told() -> None:
