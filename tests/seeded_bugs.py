@@ -217,4 +217,40 @@ BUGS = (
         "                    pass\n",
         "tests/journal/test_lock.py",
     ),
+    # ------------------------------------------------------------------ who may do what
+    Bug(
+        "a part of the token opens the door",
+        "server/http.py",
+        "not hmac.compare_digest(given.strip().encode(), self._token)",
+        "not self._token.startswith(given.strip().encode())",
+        "tests/server/test_web_door.py",
+    ),
+    Bug(
+        "a form that was declined is a yes",
+        "server/asking.py",
+        'return Answer.NONE if result.action == "cancel" else Answer.DECLINED',
+        'return Answer.NONE if result.action == "cancel" else Answer.APPROVED',
+        "tests/server/test_asking.py",
+    ),
+    Bug(
+        "an approval is good twice",
+        "journal/approvals.py",
+        "        store.change(\"UPDATE approvals SET state = 'used' WHERE id = ?\", (row[0],))\n",
+        "",
+        "tests/journal/test_approvals_kept.py",
+    ),
+    Bug(
+        "a yes to all is a yes to code",
+        "cli/consent.py",
+        'return Answer.APPROVED if said in ("y", "yes") else Answer.DECLINED',
+        'return Answer.APPROVED if said in ("y", "yes") or request.safety_level in self._all else Answer.DECLINED',
+        "tests/cli/test_consent.py",
+    ),
+    Bug(
+        "a declared level lowers that of the tool",
+        "contracts/gate.py",
+        "return max(tool.safety_level, SafetyLevel(declared), key=lambda level: level.rank).value",
+        "return declared",
+        "tests/contracts/test_gate.py",
+    ),
 )

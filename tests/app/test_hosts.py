@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.app.hosts import HOSTS, entry, host_named, install, installed, snippet
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 
 @pytest.fixture(params=sorted(HOSTS))
@@ -67,6 +67,31 @@ def test_a_file_that_cannot_be_read_is_not_touched(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="is not JSON"):
         install(host, file, entry(host, tmp_path))
     assert file.read_text() == "{ // a comment\n}"
+
+
+def test_a_file_that_only_its_owner_may_read_stays_so(place: tuple[str, Path], tmp_path: Path) -> None:
+    name, file = place
+    host = host_named(name)
+    install(host, file, entry(host, tmp_path / "a"))
+    file.chmod(0o600)
+    install(host, file, entry(host, tmp_path / "b"), replace=True)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_cannot_be_replaced_is_whole_and_alone_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, file = host_named("cursor"), tmp_path / "mcp.json"
+    file.write_text('{"theme": "dark"}')
+
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(EnvironmentUnfit, match="No space left"):
+        install(host, file, entry(host, tmp_path))
+    assert file.read_text() == '{"theme": "dark"}'
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_an_unknown_host_gets_a_suggestion() -> None:

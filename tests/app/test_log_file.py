@@ -56,6 +56,7 @@ def test_a_disk_that_refuses_lines_is_no_obstacle(tmp_path: Path) -> None:
     log = Log(tmp_path)
     log(events.HeadMoved("undo", 2, 1))
     log(events.WorkspaceClosed())
+    assert (tmp_path / "logs").read_text() == "in the way"
 
 
 def test_only_the_owner_may_read_the_log(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.policy_files import FILE, load_policy, user_file
+from blendwright.app.policy_files import FILE, allowed_roots, load_policy, user_file
 from blendwright.contracts.contract import Proposal
-from blendwright.contracts.policy import Policy, Verdict
+from blendwright.contracts.policy import Policy, Rules, Verdict
 from blendwright.values.errors import Refusal
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -52,6 +52,14 @@ def test_the_workspace_comes_before_the_user_and_the_user_before_the_defaults(pl
     assert loaded.origins["policy.levels.safe_write"] == str(own)
     assert loaded.origins["policy.levels.read_only"] == "default"
     assert loaded.origins["constraints.call_seconds"] == str(workspace / FILE)
+
+
+def test_roots_that_a_program_names_take_the_place_of_the_policy_s() -> None:
+    policy = Policy(policy=Rules(roots={".": Verdict.ASK, "/data": Verdict.ALLOW}, network="allow"))
+    assert allowed_roots(policy, None) == policy
+    named = allowed_roots(policy, ["here", Path("there")]).policy
+    assert named.roots == {"here": Verdict.ALLOW, "there": Verdict.ALLOW} and named.network == "allow"
+    assert allowed_roots(policy, []).policy.roots == {}, "none is none"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ def test_a_plan_is_refused_allowed_elsewhere_and_run_again(shell: Shell) -> None
     assert given["state"] == "approved"
     done = shell("run", plan, "--json", code=0).document
     assert done["result"]["receipts"][0]["approval"] == waiting["id"]
-    assert "approved already" not in shell("approve", waiting["id"], "--json", code=2).document["error"]["message"]
+    again = shell("approve", waiting["id"], "--json", code=2).document["error"]["message"]
+    assert again == f"approval {waiting['id']} was used already"
     assert shell("approve", "--json", code=0).document["approvals"] == []
     assert shell("audit", "verify", "--json", code=0).document["ok"]
 

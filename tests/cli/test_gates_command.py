@@ -22,4 +22,4 @@ def test_the_envelope_and_the_exit_code_say_whether_the_gates_are_passed(shell: 
 def test_what_cannot_be_judged_is_told_with_a_cure(shell: Shell) -> None:
     shell("new", code=0)
     error = shell("gates", "Thing", "--gate", "MIN_VERTICES=many", "--json", code=2).document["error"]
-    assert error["message"]
+    assert error["message"] == "MIN_VERTICES takes a whole number that is not negative" and error["cure"]

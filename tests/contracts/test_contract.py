@@ -172,6 +172,12 @@ def test_what_the_policy_grants_and_the_host_does_not_ask_for_is_denied() -> Non
     assert everything.ui_optional and everything.constraints.rules.modes.unsafe_ops is Verdict.ASK
 
 
+def test_a_host_has_the_capabilities_it_asks_for_and_all_where_it_asks_for_none_in_particular() -> None:
+    assert agreed(proposal=Proposal(capabilities=("scene_read", "render"))).capabilities == ("render", "scene_read")
+    assert agreed(proposal=Proposal(capabilities=())).capabilities == ()
+    assert set(agreed().capabilities) == set(CAPABILITIES)
+
+
 def test_the_fingerprint_is_of_the_terms_and_not_of_the_session() -> None:
     one, other = agreed(session_id="one"), agreed(session_id="other")
     assert one.fingerprint == other.fingerprint and one != other

@@ -7,10 +7,10 @@ from pydantic import ValidationError
 
 from blendwright.contracts.capabilities import CAPABILITIES
 from blendwright.contracts.contract import Agreed, Terms
-from blendwright.contracts.effects import Determinism, SafetyMode
-from blendwright.contracts.gate import gate
+from blendwright.contracts.effects import Determinism, SafetyLevel, SafetyMode
+from blendwright.contracts.gate import asks, gate
 from blendwright.contracts.limits import Costs
-from blendwright.contracts.policy import Modes, Rules, Verdict
+from blendwright.contracts.policy import Levels, Modes, Rules, Verdict
 from blendwright.contracts.profiles import BlenderProfile
 from blendwright.contracts.tool import AnyTool, Requires
 from blendwright.tools import catalog
@@ -108,6 +108,27 @@ def test_all_reasons_come_at_once() -> None:
     found = findings(tool, Terms(capabilities=(), constraints=Agreed(determinism=Determinism.SEEDED)))
     expected = ["UNSUPPORTED_BLENDER", "CAPABILITY_MISSING", "POLICY_BLOCKED", "NONDETERMINISTIC_REFUSED"]
     assert codes(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "declared", "counts"),
+    [
+        (SafetyLevel.SAFE_WRITE, "destructive", True),
+        (SafetyLevel.DESTRUCTIVE, "read_only", True),
+        (SafetyLevel.DESTRUCTIVE, "destructive", True),
+        (SafetyLevel.SAFE_WRITE, "read_only", False),
+        (SafetyLevel.READ_ONLY, "safe_write", False),
+    ],
+)
+def test_the_level_that_counts_is_the_higher_of_the_tool_s_own_and_the_declared(
+    own: SafetyLevel, declared: str, counts: bool
+) -> None:
+    tool = changed(safety_level=own)
+    denying = Terms(constraints=Agreed(rules=Rules(levels=Levels(destructive=Verdict.DENY))))
+    denied = [finding.rule for finding in gate(denying, blender(), tool, ARGS, level=declared)]
+    assert denied == (["level_denied"] if counts else [])
+    asked = asks(Terms(), tool, ARGS, declared)
+    assert (asked is not None) == counts, "the default asks about what destroys"
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 3601, float("nan"), float("inf")])

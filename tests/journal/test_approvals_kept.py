@@ -53,6 +53,16 @@ def test_an_answer_counts_for_its_operation_only(workspace: Path) -> None:
     journal.close()
 
 
+@pytest.mark.parametrize("given", [Answer.APPROVED, Answer.DECLINED])
+def test_an_answer_on_the_spot_is_spent_by_being_kept(workspace: Path, given: Answer) -> None:
+    journal = Journal(workspace)
+    journal.record_approvals([(request("one"), Approval("one", given, "terminal"))])
+    assert journal.use_approval("hash") is None
+    (kept,) = journal.approvals("hash")
+    assert (kept.state, kept.given_by) == ("used" if given is Answer.APPROVED else "declined", "terminal")
+    journal.close()
+
+
 def test_a_declined_or_expired_answer_is_no_approval(workspace: Path) -> None:
     journal = Journal(workspace)
     journal.ask_approval([request("no"), request("late", "other", seconds=-1)])

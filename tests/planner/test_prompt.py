@@ -110,6 +110,7 @@ def test_the_estimate_does_not_count_too_few() -> None:
 def test_the_request_is_there_in_the_persons_own_lines_and_bounded() -> None:
     assert "The request:\none\ntwo\n" in prompt(request=" one\ntwo\x07 ").user
     assert len(prompt(request="x" * 100_000).user) < 12_000
+    assert len(prompt(request="many lines\n" * 100_000).user) < 12_000
 
 
 def test_limits_of_the_contract_are_told() -> None:
@@ -119,6 +120,28 @@ def test_limits_of_the_contract_are_told() -> None:
     told = prompt(terms=terms).system
     assert "at most 17 operations" in told
     assert "only tools whose results are deterministic" in told
+
+
+def test_what_is_asked_about_or_refused_is_told_beforehand() -> None:
+    def told(**levels: str) -> str:
+        terms = Terms.model_validate({"constraints": {"rules": {"levels": levels}}})
+        return next(line for line in prompt(terms=terms).system.splitlines() if line.startswith("Limits: "))
+
+    asked, refused = "a person is asked before destructive operations", "destructive operations are refused"
+    assert asked in told(destructive="ask") and refused not in told(destructive="ask")
+    assert refused in told(destructive="deny") and asked not in told(destructive="deny")
+    assert "destructive" not in told(destructive="allow")
+    assert "safe_write operations are refused" in told(safe_write="deny")
+
+
+def test_data_is_visible_bounded_and_json_whatever_the_scene_holds() -> None:
+    odd = {
+        "a\u202e\x1bb": [float("inf"), float("nan"), -float("inf"), 1 / 3],
+        "long": "x" * 1000,
+        "deep": ({"\ud800": 1},),
+    }
+    kept = json.loads(data_block("scene", odd).splitlines()[1])
+    assert kept == {"ab": [None, None, None, 0.3333], "long": "x" * 254 + "…", "deep": [{"": 1}]}
 
 
 def test_without_a_snapshot_nothing_is_claimed_about_the_scene() -> None:

@@ -11,8 +11,8 @@ import pytest
 from blendwright.contracts.contract import Proposal, SessionContract, Terms, negotiate
 from blendwright.contracts.effects import Determinism
 from blendwright.contracts.envelopes import tool_result
-from blendwright.contracts.limits import Limits, LimitsAsked
-from blendwright.contracts.policy import Constraints, Policy
+from blendwright.contracts.limits import CostsAsked, Limits, LimitsAsked
+from blendwright.contracts.policy import Constraints, Levels, Policy, Rules, Verdict
 from blendwright.contracts.profiles import HostProfile
 from blendwright.dialects import operations
 from blendwright.plan.validate import validate
@@ -78,10 +78,47 @@ def test_a_cancelled_call_says_so_in_its_details(engine: Engine) -> None:
     assert tool_result(outcome).details["cancelled"] is True
 
 
-def test_calls_at_once_bounds_the_window(engine: Engine) -> None:
+def test_calls_at_once_bounds_the_window(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = engine.scene.worker()
+    sent: list[Any] = []
+    open_when_sent: list[int] = []
+
+    def submit(*args: Any, **options: Any) -> Any:
+        open_when_sent.append(sum(not future.done() for future in sent))
+        sent.append(type(worker).submit(worker, *args, **options))
+        return sent[-1]
+
+    monkeypatch.setattr(worker, "submit", submit)
     with engine.under(UNASKED, Proposal(limits=LimitsAsked(calls_at_once=1))):
         report = engine.run(plan_of("window", *(box(f"w{number}") for number in range(6))))
     assert report.ok
+    assert open_when_sent == [0] * 6
+
+
+def test_what_was_found_about_a_tool_holds_for_its_level_only(engine: Engine) -> None:
+    """What a contract says to a tool is remembered; a call that declares more is another call."""
+    with engine.under(Policy(policy=Rules(levels=Levels(destructive=Verdict.DENY)))):
+        done = engine.run(plan_of("mild", box("m1")))
+        refused = engine.run(plan_of("declared", box("m2", safety_level="destructive")))
+    assert done.ok
+    assert [finding.rule for finding in refused.all_findings()] == ["level_denied"]
+
+
+def test_the_size_of_arguments_is_bounded_where_the_contract_says_so(engine: Engine) -> None:
+    with engine.under(UNASKED, Proposal(limits=LimitsAsked(payload_bytes=1024))):
+        large = {"name": "Anchor", "key": "note", "value": "x" * 1024}
+        outcome = engine.call("object.set_property", large)
+        assert outcome.fault is Fault.LIMIT_EXCEEDED and outcome.findings[0].rule == "payload"
+        assert engine.call("object.create_empty", {"name": "Small enough"}).ok
+
+
+def test_another_host_is_held_to_the_same_policy_and_to_what_it_asks_for_itself(engine: Engine) -> None:
+    policy = Policy(policy=Rules(levels=Levels(destructive=Verdict.DENY), tools={"file.*": Verdict.DENY}))
+    first = Offer(engine.tools.values(), policy=policy)
+    other = first.for_host(Proposal(host=HostProfile(name="other"), constraints=CostsAsked(call_seconds=3)))
+    assert other.terms.constraints.rules == first.terms.constraints.rules == policy.policy
+    assert (other.terms.host.name, other.terms.constraints.call_seconds) == ("other", 3)
+    assert first.terms.constraints.call_seconds == 30
 
 
 @pytest.mark.proves("EXEC-CODE-03")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
+from blendwright.contracts.policy import AuditSettings, Levels, Policy, Rules, Verdict
 from blendwright.contracts.redaction import redacted
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects import operations, steps
@@ -116,11 +116,45 @@ def test_an_approval_expires_whether_given_or_not(engine: Engine) -> None:
         given, late = id_of(delete(quick, name)), id_of(quick.call("object.delete", {"name": name, "keep_data": True}))
         answer(quick, given)
         (waiting,) = [one for one in quick.journal.approvals() if one.request.id == late]
+        assert waiting.request.expires <= time.time() + 0.2
         wait_until(waiting.request.expires)
         outcome = delete(quick, name)
         assert not outcome.ok and f"approval {given} has expired" in outcome.message
         with pytest.raises(Exception, match="has expired"):
             answer(quick, late)
+
+
+class Slow(Person):
+    """Thinks until the question has expired."""
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+        wait_until(request.expires)
+        return super().ask(request, cancel=cancel)
+
+
+def test_a_yes_that_comes_too_late_is_none(engine: Engine) -> None:
+    with engine.under(Policy(policy=Rules(approval_seconds=0.05))) as quick:
+        name = thing(quick)
+        person, head = Slow(quick, Answer.APPROVED), quick.head().number
+        outcome = delete(quick, name, consent=Consent(person))
+        assert len(person.asked) == 1 and rules_of(outcome) == ["approval_missing"]
+        assert quick.head().number == head
+
+
+def test_a_grant_must_cover_everything_that_is_asked_about(engine: Engine) -> None:
+    """A file in a root that asks, written by a tool that is asked about by name: either grant alone is not enough."""
+    place, target = str(engine.place), engine.place / "both.stl"
+    engine.do("mesh.create_primitive", {"kind": "cube", "name": f"Solid {next(numbers)}"})
+    with engine.under(Policy(policy=Rules(tools={"file.export": Verdict.ASK}))) as named:
+        named.roots = {place: Verdict.ASK}
+        try:
+            for grants in ({"file.export"}, {place}, {"safe_write", "destructive"}):
+                refused = named.call("file.export", {"path": str(target)}, consent=Consent(grants=frozenset(grants)))
+                assert rules_of(refused) == ["approval_missing"] and not target.exists(), grants
+            both = Consent(grants=frozenset({"file.export", place}))
+            assert named.call("file.export", {"path": str(target)}, consent=both).ok and target.exists()
+        finally:
+            named.roots = {}
 
 
 def wait_until(moment: float) -> None:
@@ -166,6 +200,25 @@ def test_a_person_at_hand_is_asked_and_sees_what_it_is_about(asking: Engine) -> 
     (request,) = person.asked
     assert name in request.what and request.why == ("policy.levels.destructive = ask",)
     assert asking.records()[-1]["approval_by"] == "person"
+
+
+def test_every_answer_is_kept_with_the_question_whoever_gave_it(asking: Engine) -> None:
+    name = thing(asking)
+    id = id_of(delete(asking, name))
+    (waiting,) = [one for one in asking.journal.approvals() if one.request.id == id]
+    hash = waiting.request.operation_hash
+    delete(asking, name, consent=Consent(Person(asking, Answer.DECLINED)))
+    assert delete(asking, name, consent=GRANTED).ok
+    kept = {(one.state, one.given_by) for one in asking.journal.approvals(hash)}
+    assert kept == {("pending", None), ("declined", "person"), ("used", "command line")}
+
+
+def test_a_person_sees_every_sign_of_what_is_asked(asking: Engine) -> None:
+    asking.do("object.create_empty", {"name": "Safe\u202eevil"})
+    person = Person(asking, Answer.DECLINED)
+    delete(asking, "Safe\u202eevil", consent=Consent(person))
+    (request,) = person.asked
+    assert "Safe\\u202eevil" in request.what and "\u202e" not in request.what
 
 
 def test_declined_is_refused_and_recorded(asking: Engine) -> None:
@@ -304,6 +357,14 @@ def test_a_denied_level_is_not_asked_about(engine: Engine) -> None:
         person = Person(strict, Answer.APPROVED)
         outcome = delete(strict, thing(strict), consent=Consent(person, GRANTED.grants))
         assert rules_of(outcome) == ["level_denied"] and not person.asked
+
+
+def test_a_question_does_not_tell_what_is_to_be_redacted(engine: Engine) -> None:
+    with engine.under(Policy(audit=AuditSettings(redact=("name",)))) as silent:
+        name, person = thing(silent), Person(silent, Answer.DECLINED)
+        delete(silent, name, consent=Consent(person))
+        (request,) = person.asked
+        assert request.what.startswith("object.delete") and name not in request.what
 
 
 def test_what_is_to_be_redacted_is_not_shown() -> None:

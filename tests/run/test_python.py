@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import select
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -53,6 +56,18 @@ def unread(code: str, *, trusted: bool) -> tuple[()]:
     return ()
 
 
+def ended(pid: int) -> bool:
+    """Whether a process is at its end, or comes to it soon."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return select.select([descriptor], [], [], 10)[0] != []
+    finally:
+        os.close(descriptor)
+
+
 def failed(engine: Engine, args: dict[str, Any], fault: Fault, **options: Any) -> str:
     """A call that fails for this reason and leaves everything as it was; its message."""
     before, head = engine.scene.hash, engine.head().number
@@ -90,6 +105,7 @@ def test_the_process_that_ran_code_is_never_used_again(engine: Engine) -> None:
         outcomes = [engine.do("python.run", {"code": code}) for _ in range(2)]
     pids = {int((outcome.result or {})["output"]) for outcome in outcomes}
     assert len(pids) == 2 and engine.scene.worker().pid not in pids
+    assert all(ended(pid) for pid in pids)
     assert engine.head().hash_before == engine.head().hash_after
 
 
@@ -104,6 +120,16 @@ def test_an_exception_is_told_with_its_line_what_was_printed_and_no_paths(engine
     assert str(engine.place) not in message and str(Path.home()) + "/" not in message
     assert failed(engine, {"code": "raise SystemExit(0)"}, Fault.EXECUTION_FAILED)
     assert failed(engine, {"code": "x = (", "mode": "safe"}, Fault.ARGS_INVALID).startswith("line 1: ")
+
+
+def test_what_code_prints_does_not_tell_where_it_ran(engine: Engine) -> None:
+    code = "import json, os, sys\nprint(json.__file__, os.getcwd(), sys.prefix, sys.base_prefix)"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("blendwright.tools.python.run.read", unread)
+        outcome = engine.do("python.run", {"code": code})
+    said = (outcome.result or {})["output"]
+    assert "json" in said
+    assert not any(place in said for place in (str(engine.place), sys.prefix, sys.base_prefix)), said
 
 
 @pytest.mark.proves("GN-PY-03")
@@ -161,7 +187,9 @@ def test_trusted_code_runs_once_for_each_yes_of_a_person_who_saw_it(engine: Engi
         failed(engine, args, Fault.POLICY_BLOCKED)
         person = Person(Answer.APPROVED)
         bad = {"code": MAKE.format(name="Half") + "1/0", "mode": "trusted"}
+        pid = engine.scene.worker().pid
         assert failed(engine, bad, Fault.EXECUTION_FAILED, consent=Consent(person)).startswith("line 4: ")
+        assert engine.scene.worker().pid != pid, "a process that ran code which failed is not used again either"
 
 
 def test_trusted_code_does_not_run_where_nobody_is_asked(engine: Engine) -> None:

@@ -13,6 +13,7 @@ from blendwright.contracts.worker_port import CancelToken
 from blendwright.server.desk import Desk
 from blendwright.server.house import House
 from blendwright.server.jobs import Jobs
+from blendwright.server.service import OFFERS
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
 from hosts import cube, plan, talk
@@ -108,7 +109,7 @@ def test_a_server_without_blender_answers_and_says_so(tmp_path: Path) -> None:
 
     tools, checked, refused = talk(house, "legacy", script)
     desk.close()
-    assert tools
+    assert [tool.name for tool in tools] == [offer.name for offer in OFFERS]
     assert checked.structured_content["ok"] is True
     assert refused.is_error
     assert refused.structured_content["error_code"] == "capability_missing"

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
-from blendwright.server.phase_zero import INVALID_REQUEST, PARSE_ERROR, broken
+from blendwright.server.phase_zero import broken
+
+# As JSON-RPC has them.
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 GOOD: list[dict[str, Any]] = [
     {"jsonrpc": "2.0", "id": 1, "method": "ping"},

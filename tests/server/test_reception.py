@@ -109,6 +109,24 @@ def test_a_message_without_end_does_not_fill_the_memory_and_the_next_one_is_whol
     assert json.loads(wire.reception.line())["id"] == 3
 
 
+STRAY = """
+import os, subprocess, sys
+from blendwright.server.reception import reception
+with reception(1000) as wire:
+    print("stray", flush=True)
+    os.write(1, b"stray\\n")
+    subprocess.run(["sh", "-c", "echo stray; cat"], check=True)
+    wire.write(b"the wire\\n")
+print("afterwards")
+"""
+
+
+def test_standard_output_belongs_to_the_wire_alone_whoever_else_writes() -> None:
+    ran = subprocess.run([sys.executable, "-c", STRAY], input=b"", capture_output=True, timeout=30, check=True)
+    assert ran.stdout == b"the wire\nafterwards\n"
+    assert ran.stderr.count(b"stray") == 3
+
+
 def lines(place: Path, *messages: dict[str, Any]) -> list[Any]:
     """What a real server says to these messages, up to the answer to the last one."""
     command = [sys.executable, "-m", "blendwright", "serve"]

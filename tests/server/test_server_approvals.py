@@ -91,8 +91,20 @@ def test_each_destructive_operation_is_asked_about(house: House, era: Era) -> No
     answered = run(house, era, document, user)
     assert len(user.heard) == 2
     assert answered.is_error
-    assert objects(house, era, f"*{era}") and two in objects(house, era, two)
-    assert objects(house, era, one) == []
+    assert (objects(house, era, one), objects(house, era, two)) == ([], [two])
+
+
+def test_a_direct_tool_asks_the_user_like_a_plan(house: House, era: Era) -> None:
+    name, user = f"Direct{era}", User(DECLINED, YES)
+
+    async def script(client: Client) -> Any:
+        await client.call_tool("mesh_create_primitive", {"kind": "cube", "name": name})
+        return [await client.call_tool("object_delete", {"name": name}) for _ in range(2)]
+
+    declined, done = talk(house, era, script, direct=True, elicitation_callback=user)
+    assert declined.is_error and declined.structured_content["error_code"] == "policy_refused"
+    assert done.structured_content["ok"] is True
+    assert len(user.heard) == 2 and objects(house, era, name) == []
 
 
 def test_a_host_without_a_user_gets_a_clear_refusal_and_a_person_can_approve_on_the_command_line(
@@ -150,6 +162,38 @@ def test_a_question_is_answered_once_and_for_its_own_call_only(house: House) -> 
     assert "not open any more" in stolen.structured_content["message"]
     assert mine.structured_content["ok"] is True
     assert again.is_error
+
+
+def test_what_named_an_earlier_question_does_not_answer_a_later_one(house: House) -> None:
+    """The newer era: a yes to one operation is never one to the next, in whatever order answers come back."""
+    one, two = "FirstAsked", "SecondAsked"
+    document = {
+        "plan": plan("two questions", cube("a", one), cube("b", two), delete("c", one, "a", "b"), delete("d", two, "c"))
+    }
+
+    async def script(client: Client) -> Any:
+        async def answered(said: ElicitResult, state: str) -> Any:
+            return await client.session.call_tool(
+                "plan_execute",
+                document,
+                input_responses={"approval": said},
+                request_state=state,
+                allow_input_required=True,
+            )
+
+        first: Any = await client.session.call_tool("plan_execute", document, allow_input_required=True)
+        second = await answered(YES, first.request_state)
+        replayed = await answered(YES, first.request_state)
+        return second, replayed, await answered(NO, second.request_state)
+
+    async def nobody(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("this test answers by itself")
+
+    second, replayed, ended = talk(house, "2026-07-28", script, elicitation_callback=nobody)
+    assert two in second.input_requests["approval"].params.message
+    assert replayed.is_error and "not open any more" in replayed.structured_content["message"]
+    assert ended.is_error
+    assert (objects(house, "legacy", one), objects(house, "legacy", two)) == ([], [two])
 
 
 def test_the_contract_is_negotiated_with_the_host_that_asks(house: House, era: Era) -> None:

@@ -16,7 +16,6 @@ from blendwright.planner.lessons import GEONODES, OPERATIONS
 from blendwright.server.answers import LONGEST_TEXT, clean
 from blendwright.server.house import House
 from blendwright.server.prompts import LESSONS
-from blendwright.server.resources import PAGE
 from blendwright.tools import catalog
 from hosts import Era, cube, operation, plan, talk
 
@@ -27,20 +26,24 @@ def text_of(found: Any) -> Any:
     return json.loads(found.contents[0].text)
 
 
-def test_resources_are_listed_page_by_page(house: House, era: Era) -> None:
-    async def script(client: Client) -> list[str]:
-        names: list[str] = []
+def test_resources_are_listed_page_by_page(house: House, era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("blendwright.server.resources.PAGE", 20)
+
+    async def script(client: Client) -> list[list[str]]:
+        pages: list[list[str]] = []
         cursor: str | None = None
-        while True:
+        while len(pages) < 100:
             page = await client.list_resources(cursor=cursor)
-            assert len(page.resources) <= PAGE
-            names += [resource.uri for resource in page.resources]
+            pages.append([resource.uri for resource in page.resources])
             cursor = page.next_cursor
             if cursor is None:
-                return names
+                break
+        return pages
 
-    names = talk(house, era, script)
-    assert len(names) == len(set(names))
+    pages = talk(house, era, script)
+    names = [name for page in pages for name in page]
+    assert [len(page) for page in pages[:-1]] == [20] * (len(pages) - 1) and 0 < len(pages[-1]) <= 20
+    assert len(pages) > 2 and len(names) == len(set(names))
     assert {"blendwright://scene", "blendwright://tools/mesh.create", "blendwright://schemas/steps_payload.v1"} <= {
         *names
     }
@@ -99,15 +102,18 @@ def test_what_the_policy_redacts_is_not_in_the_commits(house: House, era: Era) -
 @pytest.mark.parametrize(
     "uri",
     ["blendwright://nothing", "blendwright://tools/no.such", "blendwright://artifacts/../journal.db", "file:///etc/passwd",
-     "blendwright://commits/99999", "blendwright://receipts/nobody"],
+     "blendwright://commits/99999", "blendwright://receipts/nobody", "blendwright://schemas/../server/opening",
+     "blendwright://audit/first", "blendwright://tools/"],
 )  # fmt: skip
 def test_what_is_not_there_is_a_protocol_error_that_names_it(house: House, era: Era, uri: str) -> None:
-    async def read(client: Client) -> str:
+    async def read(client: Client) -> tuple[int, str]:
         with pytest.raises(MCPError) as caught:
             await client.read_resource(uri)
-        return caught.value.message
+        return caught.value.code, caught.value.message
 
-    assert uri in talk(house, era, read)
+    code, message = talk(house, era, read)
+    assert uri in message
+    assert code == (-32002 if era == "legacy" else -32602), "each era has a code of its own for it"
 
 
 def test_templates_are_completed(house: House, era: Era) -> None:
@@ -133,7 +139,7 @@ def test_prompts_teach_with_what_was_asked(house: House, era: Era) -> None:
 
     listed, taught = talk(house, era, script)
     assert [prompt.name for prompt in listed] == [lesson.name for lesson in LESSONS]
-    assert "{braces} {plan}" in taught.text
+    assert "This plan failed:\n{failure}\n\nThis came back:\n{braces} {plan}\n" in taught.text
 
 
 def test_the_examples_of_the_prompts_are_valid() -> None:
@@ -160,20 +166,26 @@ def test_names_and_texts_of_a_scene_reach_the_model_as_data_without_control_char
     )
 
     async def script(client: Client) -> Any:
-        await client.call_tool("plan_execute", {"plan": steps})
+        ran: Any = await client.call_tool("plan_execute", {"plan": steps, "full_report": True})
+        receipts = await client.read_resource(f"blendwright://receipts/hostile{era}")
+        made: list[Any] = [
+            await client.read_resource(f"blendwright://commits/{each['commit']}") for each in text_of(receipts)
+        ]
         before = [tool.name for tool in (await client.list_tools()).tools]
-        found = await client.call_tool("scene_snapshot", {"name": f"*{era}"})
+        found: Any = await client.call_tool("scene_snapshot", {"name": f"*{era}"})
         after = [tool.name for tool in (await client.list_tools()).tools]
         still = await client.call_tool(
             "plan_execute", {"plan": plan("d", operation("x", "object.delete", {"name": name}))}
         )
-        return found, before == after, still
+        read = [found.content[0].text, ran.content[0].text, *(each.contents[0].text for each in made)]
+        return read, before == after, still
 
-    found, same, refused = talk(house, era, script)
-    text = found.content[0].text
-    assert ORDER in text
-    assert not {"\u202e", "\u200b", "\u2028"} & set(text)
-    assert "x" * (LONGEST_TEXT + 1) not in text
+    read, same, refused = talk(house, era, script)
+    assert ORDER in read[0] and ORDER in read[-1]
+    assert any("safeevilword" in text for text in read), "the property is there, without what nobody sees"
+    for text in read:
+        assert not {"\u202e", "\u200b", "\u2028"} & set(text)
+        assert "x" * (LONGEST_TEXT + 1) not in text
     assert same
     # What the name asks for is still refused by policy: the level that was declared is below the tool's own.
     assert refused.is_error
@@ -184,3 +196,7 @@ def test_cleaning_keeps_what_people_write() -> None:
     kept = {"Größe": ["naïve", "日本語", "👩‍👧", "a\nb\tc", 1, None, True]}
     assert clean(kept) == kept
     assert clean("bell\x07 \x1b[31mred") == "bell [31mred"
+    unseen = "\u202e\u200b\u2028\u2029\ue000\ud800\x85\x00"
+    assert clean({f"k{unseen}ey": [{"deep": f"te{unseen}xt"}]}) == {"key": [{"deep": "text"}]}
+    long = clean("x" * (LONGEST_TEXT + 5))
+    assert long == "x" * LONGEST_TEXT + "… (5 more characters)"

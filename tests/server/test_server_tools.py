@@ -8,8 +8,10 @@ from typing import Any
 import anyio
 import orjson
 from mcp.client.client import Client
+from mcp_types import ElicitResult
 from PIL import Image
 
+from blendwright.app.past import looking
 from blendwright.server.house import House
 from blendwright.server.offers import OUTPUT_SCHEMA
 from blendwright.server.service import OFFERS
@@ -46,10 +48,14 @@ def test_annotations_say_what_a_tool_does(house: House, era: Era) -> None:
         return {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
 
     told = talk(house, era, script)
-    assert told["scene_find"].read_only_hint is True
-    assert told["plan_preview"].read_only_hint is True
-    assert told["plan_execute"].read_only_hint is False
-    assert told["plan_execute"].destructive_hint is True
+    hints = {name: (given.read_only_hint, given.destructive_hint) for name, given in told.items()}
+    changing = {name: hint for name, hint in hints.items() if hint[0] is not True}
+    assert changing == {
+        "plan_execute": (False, True),
+        "geonodes_execute": (False, True),
+        "history_checkout": (False, False),
+        "job_cancel": (False, False),
+    }
 
 
 def test_a_plan_is_run_and_answered_with_receipts(house: House, era: Era) -> None:
@@ -201,7 +207,7 @@ def test_progress_is_told_operation_by_operation(house: House, era: Era) -> None
 
 
 def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: House, era: Era) -> None:
-    """The picture would take minutes: only stopping it lets the client go on."""
+    """The picture would take minutes: only stopping it lets the client go on. The host can ask, which in the newer era is another way."""
     slow = operation(
         "slow",
         "render.preview",
@@ -219,7 +225,8 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: H
         async with anyio.create_task_group() as tasks:
 
             async def run() -> None:
-                steps = plan(f"slow{era}", cube("first", f"First{era}"), {**slow, "depends_on": ["first"]})
+                late = cube("late", f"Late{era}", "slow")
+                steps = plan(f"slow{era}", cube("first", f"First{era}"), {**slow, "depends_on": ["first"]}, late)
                 await client.call_tool("plan_execute", {"plan": steps}, progress_callback=heard)
 
             tasks.start_soon(run)
@@ -227,16 +234,26 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: H
             tasks.cancel_scope.cancel()
         return (await client.call_tool("scene_find", {"name": f"*{era}"})).structured_content["result"]
 
-    found = talk(house, era, script)
+    async def user(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("nothing here is asked about")
+
+    found = talk(house, era, script, elicitation_callback=user)
     names = {entry["name"] for entry in found["objects"]}
     assert {f"Before{era}", f"First{era}"} <= names
+    assert f"Late{era}" not in names, "what came after the picture was not done"
+    with looking(house.workspace) as journal:
+        records = [record.record for record in journal.audit_records(limit=10_000)]
+    (slow_one,) = [each for each in records if (each["request_id"], each["operation_id"]) == (f"slow{era}", "slow")]
+    assert slow_one["error_code"] == "CANCELLED", "it did not just run into its deadline"
 
 
 def test_the_core_envelope_is_spoken_where_it_is_asked_for(house: House, era: Era) -> None:
-    good = call(house, era, "scene_find", {}, envelope="core").structured_content
-    assert good["ok"] is True
-    assert good["result"]["result"]["total"] >= 0
+    good = call(house, era, "scene_find", {"name": "no such name"}, envelope="core").structured_content
+    assert good.keys() == {"ok", "result"} and good["ok"] is True
+    assert good["result"]["result"]["total"] == 0
     bad = call(house, era, "tool_describe", {"names": ["no.such"]}, envelope="core").structured_content
+    assert bad.keys() == {"ok", "error"} and bad["ok"] is False
+    assert bad["error"].keys() == {"code", "message", "details"}
     assert bad["error"]["code"] == "not_found"
 
 

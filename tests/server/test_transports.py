@@ -50,6 +50,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Generator[subprocess.Popen[
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(30) == 0
+    assert list((place / ".blendwright" / "scratch").glob("session-*")) == [], "the workspace was closed"
 
 
 @pytest.mark.parametrize(("message", "code", "said"), BAD)
@@ -83,6 +84,27 @@ def test_a_host_that_starts_the_server_gets_its_plan_done(tmp_path: Path, era: E
     answer, found = anyio.run(main)
     assert answer["ok"] is True
     assert [entry["name"] for entry in found["result"]["objects"]] == ["Box"]
+
+
+def test_a_server_keeps_to_the_policy_of_its_workspace_and_offers_what_it_was_started_with(tmp_path: Path) -> None:
+    """Where no root is named on the command line, the policy says where files may be written."""
+    (tmp_path / ".blendwright").mkdir()
+    (tmp_path / ".blendwright" / "blendwright.toml").write_text('[policy.roots]\n"." = "deny"\n')
+    call = {"name": "file_export", "arguments": {"path": str(tmp_path / "out.stl")}}
+    command = [*COMMAND, "--tools", "direct"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        ask(process, HELLO)
+        listed = ask(process, {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+        made = {"name": "mesh_create_primitive", "arguments": {"kind": "cube", "name": "Box"}}
+        done = ask(process, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": made})
+        refused = ask(process, {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call})
+        assert process.stdin is not None
+        process.stdin.close()
+    assert "file_export" in [tool["name"] for tool in listed["result"]["tools"]]
+    assert done["result"]["structuredContent"]["ok"] is True
+    assert refused["result"]["isError"] is True
+    assert refused["result"]["structuredContent"]["error_code"] == "policy_refused", refused
+    assert not (tmp_path / "out.stl").exists()
 
 
 def test_a_server_that_is_stopped_in_the_middle_leaves_a_workspace_that_goes_on(tmp_path: Path) -> None:
@@ -146,9 +168,12 @@ def test_http_serves_both_eras(address: str, era: Era) -> None:
     async def main() -> Any:
         async with web_client() as web, Client(streamable_http_client(address, http_client=web), mode=era) as client:
             answer = await client.call_tool("plan_execute", {"plan": plan(f"http{era}", cube("a", f"Http{era}"))})
-            return answer.structured_content
+            contract = await client.call_tool("contract_get", {})
+            return answer.structured_content, contract.structured_content["result"]["contract"]
 
-    assert anyio.run(main)["ok"] is True
+    answer, contract = anyio.run(main)
+    assert answer["ok"] is True
+    assert contract["host"]["transport"] == "http"
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
+from blendwright.values.unseen import in_plain_sight
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -93,7 +94,11 @@ class Terminal:
             return Answer.APPROVED
         with self._aside():
             out = notes()
-            out.print(Text(f"{request.operation_id}: ", style="bold yellow").append(request.what, style="default"))
+            out.print(
+                Text(f"{in_plain_sight(request.operation_id)}: ", style="bold yellow").append(
+                    request.what, style="default"
+                )
+            )
             out.print(Text(f"  asked because of {', '.join(request.why)}", style="dim"))
             if request.shown:
                 out.print(Text(request.shown))
@@ -105,7 +110,8 @@ class Terminal:
         said = line.strip().casefold()
         if said in ("a", "all") and not request.in_person:
             self._all.add(request.safety_level)
-        return Answer.APPROVED if said in ("y", "yes") or request.safety_level in self._all else Answer.DECLINED
+            return Answer.APPROVED
+        return Answer.APPROVED if said in ("y", "yes") else Answer.DECLINED
 
 
 def line_from_terminal(expires: float, cancel: CancelToken | None) -> str | None:

@@ -33,7 +33,12 @@ def serve(
         Literal["plans", "direct"], typer.Option("--tools", help="direct adds every tool of the catalogue.")
     ] = "plans",
     root: Annotated[
-        list[str] | None, typer.Option("--root", metavar="DIR", help="Files may be read and written here; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--root",
+            metavar="DIR",
+            help="Files may be read and written here, instead of where the policy says; repeatable.",
+        ),
     ] = None,
     envelope: Annotated[
         Literal["tool_result", "core"], typer.Option("--envelope", help="The form of results.")
@@ -43,7 +48,7 @@ def serve(
     from blendwright.server.serve import Settings
     from blendwright.server.serve import serve as run
 
-    address = None if http is None else _address(http)
+    address = None if http is None else address_of(http)
     given = token or os.environ.get(TOKEN) or ""
     if address is not None and not given:
         given = secrets.token_urlsafe(24)
@@ -53,7 +58,7 @@ def serve(
     settings = Settings(
         workspace=Path(workspace),
         blender=blender,
-        roots=tuple(root or (".",)),
+        roots=None if root is None else tuple(root),
         direct=tools == "direct",
         envelope=envelope,
         address=address,
@@ -63,8 +68,10 @@ def serve(
     return Exit.DONE
 
 
-def _address(text: str) -> tuple[str, int]:
+def address_of(text: str) -> tuple[str, int]:
+    """Where to listen. A host of IPv6 is in brackets, as in an address on the web."""
     host, colon, port = text.rpartition(":")
+    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
         cure = "For example: --http 127.0.0.1:8000"
         raise Refusal([Finding(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "", cure)])

@@ -100,7 +100,7 @@ class Apart:
             if findings:
                 return _answer(before, findings=findings, told=told)
             result, finding = _result(call, told)
-            finding = finding or watch.finding() or _fetched(worker.scratch / EXCHANGED, saved, self._scratch_mb)
+            finding = finding or watch.finding() or fetched(worker.scratch / EXCHANGED, saved, self._scratch_mb)
             if finding is not None:
                 return _answer(before, findings=(finding,), told=told)
         finally:
@@ -195,7 +195,7 @@ def _result(call: Invocation, told: Mapping[str, Any]) -> tuple[dict[str, Any], 
     return result, None
 
 
-def _fetched(left: Path, target: Path, scratch_mb: int) -> Finding | None:
+def fetched(left: Path, target: Path, scratch_mb: int) -> Finding | None:
     """Copy what the code left: a plain file, never what a link leads to."""
     try:
         descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -39,7 +39,12 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int) -> N
     """Serve until interrupted."""
     app = application(server, token, host=host, port=port)
     config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=5
+        app,
+        host=host.strip("[]"),  # brackets are for addresses on the web, not for sockets
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=5,
     )
     running = uvicorn.Server(config)
     try:

@@ -40,11 +40,9 @@ class Job:
         answer = self.answer
         if answer is None or not answer.done():
             return "running" if answer is not None and answer.running() else "waiting"
-        if answer.exception() is not None:
-            return "failed"
-        if self.cancel.cancelled:
-            return "cancelled"
-        return "finished" if answer.result().outcome.ok else "failed"
+        if answer.exception() is None and answer.result().outcome.ok:
+            return "finished"  # whoever cancels it now, or did so too late, finds it done
+        return "cancelled" if self.cancel.cancelled else "failed"
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from blendwright.tools.geonodes import judging
 from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, Gate
 from node_trees import CUBE, IN, MOVE, OUT, build, link, node, payload, value
 from stage import Stage
@@ -58,6 +59,40 @@ def test_a_plan_fails_just_this_gate_and_its_repair_passes(stage: Stage, gate: s
     shown = report(stage, case["gates"])
     assert shown["success"], shown["messages"]
     assert (shown["failed_gates"], shown["messages"]) == ([], [])
+
+
+def test_a_gate_that_is_asked_for_and_cannot_be_judged_is_no_success(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a Blender that does not tell its warnings."""
+    monkeypatch.setattr(judging, "WARNINGS_MIN", (99, 0, 0))
+    build(stage, node("box", CUBE), link(("box", "Mesh"), OUT))
+    assert report(stage)["success"], "it is advisory"
+    shown = report(stage, [{"gate": "NO_NODE_WARNINGS"}])
+    assert (shown["success"], shown["failed_gates"]) == (False, ["NO_NODE_WARNINGS"])
+    assert shown["messages"] == ["Not judged: this Blender does not tell its warnings."]
+
+
+def test_all_trees_are_judged_at_once_and_one_that_is_not_there_does_not_pass(stage: Stage) -> None:
+    build(stage, node("box", CUBE), link(("box", "Mesh"), OUT), name="Good")
+    build(stage, node("box", CUBE), link(IN, OUT, "unlink"), name="Bad")
+    trees = [{"object_name": name, "modifier_name": "Nodes"} for name in ("Good", "Bad", "Nobody")]
+    shown = stage.do("geonodes.verify", {"trees": trees})
+    assert (shown["success"], shown["failed_gates"]) == (False, ["OUTPUT_CONNECTED", "OUTPUT_CONNECTED"])
+    assert [message.split(",")[0] for message in shown["messages"]] == ["Bad", "Nobody"]
+    assert "there is no tree to judge" in shown["messages"][1]
+    assert [tree["object"] for tree in shown["trees"]] == ["Good", "Bad"]
+    alone = stage.do("geonodes.verify", {"trees": trees[:1], "required": True})
+    assert (alone["success"], alone["failed_gates"], alone["messages"]) == (True, [], [])
+
+
+def test_where_gates_are_required_every_one_that_fails_is_an_error_of_the_call(stage: Stage) -> None:
+    build(stage, node("box", CUBE), link(("box", "Mesh"), OUT), name="Good")
+    build(stage, node("box", CUBE), link(IN, OUT, "unlink"), name="Bad")
+    trees = [{"object_name": name, "modifier_name": "Nodes"} for name in ("Good", "Bad", "Nobody")]
+    answer = stage.call("geonodes.verify", {"trees": trees, "required": True})
+    assert answer["ok"] is False and answer["fault"] == "VERIFICATION_FAILED"
+    assert [finding["rule"] for finding in answer["findings"]] == ["OUTPUT_CONNECTED", "OUTPUT_CONNECTED"]
 
 
 def test_the_usual_gates_are_always_judged_and_the_advisory_ones_told(stage: Stage) -> None:

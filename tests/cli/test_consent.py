@@ -1,0 +1,71 @@
+"""The question on a terminal: what counts as a yes, and for how much."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from blendwright.cli import consent
+from blendwright.cli.consent import Terminal
+from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.worker_port import CancelToken
+
+
+def question(id: str = "op", level: str = "destructive", **more: Any) -> ApprovalRequest:
+    why = ("policy.levels.destructive = ask",)
+    return ApprovalRequest("abcdefgh", "hash", "r", id, "tool", level, f"tool {id}", why, time.time() + 60, **more)
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str | None]]:
+    """What a person types, line by line; None is nothing at all."""
+    typed: list[str | None] = []
+
+    def line(expires: float, cancel: CancelToken | None) -> str | None:
+        return typed.pop(0)
+
+    monkeypatch.setattr(consent, "line_from_terminal", line)
+    yield typed
+    assert typed == [], "every line was asked for"
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("y\n", Answer.APPROVED),
+        (" YES \n", Answer.APPROVED),
+        ("n\n", Answer.DECLINED),
+        ("\n", Answer.DECLINED),
+        ("yess\n", Answer.DECLINED),
+        ("", Answer.DECLINED),
+        (None, Answer.NONE),
+    ],
+)
+def test_only_a_yes_is_one(lines: list[str | None], line: str | None, answer: Answer) -> None:
+    lines.append(line)
+    assert Terminal().ask(question()) is answer
+
+
+def test_all_is_all_of_the_same_level(lines: list[str | None]) -> None:
+    lines += ["a\n", "n\n"]
+    terminal = Terminal()
+    assert terminal.ask(question("one")) is Answer.APPROVED
+    assert terminal.ask(question("two")) is Answer.APPROVED, "without a further question"
+    assert terminal.ask(question("three", level="safe_write")) is Answer.DECLINED
+
+
+@pytest.mark.parametrize("line", ["n\n", "\n", "a\n", "all\n"])
+def test_what_only_a_person_can_allow_is_asked_by_itself_whatever_was_said_before(
+    lines: list[str | None], line: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines += ["a\n", line, "y\n"]
+    terminal = Terminal()
+    assert terminal.ask(question("one")) is Answer.APPROVED
+    code = question("two", shown="import os\nprint('hello')", in_person=True)
+    assert terminal.ask(code) is Answer.DECLINED
+    assert terminal.ask(code) is Answer.APPROVED
+    said = capfd.readouterr().err
+    assert said.count("print('hello')") == 2 and said.count("Allow it? [y/N]") == 2

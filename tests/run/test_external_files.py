@@ -1,0 +1,69 @@
+"""Which external files a worker may read, and what is said of each: on files, without Blender."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from blendwright.run.externals import External, Externals, findings
+
+USED = ("images/a",)
+
+
+def present(path: Path, *used_by: str) -> External:
+    content = path.read_bytes()
+    return External(str(path), "present", len(content), hashlib.sha256(content).hexdigest(), used_by or USED)
+
+
+def readable(roots: list[Path], *externals: External) -> tuple[Path, ...]:
+    receipt = {"externals": [external.to_json() for external in externals]}
+
+    def origins(*, all_lines: bool) -> list[Any]:
+        return [SimpleNamespace(receipt=receipt)] if all_lines else []
+
+    journal: Any = SimpleNamespace(origins=origins)
+    return Externals(roots).readable(journal)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "a.png").write_bytes(b"a")
+    (inside / "b.blend").write_bytes(b"b")
+    (tmp_path / "outside.png").write_bytes(b"c")
+    return inside
+
+
+def test_only_plain_files_inside_the_roots_are_readable(place: Path) -> None:
+    outside = place.parent / "outside.png"
+    link = place / "link.png"
+    link.symlink_to(outside)
+    recorded = [present(place / "a.png"), present(outside), present(link)]
+    assert readable([place], *recorded) == (place / "a.png",)
+    assert readable([place.parent / "other"], *recorded) == ()
+
+
+def test_a_linked_file_is_never_readable_and_one_that_is_gone_neither(place: Path) -> None:
+    linked = present(place / "b.blend", "libraries/b.blend", "objects/x")
+    gone = present(place / "a.png")
+    (place / "a.png").unlink()
+    assert readable([place], linked, gone) == ()
+    (finding,) = findings([linked])
+    assert "linked files are not opened" in finding.message
+
+
+def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:
+    files, recorded = Externals([place]), present(place / "a.png")
+    assert files.now(recorded) == recorded
+    (place / "a.png").write_bytes(b"other")
+    assert files.now(recorded).state == "changed"
+    (place / "a.png").unlink()
+    assert files.now(recorded).state == "missing"
+    (place / "a.png").mkdir()
+    assert files.now(recorded).state == "not_a_file"
+    assert Externals([]).now(recorded).state == "outside_roots"

@@ -1,0 +1,141 @@
+"""What foreign code may take while it runs, and what of it is fetched afterwards: on processes that are no Blender."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blendwright.run import watching
+from blendwright.run.apart import fetched
+from blendwright.run.watching import Watch
+from blendwright.values.faults import Fault
+
+MEGABYTE = 1 << 20
+WAITING = "print('ready', flush=True); input()"
+HOARDING = "import os; f = open('gone', 'w+b'); os.unlink('gone'); f.write(bytes(3 << 20)); f.flush(); "
+
+
+@dataclass
+class Process:
+    """Stands for a worker: a process with a scratch directory."""
+
+    process: subprocess.Popen[bytes]
+    scratch: Path
+    killed: bool = False
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def kill(self) -> None:
+        self.killed = True
+        self.process.kill()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[[str], Process]]:
+    started: list[Process] = []
+
+    def begin(code: str) -> Process:
+        place = tmp_path / "scratch"
+        place.mkdir(exist_ok=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        started.append(Process(process, place))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.process.kill()
+        one.process.communicate()
+
+
+def watched(worker: Process) -> str | None:
+    """Why it was killed; None where it was still there after having been looked at."""
+    port: Any = worker
+    with Watch(port, scratch_mb=2) as watch:
+        try:
+            worker.process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            assert not worker.killed
+    found = watch.finding()
+    assert (found is not None) == worker.killed
+    if found is None:
+        return None
+    assert found.fault is Fault.LIMIT_EXCEEDED and found.cure
+    return found.message
+
+
+def test_code_that_takes_little_is_left_alone(start: Callable[[str], Process]) -> None:
+    worker = start(WAITING)
+    (worker.scratch / "some").write_bytes(bytes(MEGABYTE))
+    with (worker.scratch / "sparse").open("wb") as file:
+        file.truncate(100 * MEGABYTE)
+    (worker.scratch / "link").symlink_to("/dev/zero")
+    assert watched(worker) is None
+
+
+def test_code_that_fills_the_disk_is_ended(start: Callable[[str], Process]) -> None:
+    worker = start(WAITING)
+    (worker.scratch / "deep").mkdir()
+    for name in ("a", "b", "deep/c"):
+        (worker.scratch / name).write_bytes(bytes(MEGABYTE))
+    assert "2 MB of disk" in (watched(worker) or "")
+
+
+def test_code_that_hides_what_it_takes_is_ended(start: Callable[[str], Process]) -> None:
+    assert "2 MB of disk" in (watched(start(HOARDING + WAITING)) or "")
+
+
+def test_code_that_makes_files_without_number_is_ended(
+    start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST_FILES", 20)
+    worker = start(WAITING)
+    for number in range(25):
+        (worker.scratch / f"{number}").touch()
+    assert "20 files" in (watched(worker) or "")
+
+
+def test_code_that_takes_the_memory_is_ended(start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "RESIDENT_MB", 40)
+    assert watched(start(WAITING)) is None
+    assert "40 MB of memory" in (watched(start("x = bytearray(80 << 20); " + WAITING)) or "")
+
+
+# ---------------------------------------------------------------------- what is left
+
+
+def refused(left: Path, target: Path) -> str | None:
+    found = fetched(left, target, 1)
+    return None if found is None else found.message
+
+
+def test_a_plain_file_is_fetched(tmp_path: Path) -> None:
+    left, target = tmp_path / "left", tmp_path / "target"
+    left.write_bytes(b"BLENDER")
+    assert refused(left, target) is None
+    assert target.read_bytes() == b"BLENDER"
+
+
+def test_what_is_no_plain_file_or_too_large_is_not_fetched(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"as before")
+    (tmp_path / "secret").write_bytes(b"hush")
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(bytes(MEGABYTE + 1))
+    for name in ("link", "folder", "pipe", "large", "missing"):
+        assert "the code left no scene" in (refused(tmp_path / name, target) or ""), name
+        assert target.read_bytes() == b"as before"

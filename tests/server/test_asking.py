@@ -1,0 +1,138 @@
+"""One question to a host's user, without a server around it: what counts as an answer, and that none is always none."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import ElicitResult
+
+from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.server.answers import Answer as Reply
+from blendwright.server.asking import Asked, Conversation, HostApprover, said, through_session
+from blendwright.server.progress import Progress
+
+
+def question(seconds: float = 60, **more: Any) -> ApprovalRequest:
+    fields: dict[str, Any] = {
+        "id": "abcdefgh",
+        "operation_hash": "hash",
+        "request_id": "r",
+        "operation_id": "op",
+        "tool": "object.delete",
+        "safety_level": "destructive",
+        "what": "object.delete Box",
+        "why": ("a rule",),
+    }
+    return ApprovalRequest(**(fields | more), expires=time.time() + seconds)
+
+
+@pytest.mark.parametrize(
+    ("result", "answer"),
+    [
+        (ElicitResult(action="accept", content={"allow": True}), Answer.APPROVED),
+        (ElicitResult(action="accept", content={"allow": False}), Answer.DECLINED),
+        (ElicitResult(action="accept", content={"allow": "false"}), Answer.DECLINED),
+        (ElicitResult(action="accept", content={"allow": 1}), Answer.DECLINED),
+        (ElicitResult(action="accept", content={}), Answer.DECLINED),
+        (ElicitResult(action="accept"), Answer.DECLINED),
+        (ElicitResult(action="decline", content={"allow": True}), Answer.DECLINED),
+        (ElicitResult(action="cancel", content={"allow": True}), Answer.NONE),
+    ],
+)
+def test_only_a_clear_yes_is_one(result: ElicitResult, answer: Answer) -> None:
+    assert said(result) is answer
+
+
+def test_the_first_answer_counts() -> None:
+    asked = Asked(question())
+    asked.settle(Answer.DECLINED)
+    asked.settle(Answer.APPROVED)
+    assert asked.answer.result(0) is Answer.DECLINED
+
+
+def test_code_is_shown_whole_and_what_it_is_about_without_unseen_signs() -> None:
+    code = "print('x')\n" * 2000
+    message = Asked(question(what="object.delete \u202eBox", shown=code)).message
+    assert message.endswith(f"\n\n{code}")
+    assert "object.delete Box" in message and "a rule" in message
+
+
+def test_a_question_that_nobody_answers_ends_with_its_time_and_is_no_yes() -> None:
+    began = time.monotonic()
+    assert HostApprover(lambda asked: None).ask(question(0.05)) is Answer.NONE
+    assert time.monotonic() - began < 5
+    assert HostApprover(lambda asked: None).ask(question(-1)) is Answer.NONE
+
+
+def test_a_run_that_is_cancelled_does_not_wait_for_the_answer() -> None:
+    cancel = CancelToken()
+    put = threading.Event()
+    threading.Thread(target=lambda: (put.wait(10), cancel.cancel())).start()
+    began = time.monotonic()
+    assert HostApprover(lambda asked: put.set()).ask(question(30), cancel=cancel) is Answer.NONE
+    assert time.monotonic() - began < 20
+
+
+class Session:
+    """The host's side of the older era."""
+
+    def __init__(self, answer: ElicitResult | MCPError) -> None:
+        self._answer = answer
+
+    async def elicit_form(self, message: str, schema: Any, related: Any) -> ElicitResult:
+        if isinstance(self._answer, MCPError):
+            raise self._answer
+        return self._answer
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"),
+    [
+        (ElicitResult(action="accept", content={"allow": True}), Answer.APPROVED),
+        (MCPError(-32601, "no such method"), Answer.NONE),
+    ],
+)
+def test_a_host_that_cannot_ask_after_all_gave_no_answer(host: ElicitResult | MCPError, answer: Answer) -> None:
+    async def main() -> Answer:
+        session: Any = Session(host)
+        approver = through_session(session, 1)
+        return await asyncio.to_thread(approver.ask, question(10))
+
+    assert asyncio.run(main()) is answer
+
+
+async def unanswered() -> Reply:
+    """The run behind a call; it waits for the person."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "responses",
+    [
+        None,
+        {},
+        {"other": ElicitResult(action="accept", content={"allow": True})},
+        {"approval": {"action": "accept", "content": {"allow": True}}},
+        {"approval": True},
+    ],
+)
+def test_a_call_that_comes_back_without_an_answer_to_its_question_brought_none(responses: Any) -> None:
+    async def main() -> Answer:
+        session: Any = None
+        conversation = Conversation("client", "plan_execute", {}, Progress(session))
+        conversation.task = asyncio.create_task(unanswered())
+        asking = asyncio.create_task(asyncio.to_thread(conversation.approver.ask, question(10)))
+        assert isinstance(await conversation.next(), Asked)
+        conversation.answer(responses)
+        answer = await asking
+        conversation.task.cancel()
+        return answer
+
+    assert asyncio.run(main()) is Answer.NONE

@@ -1,0 +1,131 @@
+"""Runs in the background: their handle, their state, their end."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+import anyio
+from mcp.client.client import Client
+from mcp_types import ElicitResult
+
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.server.answers import Answer, refused, succeeded
+from blendwright.server.house import House
+from blendwright.server.jobs import MOST_FINISHED, Job, Jobs
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from hosts import Era, cube, operation, plan, talk
+
+GOOD = succeeded("plan_execute", {})
+BAD = refused("plan_execute", (Finding(Fault.EXECUTION_FAILED, "no"),))
+SLOW = operation(
+    "slow",
+    "render.preview",
+    {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048},
+    "first",
+    level="read_only",
+)
+
+
+def job(answer: Answer | Exception | None = None, *, cancelled: bool = False, running: bool = False) -> Job:
+    made = Jobs().begin("r", 1, CancelToken())
+    made.answer = Future()
+    if running or answer is not None:
+        made.answer.set_running_or_notify_cancel()
+    if isinstance(answer, Exception):
+        made.answer.set_exception(answer)
+    elif answer is not None:
+        made.answer.set_result(answer)
+    if cancelled:
+        made.cancel.cancel()
+    return made
+
+
+def test_the_state_of_a_job_is_what_became_of_it() -> None:
+    assert job().state == "waiting"
+    assert job(running=True).state == "running"
+    assert job(GOOD).state == "finished"
+    assert job(BAD).state == "failed"
+    assert job(ValueError("defect")).state == "failed"
+    assert job(BAD, cancelled=True).state == "cancelled"
+    assert job(ValueError("defect"), cancelled=True).state == "cancelled"
+    assert job(GOOD, cancelled=True).state == "finished", "too late to cancel"
+
+
+def test_finished_jobs_are_forgotten_in_the_end_and_others_never() -> None:
+    jobs = Jobs()
+    waiting = jobs.begin("waits", 1, CancelToken())
+    ended: list[Job] = []
+    for number in range(MOST_FINISHED + 5):
+        ended.append(jobs.begin(f"r{number}", 1, CancelToken()))
+        ended[-1].answer = Future()
+        ended[-1].answer.set_result(GOOD)
+    last = jobs.begin("last", 1, CancelToken())
+    assert jobs.find(waiting.id) is waiting and jobs.find(last.id) is last
+    assert jobs.find(ended[0].id) is None and jobs.find(ended[-1].id) is ended[-1]
+    assert len(jobs.all()) == MOST_FINISHED + 2
+
+
+async def ask(client: Client, tool: str, **args: Any) -> Any:
+    answer = await client.call_tool(tool, args)
+    assert not answer.is_error, answer.structured_content
+    return answer.structured_content["result"]
+
+
+def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: House, era: Era) -> None:
+    name = f"Stopped{era}"
+
+    async def script(client: Client) -> Any:
+        document = plan(name, cube("first", name), SLOW)
+        begun = await ask(client, "plan_execute", plan=document, background=True, boundary="plan")
+        id = begun["job_id"]
+        while (await ask(client, "job_status", job_id=id, wait_s=0.1))["state"] == "waiting":
+            pass
+        stopped = await ask(client, "job_cancel", job_id=id)
+        found = await ask(client, "scene_find", name=name)
+        return stopped, found, await ask(client, "job_status"), id
+
+    stopped, found, listed, id = talk(house, era, script)
+    assert (stopped["state"], stopped["ok"]) == ("cancelled", False)
+    assert stopped["outcome"]["result"]["error_code"] == "CANCELLED"
+    assert found["total"] == 0
+    assert [each["state"] for each in listed["jobs"] if each["job_id"] == id] == ["cancelled"]
+
+
+def test_a_job_that_fails_tells_why_and_one_that_ended_is_not_cancelled_any_more(house: House, era: Era) -> None:
+    name = f"Ended{era}"
+
+    async def script(client: Client) -> Any:
+        wrong = operation("a", "object.transform", {"name": "Nobody", "location": [0, 0, 0]})
+        failing = await ask(client, "plan_execute", plan=plan(f"bad{name}", wrong), background=True)
+        failed = await ask(client, "job_status", job_id=failing["job_id"], wait_s=30)
+        working = await ask(client, "plan_execute", plan=plan(name, cube("a", name)), background=True)
+        await ask(client, "job_status", job_id=working["job_id"], wait_s=30)
+        ended = await ask(client, "job_cancel", job_id=working["job_id"])
+        return failed, ended, await client.call_tool("job_cancel", {"job_id": "nobody"})
+
+    failed, ended, unknown = talk(house, era, script)
+    assert (failed["state"], failed["ok"]) == ("failed", False)
+    assert failed["outcome"]["result"]["error_code"] == "TARGET_NOT_FOUND" and "Nobody" in failed["message"]
+    assert (ended["state"], ended["ok"]) == ("finished", True)
+    assert unknown.is_error and unknown.structured_content["error_code"] == "not_found"
+
+
+def test_nobody_is_asked_about_a_run_in_the_background(house: House, era: Era) -> None:
+    name, heard = f"Unasked{era}", list[str]()
+
+    async def user(context: Any, params: Any) -> ElicitResult:
+        heard.append(params.message)
+        return ElicitResult(action="accept", content={"allow": True})
+
+    async def script(client: Client) -> Any:
+        delete = operation("b", "object.delete", {"name": name}, "a", level="destructive")
+        document = plan(name, cube("a", name), delete)
+        begun = await ask(client, "plan_execute", plan=document, background=True)
+        with anyio.fail_after(30):
+            return await ask(client, "job_status", job_id=begun["job_id"], wait_s=30)
+
+    ended = talk(house, era, script, elicitation_callback=user)
+    assert (ended["state"], heard) == ("failed", [])
+    assert "blendwright approve" in ended["outcome"]["result"]["retry_hint"]

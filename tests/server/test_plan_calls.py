@@ -1,0 +1,119 @@
+"""The options of calls that run or try plans, each by what it changes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from mcp.client.client import Client
+
+from blendwright.server.house import House
+from blendwright.server.progress import MOST_TOLD, Progress
+from hosts import Era, cube, operation, plan, talk
+from plans import geonodes_plan, tree_step
+
+# What is tested here is the same in both.
+ERA: Era = "2026-07-28"
+LOST = operation("z", "object.transform", {"name": "Nobody", "location": [0, 0, 0]}, "a")
+
+
+def call(house: House, tool: str, args: dict[str, Any], **more: Any) -> Any:
+    async def script(client: Client) -> Any:
+        return await client.call_tool(tool, args)
+
+    return talk(house, ERA, script, **more)
+
+
+def total(house: House, name: str) -> int:
+    return call(house, "scene_find", {"name": name}).structured_content["result"]["total"]
+
+
+def test_the_boundary_says_what_a_failure_takes_back(house: House) -> None:
+    kept, gone = "Kept", "Gone"
+    by_operation = call(house, "plan_execute", {"plan": plan(kept, cube("a", kept), LOST)})
+    whole = call(house, "plan_execute", {"plan": plan(gone, cube("a", gone), LOST), "boundary": "plan"})
+    assert by_operation.is_error and whole.is_error
+    assert (total(house, kept), total(house, gone)) == (1, 0)
+    assert whole.structured_content["result"]["report"]["status"] == "rolled_back"
+    assert whole.structured_content["error_code"] == "not_found"
+
+
+def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(house: House) -> None:
+    cut = {
+        "op": "unlink",
+        "from": {"node_id": "group_input", "socket": "Geometry"},
+        "to": {"node_id": "group_output", "socket": "Geometry"},
+    }
+    name = "Cut"
+    step = tree_step("step_1", cut, object_name=name, node_group_name=f"GN{name}", allow_create_object=True)
+    answer = call(house, "geonodes_execute", {"plan": geonodes_plan(step), "boundary": "plan"})
+    assert answer.is_error
+    assert answer.structured_content["result"]["result"]["status"] == "rolled_back"
+    assert total(house, name) == 0
+
+
+def test_a_deadline_ends_a_run(house: House) -> None:
+    slow = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}
+    name = "Late"
+    listed = [cube("a", name), operation("slow", "render.preview", slow, "a", level="read_only")]
+    answer = call(house, "plan_execute", {"plan": plan(name, *listed), "timeout_s": 2})
+    assert answer.is_error
+    assert answer.structured_content["error_code"] == "timeout"
+    assert total(house, name) == 1
+
+
+def test_a_picture_and_the_whole_report_come_when_they_are_asked_for(house: House) -> None:
+    name = "Asked"
+    bare = call(house, "plan_execute", {"plan": plan(name, cube("a", name))})
+    assert [part.type for part in bare.content] == ["text"]
+    assert bare.structured_content["result"]["report"]["operations"] == []
+    more = {"plan": plan(f"more{name}", cube("b", f"More{name}")), "image": True, "full_report": True}
+    full = call(house, "plan_execute", more)
+    assert [part.type for part in full.content] == ["text", "image"]
+    (told,) = full.structured_content["result"]["report"]["operations"]
+    assert (told["operation_id"], told["status"]) == ("b", "succeeded") and told["scene_hash_after"]
+    assert full.structured_content["result"]["report"]["counts"] == {"succeeded": 1}
+
+
+def test_a_preview_of_what_would_fail_is_an_error_with_its_findings(house: House) -> None:
+    name = "Tried"
+    shown = call(house, "plan_preview", {"plan": plan(name, cube("a", name), LOST)})
+    assert shown.is_error
+    assert shown.structured_content["error_code"] == "not_found"
+    assert "Nobody" in shown.structured_content["details"]["findings"][0]["message"]
+    assert shown.structured_content["result"]["report"]["status"] != "succeeded"
+    assert total(house, name) == 0
+
+
+def test_a_failed_plan_in_the_core_envelope_keeps_its_failure_payload(house: House) -> None:
+    name = "Core"
+    document = {"plan": plan(name, cube("a", name), LOST)}
+    said = call(house, "plan_execute", document, envelope="core").structured_content
+    assert (said["ok"], said["error"]["code"]) == (False, "not_found")
+    payload = said["error"]["details"]["result"]["result"]
+    assert payload["error_code"] == "TARGET_NOT_FOUND" and payload["minimal_repair_plan"]
+
+
+class Told:
+    """A session that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.heard: list[float] = []
+
+    async def report_progress(self, done: float, total: float | None, message: str) -> None:
+        self.heard.append(done)
+
+
+def test_of_a_long_run_only_a_part_is_told_in_order_and_always_the_end() -> None:
+    async def main(count: int) -> list[float]:
+        session: Any = Told()
+        progress = Progress(session)
+        for done in range(1, count + 1):
+            progress(done, count, "")
+        await progress.told()
+        return session.heard
+
+    assert asyncio.run(main(5)) == [1, 2, 3, 4, 5]
+    told = asyncio.run(main(10 * MOST_TOLD + 7))
+    assert MOST_TOLD <= len(told) <= MOST_TOLD + 2
+    assert told == sorted(told) and told[-1] == 10 * MOST_TOLD + 7

@@ -1,0 +1,133 @@
+"""What the server does with calls before and around any work: arguments, names, hosts, its own defects. Without Blender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.contracts.effects import Idempotence, SafetyLevel
+from blendwright.server.desk import Desk
+from blendwright.server.hosts import client_of
+from blendwright.server.house import House
+from blendwright.server.jobs import Jobs
+from blendwright.server.offers import Offer
+from blendwright.server.service import OFFERS
+from blendwright.tools import catalog
+from blendwright.values.findings import Finding
+from hosts import Era, talk
+
+BY_NAME = {offer.name: offer for offer in OFFERS}
+
+
+def never() -> OpenScene:
+    raise AssertionError("nothing here opens a workspace")
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> House:
+    """A house whose workspace nobody opens."""
+    return House(tmp_path, Desk(never), catalog.tools(), {}, Jobs())
+
+
+def findings(offer: Offer, args: dict[str, Any]) -> list[tuple[str, str]]:
+    read = offer.read(args)
+    assert isinstance(read, tuple), read
+    assert all(isinstance(finding, Finding) and finding.cure for finding in read)
+    return [(finding.fault.value, finding.pointer) for finding in read]
+
+
+@pytest.mark.parametrize("key", ["wait_for", "wait_for_previous_", "Wait_for_previous", "waitForPrevious", "_meta", ""])
+def test_of_unknown_arguments_exactly_one_is_dropped(key: str) -> None:
+    offer = BY_NAME["scene_find"]
+    assert not isinstance(offer.read({"wait_for_previous": True}), tuple)
+    assert findings(offer, {key: True}) == [("ARGS_INVALID", f"/{key}")]
+
+
+def test_inside_an_argument_nothing_is_dropped() -> None:
+    read: Any = BY_NAME["plan_validate"].read({"plan": {"wait_for_previous": True}, "wait_for_previous": 1})
+    assert read.plan == {"wait_for_previous": True}
+
+
+def test_every_wrong_argument_is_found_also_where_a_schema_cannot_tell() -> None:
+    assert findings(BY_NAME["scene_find"], {"collection": "é" * 200}) == [("ARGS_INVALID", "/collection")]
+    assert findings(BY_NAME["plan_validate"], {"plan": {"x": float("nan")}}) == [("ARGS_INVALID", "/plan/x")]
+    assert findings(BY_NAME["plan_validate"], {"plan": {"x": "\ud800"}}) == [("ARGS_INVALID", "/plan/x")]
+    two = findings(BY_NAME["history_log"], {"limit": 0, "befor": "1"})
+    assert sorted(two) == [("ARGS_INVALID", "/befor"), ("ARGS_INVALID", "/limit")]
+
+
+def test_a_tool_of_plans_that_is_called_by_itself_is_told_where_it_belongs(closed: House, era: Era) -> None:
+    async def script(client: Client) -> Any:
+        return await client.session.call_tool("object.delete", {"name": "Box"})
+
+    answer = talk(closed, era, script)
+    assert answer.is_error
+    (finding,) = answer.structured_content["details"]["findings"]
+    assert finding["cure"] == "Use it in a plan, with plan_execute."
+
+
+class Broken(Mapping[str, Any]):
+    """A catalogue with a defect."""
+
+    def __getitem__(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError("insides that are nobody's business")
+
+    def __len__(self) -> int:
+        return 0
+
+
+def test_a_defect_is_an_error_result_without_its_insides_and_the_server_lives_on(tmp_path: Path, era: Era) -> None:
+    house = House(tmp_path, Desk(never), Broken(), {}, Jobs())
+
+    async def script(client: Client) -> Any:
+        broken = await client.call_tool("tool_search", {})
+        return broken, await client.call_tool("job_status", {})
+
+    broken, after = talk(house, era, script)
+    assert broken.is_error
+    assert broken.structured_content["error_code"] == "internal_error"
+    assert "RuntimeError" in broken.structured_content["message"]
+    assert "nobody's business" not in broken.content[0].text
+    assert not after.is_error
+
+
+def test_every_direct_tool_has_the_hints_of_its_declaration(closed: House, era: Era) -> None:
+    async def script(client: Client) -> Any:
+        return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    listed = talk(closed, era, script, direct=True)
+    assert {offer.name for offer in OFFERS} <= listed.keys()
+    for tool in catalog.tools().values():
+        name = tool.name.replace(".", "_")
+        if name in BY_NAME:
+            continue
+        hints = listed[name].annotations
+        reads = tool.safety_level is SafetyLevel.READ_ONLY
+        assert hints.read_only_hint is reads, name
+        if not reads:
+            assert hints.destructive_hint is (tool.safety_level is SafetyLevel.DESTRUCTIVE), name
+            assert hints.idempotent_hint is (tool.idempotence is Idempotence.IDEMPOTENT), name
+
+
+def test_clients_are_told_apart_by_their_session_or_else_by_where_they_are() -> None:
+    def client(request: Any) -> str:
+        context: Any = SimpleNamespace(request=request)
+        return client_of(context)
+
+    def web(port: int, **headers: str) -> Any:
+        where = SimpleNamespace(host="127.0.0.1", port=port)
+        return SimpleNamespace(headers={name.replace("_", "-"): value for name, value in headers.items()}, client=where)
+
+    assert client(None) == "stdio"
+    assert client(web(1, mcp_session_id="one")) == client(web(2, mcp_session_id="one"))
+    assert client(web(1, mcp_session_id="one")) != client(web(1, mcp_session_id="two"))
+    assert client(web(1)) != client(web(2))
