@@ -64,7 +64,7 @@ class JournalView:
     def __init__(self, workspace: Path) -> None:
         if not (workspace / FILE).is_file():
             raise EnvironmentUnfit(
-                f"{workspace} is not a workspace", cure="Name another directory, or start one: blendwright run PLAN."
+                f"{workspace} is not a workspace", cure="Name another directory, or start one: blendwright new."
             )
         self._store = Store(workspace, writable=False)
         self._prepare(workspace)

@@ -56,9 +56,8 @@ class SceneReader:
         known = self._state.named(kind.blocks)
         if name in known:
             return ()
-        cure = did_you_mean(
-            name, known, otherwise=f"Create it first, or name one of the {len(known)} {kind.blocks} there are."
-        )
+        there = f", or name one of the {len(known)} {kind.blocks} there are" if known else ""
+        cure = did_you_mean(name, known, otherwise=f"Create it first{there}.")
         return (Finding(Fault.TARGET_NOT_FOUND, f"there is no {kind.label} named '{name}'", at, cure),)
 
     def taken(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
