@@ -33,7 +33,12 @@ def serve(
         Literal["plans", "direct"], typer.Option("--tools", help="direct adds every tool of the catalogue.")
     ] = "plans",
     root: Annotated[
-        list[str] | None, typer.Option("--root", metavar="DIR", help="Files may be read and written here; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--root",
+            metavar="DIR",
+            help="Files may be read and written here, instead of where the policy says; repeatable.",
+        ),
     ] = None,
     envelope: Annotated[
         Literal["tool_result", "core"], typer.Option("--envelope", help="The form of results.")
@@ -53,7 +58,7 @@ def serve(
     settings = Settings(
         workspace=Path(workspace),
         blender=blender,
-        roots=tuple(root or (".",)),
+        roots=tuple(root) if root else None,
         direct=tools == "direct",
         envelope=envelope,
         address=address,

@@ -22,11 +22,11 @@ from blendwright.tools import catalog
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve. `address` is None for stdio."""
+    """How to serve. `address` is None for stdio; `roots` is None where those of the policy hold."""
 
     workspace: Path
     blender: str | None = None
-    roots: tuple[str, ...] = (".",)
+    roots: tuple[str, ...] | None = None
     direct: bool = False
     envelope: Envelope = "tool_result"
     address: tuple[str, int] | None = None
