@@ -9,9 +9,9 @@ from typing import Annotated, Any, NoReturn
 
 import orjson
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from blendwright.cli.screen import Screen
 from blendwright.values.findings import Finding
 
 Workspace = Annotated[str, typer.Option("--workspace", metavar="DIR", help="The workspace to use.")]
@@ -32,14 +32,14 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def console() -> Console:
+def console() -> Screen:
     """Standard output for people."""
-    return Console(highlight=False, soft_wrap=True)
+    return Screen(highlight=False, soft_wrap=True)
 
 
-def notes() -> Console:
+def notes() -> Screen:
     """Standard error for people."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Screen(stderr=True, highlight=False, soft_wrap=True)
 
 
 def print_json(document: Any) -> None:

@@ -23,6 +23,7 @@ from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.values.findings import Finding
+from blendwright.values.visible import visible
 
 # Typed by people: without letters that look like others.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -85,7 +86,7 @@ class Approvals:
             what=_line(call, terms.audit.redact),
             why=found.reasons,
             expires=time.time() + terms.constraints.rules.approval_seconds,
-            shown=call.tool.shown_for(call.model),
+            shown=visible(call.tool.shown_for(call.model)),
             in_person=found.in_person,
         )
         return Question(request, frozenset(found.asked))
@@ -181,7 +182,7 @@ def _declined(request: ApprovalRequest) -> Finding:
 def _line(call: Invocation, redact: Sequence[str]) -> str:
     """The call in one line, without what nobody may see."""
     text = orjson.dumps(redacted(call.args, redact), default=str).decode()
-    line = f"{call.tool.name} {text}"
+    line = visible(f"{call.tool.name} {text}")
     return line if len(line) <= LONGEST_WHAT else line[: LONGEST_WHAT - 1] + "…"
 
 
