@@ -115,7 +115,8 @@ def test_prompts_teach_with_what_was_asked(house: House, era: Era) -> None:
 
     listed, taught = talk(house, era, script)
     assert [prompt.name for prompt in listed] == [lesson.name for lesson in LESSONS]
-    assert "{braces} {plan}" in taught.text
+    assert "This plan failed:\n{failure}\n" in taught.text
+    assert "This came back:\n{braces} {plan}\n" in taught.text
 
 
 def test_the_examples_of_the_prompts_are_valid() -> None:

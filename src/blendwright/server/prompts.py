@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,10 +83,8 @@ class Prompts:
         missing = [name for name, _, required in lesson.arguments if required and not given.get(name)]
         if missing:
             raise MCPError(types.INVALID_PARAMS, f"the prompt '{lesson.name}' needs: {', '.join(missing)}")
-        text = lesson.text
-        for name, _, _ in lesson.arguments:
-            # Not `format`: examples are full of braces, and what is given must not be read as a template again.
-            before, mark, after = text.partition("{" + name + "}")
-            text = before + given.get(name, "") + after if mark else text
+        # Not `format`: examples are full of braces. In one pass: what is given must not be read as a template again.
+        places = "|".join(re.escape(name) for name, _, _ in lesson.arguments)
+        text = re.sub(rf"\{{({places})\}}", lambda place: given.get(place[1], ""), lesson.text)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=lesson.description, messages=[message])
