@@ -90,20 +90,20 @@ def test_a_plan_can_be_checked_without_running_it(house: House, era: Era) -> Non
     assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
 
 
-def test_what_is_known_to_fail_is_told_when_a_plan_is_checked(house: House, era: Era) -> None:
-    document = {"steps": [step("step_1"), step("step_2", tool="scene.snapshoot")]}
-    checked = call(house, era, "plan_validate", {"plan": document}).structured_content
-    assert checked["ok"] is True
-    (warning,) = checked["result"]["warnings"]
-    assert warning["pointer"] == "/steps/1/tool" and "scene.snapshot" in warning["cure"]
-
-
 def test_a_preview_changes_nothing(house: House, era: Era) -> None:
     name = f"Preview{era}"
     shown = call(house, era, "plan_preview", {"plan": plan(name, cube("a", name)), "image": True})
     assert {"kind": "objects", "name": name} in shown.structured_content["result"]["result"]["created"]
     assert [part.type for part in shown.content] == ["text", "image"]
     assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
+
+
+def test_what_is_known_to_fail_is_told_when_a_plan_is_checked(house: House, era: Era) -> None:
+    document = {"steps": [step("step_1"), step("step_2", tool="scene.snapshoot")]}
+    checked = call(house, era, "plan_validate", {"plan": document}).structured_content
+    assert checked["ok"] is True
+    (warning,) = checked["result"]["warnings"]
+    assert warning["pointer"] == "/steps/1/tool" and "scene.snapshot" in warning["cure"]
 
 
 def test_a_plan_that_comes_as_text_is_read(house: House, era: Era) -> None:
