@@ -11,6 +11,7 @@ import anyio
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
 from hosts import cube, operation, plan, served, talk
@@ -70,7 +71,8 @@ def test_a_model_cannot_go_to_another_commit_where_the_policy_denies_it(tmp_path
 
 def test_the_user_of_the_host_is_asked_about_looking_and_going_back(tmp_path: Path) -> None:
     heard: list[str] = []
-    rules = '[policy.tools]\n"render.*" = "ask"\n"scene.find" = "ask"\n"history.checkout" = "ask"\n'
+    asked = ("render.*", "scene.find", "scene.snapshot", "history.checkout")
+    rules = "\n".join(["[policy.tools]", *(f'"{name}" = "ask"' for name in asked)])
 
     async def user(context: Any, params: Any) -> ElicitResult:
         heard.append(params.message.splitlines()[0])
@@ -84,11 +86,18 @@ def test_the_user_of_the_host_is_asked_about_looking_and_going_back(tmp_path: Pa
             ("history_checkout", {"commit": "1"}),
             ("history_checkout", {"commit": "1"}),
         ]
-        return [made, *[await client.call_tool(name, args) for name, args in calls]]
+        answers = [await client.call_tool(name, args) for name, args in calls]
+        assert (await client.read_resource("blendwright://scene")).contents
+        return [made, *answers]
+
+    async def newer(client: Client) -> Any:
+        with pytest.raises(MCPError, match="blendwright approve"):
+            await client.read_resource("blendwright://scene")
+        return await client.call_tool("scene_find", {})
 
     with served(policy(tmp_path, rules)) as house:
         made, image, found, declined, moved = talk(house, "legacy", script, elicitation_callback=user)
-        modern = talk(house, "2026-07-28", lambda client: client.call_tool("scene_find", {}), elicitation_callback=user)
+        modern = talk(house, "2026-07-28", newer, elicitation_callback=user)
         alone = talk(house, "legacy", lambda client: client.call_tool("history_checkout", {"commit": "2"}))
     assert made.structured_content["ok"]
     assert [content.type for content in image.content] == ["text", "image"], image.structured_content
@@ -96,6 +105,6 @@ def test_the_user_of_the_host_is_asked_about_looking_and_going_back(tmp_path: Pa
     assert declined.is_error and "declined" in declined.structured_content["message"]
     assert moved.structured_content["result"]["head"] == 1
     assert [line.split()[2] for line in heard] == [
-        "render.preview", "scene.find", "history.checkout", "history.checkout", "scene.find"
+        "render.preview", "scene.find", "history.checkout", "history.checkout", "scene.snapshot", "scene.find"
     ]  # fmt: skip
     assert "blendwright approve" in alone.structured_content["details"]["findings"][0]["cure"]
