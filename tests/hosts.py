@@ -23,9 +23,9 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 
 
 @contextlib.contextmanager
-def served(workspace: Path) -> Generator[House]:
-    """A workspace with its desk, for as many clients as a test wants."""
-    desk = Desk(lambda: blendwright.open(workspace, roots=[workspace.parent], spare=False))
+def served(workspace: Path, *, warm: bool = True) -> Generator[House]:
+    """A workspace with its desk, for as many clients as a test wants. Unless it is warm, it is opened by the first who needs it."""
+    desk = Desk(lambda: blendwright.open(workspace, roots=[workspace.parent], spare=False), warm=warm)
     desk.start()
     try:
         tools = catalog.tools()

@@ -12,8 +12,9 @@ import pytest
 import blendwright
 from blendwright.cli.externals import externals, of_head
 from blendwright.cli.output import Exit
+from blendwright.contracts.policy import Verdict
 from blendwright.journal import JournalView
-from blendwright.run.externals import External, recorded_in
+from blendwright.run.externals import External, Externals, recorded_in
 from stage import Stage
 
 PLANE = {"kind": "plane", "name": "Wall", "size": 4}
@@ -142,3 +143,15 @@ def test_an_adopted_file_has_its_files_recorded_and_the_command_tells_what_is_wr
         assert "red.png has another content" in told(Exit.FAILED)
         opened.history.undo()
         assert "no other files" in told(Exit.DONE)
+
+
+def test_of_several_roots_the_nearest_says_whether_a_file_is_read(tmp_path: Path) -> None:
+    roots = {".": Verdict.ALLOW, "originals": Verdict.DENY, "originals/free": Verdict.ALLOW, "asked": Verdict.ASK}
+    files = Externals({str(tmp_path / root): verdict for root, verdict in roots.items()})
+    states: dict[str, str] = {}
+    for name in ("a.png", "originals/b.png", "originals/free/c.png", "asked/d.png"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"png")
+        states[name] = files.now(External(str(path), "present", None, None, ())).state
+    assert list(states.values()) == ["present", "outside_roots", "present", "outside_roots"]

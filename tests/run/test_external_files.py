@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from blendwright.contracts.policy import Verdict
 from blendwright.run.externals import External, Externals, findings
 
 USED = ("images/a",)
@@ -26,7 +27,7 @@ def readable(roots: list[Path], *externals: External) -> tuple[Path, ...]:
         return [SimpleNamespace(receipt=receipt)] if all_lines else []
 
     journal: Any = SimpleNamespace(origins=origins)
-    return Externals(roots).readable(journal)
+    return Externals({str(root): Verdict.ALLOW for root in roots}).readable(journal)
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_a_linked_file_is_never_readable_and_one_that_is_gone_neither(place: Pat
 
 
 def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:
-    files, recorded = Externals([place]), present(place / "a.png")
+    files, recorded = Externals({str(place): Verdict.ALLOW}), present(place / "a.png")
     assert files.now(recorded) == recorded
     (place / "a.png").write_bytes(b"other")
     assert files.now(recorded).state == "changed"
@@ -66,4 +67,4 @@ def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:
     assert files.now(recorded).state == "missing"
     (place / "a.png").mkdir()
     assert files.now(recorded).state == "not_a_file"
-    assert Externals([]).now(recorded).state == "outside_roots"
+    assert Externals({}).now(recorded).state == "outside_roots"

@@ -22,6 +22,7 @@ from blendwright.run import apart
 from blendwright.run.approvals import Consent
 from blendwright.run.executor import Executor
 from blendwright.run.replaying import replay
+from blendwright.server.asking import Asked
 from blendwright.values.faults import Fault
 from engine import Engine
 from plans import box, of_operations
@@ -166,6 +167,17 @@ def test_code_that_the_scene_had_before_may_stay_but_not_change(tmp_path: Path) 
         engine.do("python.run", {"code": trusted, "mode": "trusted"}, consent=Consent(Person(Answer.APPROVED)))
         engine.do("python.run", {"code": "import bpy\nbpy.data.objects['D'].location.y = 2"})
         failed(engine, {"code": "import bpy\nbpy.data.texts['own.py'].write('evil()')"}, Fault.POLICY_BLOCKED)
+
+
+def test_trusted_code_cannot_hide_from_the_person_who_is_asked(engine: Engine) -> None:
+    code = "import os; os.remove('x') # \x1b[1A\x1b[2K\u202e\nprint('hello')"
+    person = Person(Answer.DECLINED)
+    with engine.under(TRUSTING):
+        failed(engine, {"code": code, "mode": "trusted"}, Fault.POLICY_BLOCKED, consent=Consent(person))
+    (asked,) = person.asked
+    assert asked.shown == "import os; os.remove('x') # \\x1b[1A\\x1b[2K\\u202e\nprint('hello')"
+    assert "\u202e" not in asked.what and "\\u202e" in asked.what
+    assert Asked(asked).message.endswith(asked.shown)
 
 
 @pytest.mark.proves("GN-PY-07")

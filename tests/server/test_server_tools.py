@@ -16,7 +16,7 @@ from blendwright.server.house import House
 from blendwright.server.offers import OUTPUT_SCHEMA
 from blendwright.server.service import OFFERS
 from hosts import Era, cube, operation, plan, talk
-from plans import geonodes_plan, tree_step
+from plans import geonodes_plan, step, tree_step
 
 LARGEST_LIST = 12 * 1024
 
@@ -113,6 +113,14 @@ def test_a_preview_changes_nothing(house: House, era: Era) -> None:
     assert {"kind": "objects", "name": name} in shown.structured_content["result"]["result"]["created"]
     assert [part.type for part in shown.content] == ["text", "image"]
     assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
+
+
+def test_what_is_known_to_fail_is_told_when_a_plan_is_checked(house: House, era: Era) -> None:
+    document = {"steps": [step("step_1"), step("step_2", tool="scene.snapshoot")]}
+    checked = call(house, era, "plan_validate", {"plan": document}).structured_content
+    assert checked["ok"] is True
+    (warning,) = checked["result"]["warnings"]
+    assert warning["pointer"] == "/steps/1/tool" and "scene.snapshot" in warning["cure"]
 
 
 def test_a_plan_that_comes_as_text_is_read(house: House, era: Era) -> None:

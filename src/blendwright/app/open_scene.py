@@ -15,9 +15,10 @@ from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.contracts.contract import Proposal, SessionContract, Terms
-from blendwright.contracts.effects import Determinism
+from blendwright.contracts.effects import Determinism, SafetyLevel
 from blendwright.contracts.envelopes import ToolResult, tool_result
 from blendwright.contracts.events import Defect, RunEnded, WorkspaceClosed
+from blendwright.contracts.gate import denied
 from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.tool import AnyTool
@@ -30,7 +31,7 @@ from blendwright.run.board import Progress
 from blendwright.run.clock import Clock
 from blendwright.run.executor import SNAPSHOT_TOOL, Executor
 from blendwright.run.files import FileAccess
-from blendwright.run.history import History
+from blendwright.run.history import History, Moved, find, require_head
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.preview import Preview
@@ -38,7 +39,7 @@ from blendwright.run.runner import Runner
 from blendwright.run.solo import Solo
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values import crash_points
-from blendwright.values.errors import BlendwrightError, RebuildFailed, WorkerError
+from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 # Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
 WORTH_SAVING_MS = 300.0
+CHECKOUT = "history.checkout"
 
 
 class OpenScene:
@@ -80,7 +82,7 @@ class OpenScene:
         self._watch = watch
         self._closed = False
         self._agreement = Agreement(offer, scene, journal)
-        approvals = Approvals(journal, files)
+        self._approvals = approvals = Approvals(journal, files)
         ledger = Ledger(journal, scene, self._agreement)
         solo = Solo(scene, journal, ledger, files)
         self._executor = Executor(scene, ledger, solo, tools, self._agreement, files, approvals, watch)
@@ -273,6 +275,23 @@ class OpenScene:
     def history(self) -> History:
         """Checkout, undo, redo, adopt, gc."""
         return History(self._journal, self._scene, self._pool, self._registry)
+
+    def checkout(self, to: int | str, *, consent: Consent | None = None, cancel: CancelToken | None = None) -> Moved:
+        """Go to the scene of a commit, as whoever is held to the policy may: the rules for `history.checkout`, a safe_write, decide.
+
+        `history` asks nobody: it is for those who own the workspace. Raises Refusal."""
+        level = SafetyLevel.SAFE_WRITE.value
+        against = list(denied(self.terms, CHECKOUT, level))
+        if against:
+            raise Refusal(against)
+        target, baseline = find(self._journal, to).number, require_head(self._journal).hash_after
+        question = self._approvals.question_about(self.terms, CHECKOUT, level, {"commit": target}, baseline=baseline)
+        if question is not None:
+            asked = self._consent if consent is None else consent
+            _, refused = self._approvals.settle(question, asked, cancel)
+            if refused is not None:
+                raise Refusal([refused])
+        return self.history.checkout(target)
 
     @property
     def metrics(self) -> Metrics:

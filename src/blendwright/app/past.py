@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.app.observing.watch import Watch, watch_workspace
+from blendwright.app.policy_files import load_policy
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
@@ -75,7 +76,7 @@ def stage(workspace: str | Path, *, blender: str | Path | None = None) -> Genera
     pool = Pool(SpawnOptions(scratch.path, blender=None if blender is None else Path(blender)))
     try:
         with looking(place) as journal:
-            pool.allow(Externals([Path()]).readable(journal))
+            pool.allow(Externals(load_policy(place).policy.policy.roots).readable(journal))
         yield Stage(pool, registry_fingerprint(type(tool) for tool in catalog.tools().values()))
     finally:
         pool.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.text import Text
 
 from blendwright.app.past import looking
+from blendwright.app.policy_files import load_policy
 from blendwright.cli.output import AsJson, Columns, Exit, Workspace, console, notes, print_json
 from blendwright.contracts.journal_port import JournalReader
 from blendwright.run.externals import External, Externals, findings, recorded_in
@@ -17,7 +18,7 @@ def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> in
     """List the external files of the scene, as they are now: images, fonts, sounds, caches, linked files."""
     with looking(workspace) as journal:
         recorded = of_head(journal)
-    here = Externals([Path()])
+    here = Externals(load_policy(Path(workspace).resolve()).policy.policy.roots)
     today = [here.now(external) for external in recorded]
     found = findings(today)
     if json:

@@ -11,11 +11,11 @@ from typing import Annotated, Any, NoReturn
 
 import orjson
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from blendwright.app.opening import place_of
+from blendwright.cli.screen import Screen
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -63,10 +63,10 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def console() -> Console:
+def console() -> Screen:
     """Standard output for people."""
     bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(highlight=False, soft_wrap=True, width=None if bounded else UNBOUNDED)
+    return Screen(highlight=False, soft_wrap=True, width=None if bounded else UNBOUNDED)
 
 
 class Columns(Table):
@@ -81,9 +81,9 @@ class Columns(Table):
             column.overflow = "fold"
 
 
-def notes() -> Console:
+def notes() -> Screen:
     """Standard error for people."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Screen(stderr=True, highlight=False, soft_wrap=True)
 
 
 def print_json(document: Any) -> None:

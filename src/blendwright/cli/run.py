@@ -172,7 +172,7 @@ def _progress(plan: Plan, screen: _Screen, *, show: bool) -> Generator[Any]:
     if not show or not out.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                _Speed())  # fmt: skip
     with Progress(*columns, console=out, transient=True) as bar:
         screen.bar = bar

@@ -58,7 +58,7 @@ def serve(
     settings = Settings(
         workspace=Path(workspace),
         blender=blender,
-        roots=None if root is None else tuple(root),
+        roots=tuple(root) if root else None,
         direct=tools == "direct",
         envelope=envelope,
         address=address,

@@ -28,7 +28,8 @@ class ApprovalRequest:
     """One question. `id` is what a person types after `blendwright approve`.
 
     `what` is the call in one line and `why` the rules that ask for it. `shown` is what must be seen whole before the answer, such as
-    code. `in_person`: only an answer to this very question counts; a grant for many operations at once does not.
+    code; nothing in either is hidden from the eye. `in_person`: only an answer to this very question counts; a grant for many
+    operations at once does not.
     """
 
     id: str

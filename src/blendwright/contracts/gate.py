@@ -71,6 +71,12 @@ def asks(
     return found if found.verdict is Verdict.ASK else None
 
 
+def asks_about(terms: Terms, act: str, level: str) -> Ruling | None:
+    """The same for an act that is no tool."""
+    found = ruling(terms.constraints.rules, act, SafetyMode.HEADLESS_SAFE, level)
+    return found if found.verdict is Verdict.ASK else None
+
+
 def _blender(blender: BlenderProfile, tool: AnyTool) -> Iterator[Finding]:
     needs = tool.requires
     message = f"{tool.name} does not work on Blender {blender.version_string}"
@@ -99,17 +105,23 @@ def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any) ->
 
 def _allowed(terms: Terms, tool: AnyTool, args: Any, declared: str) -> Iterator[Finding]:
     rules = terms.constraints.rules
-    named, level = named_rule(rules, tool.name), _level(tool, declared)
-    if named is not None and named[1] is Verdict.DENY:
-        yield refusal("tool_denied", f"{tool.name} is denied by {named[0]}", place=named[0])
-    if named is None and rules.levels.of(level) is Verdict.DENY:
-        yield refusal("level_denied", f"{tool.name} is {level}, which the policy denies", level=level)
+    yield from denied(terms, tool.name, _level(tool, declared))
     if rules.modes.of(tool.safety_mode) is Verdict.DENY:
         yield _mode_denied(tool)
     if NETWORK in tool.requires.capabilities and rules.network == "deny":
         yield refusal("network", f"{tool.name} reaches other machines, which the policy denies")
     if TRUSTED_PYTHON in tool.capabilities_for(args) and rules.trusted_python == "deny":
         yield refusal("trusted_python", f"{tool.name} runs Python without confinement, which the policy denies")
+
+
+def denied(terms: Terms, name: str, level: str) -> Iterator[Finding]:
+    """What the rules for names and levels say against an act, which need not be a tool: going to another commit is none."""
+    rules = terms.constraints.rules
+    named = named_rule(rules, name)
+    if named is not None and named[1] is Verdict.DENY:
+        yield refusal("tool_denied", f"{name} is denied by {named[0]}", place=named[0])
+    if named is None and rules.levels.of(level) is Verdict.DENY:
+        yield refusal("level_denied", f"{name} is {level}, which the policy denies", level=level)
 
 
 def _mode_denied(tool: AnyTool) -> Finding:

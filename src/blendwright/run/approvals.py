@@ -14,7 +14,7 @@ import orjson
 
 from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest, Approver, operation_hash
 from blendwright.contracts.contract import Terms
-from blendwright.contracts.gate import asks
+from blendwright.contracts.gate import asks, asks_about
 from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.policy import Ruling
 from blendwright.contracts.redaction import redacted
@@ -22,6 +22,7 @@ from blendwright.contracts.refusals import refusal
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
+from blendwright.run.keys import new_id
 from blendwright.values.findings import Finding
 from blendwright.values.unseen import in_plain_sight
 
@@ -76,7 +77,7 @@ class Approvals:
         if found is None:
             return None
         request = ApprovalRequest(
-            id="".join(secrets.choice(ALPHABET) for _ in range(8)),
+            id=_new_id(),
             operation_hash=operation_hash(call.tool.name, call.tool.version, call.args, key=key, baseline=baseline),
             request_id=call.request_id,
             operation_id=call.operation_id,
@@ -87,6 +88,26 @@ class Approvals:
             expires=time.time() + terms.constraints.rules.approval_seconds,
             shown=in_plain_sight(call.tool.shown_for(call.model)),
             in_person=found.in_person,
+        )
+        return Question(request, frozenset(found.asked))
+
+    def question_about(
+        self, terms: Terms, act: str, level: str, args: Mapping[str, int], *, baseline: str
+    ) -> Question | None:
+        """The same for an act that is no tool."""
+        found = asks_about(terms, act, level)
+        if found is None:
+            return None
+        request = ApprovalRequest(
+            id=_new_id(),
+            operation_hash=operation_hash(act, 1, args, key=None, baseline=baseline),
+            request_id=new_id(),
+            operation_id=act,
+            tool=act,
+            safety_level=level,
+            what=in_plain_sight(f"{act} {orjson.dumps(args).decode()}"),
+            why=found.reasons,
+            expires=time.time() + terms.constraints.rules.approval_seconds,
         )
         return Question(request, frozenset(found.asked))
 
@@ -172,6 +193,10 @@ class Asking:
             return call, None
         approval, finding = self.approvals.settle(question, self.consent, cancel)
         return replace(call, approval=approval), finding
+
+
+def _new_id() -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(8))
 
 
 def _declined(request: ApprovalRequest) -> Finding:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from blendwright.contracts.journal_port import JournalReader
+from blendwright.contracts.policy import Verdict, nearest_root
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.run.replaying import EXCHANGED, SECONDS, open_file
 from blendwright.values.faults import Fault
@@ -60,10 +61,10 @@ class TakenIn:
 
 
 class Externals:
-    """What may be read: files inside the roots."""
+    """What may be read: files whose nearest root is allowed without asking anybody."""
 
-    def __init__(self, roots: Iterable[Path] = ()) -> None:
-        self._roots = [root.resolve() for root in roots]
+    def __init__(self, roots: Mapping[str, Verdict] | None = None) -> None:
+        self._roots = {str(Path(root).expanduser().resolve()): verdict for root, verdict in (roots or {}).items()}
 
     def take_in(self, worker: WorkerPort, file: Path, what: str, directory: Path) -> TakenIn:
         """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
@@ -122,7 +123,8 @@ class Externals:
         return External(str(path), "present", real.stat().st_size, digest, used_by)
 
     def _allowed(self, path: Path) -> bool:
-        return any(path.is_relative_to(root) for root in self._roots)
+        root = nearest_root(self._roots, path)
+        return root is not None and root[1] is Verdict.ALLOW
 
 
 def recorded_in(receipt: Mapping[str, Any]) -> tuple[External, ...]:

@@ -55,11 +55,6 @@ class FileAccess:
         """The roots with what the policy says of each."""
         return self._roots
 
-    @property
-    def roots(self) -> Sequence[Path]:
-        """Where files may be touched without asking anybody."""
-        return [Path(root) for root, verdict in self._roots.items() if verdict is Verdict.ALLOW]
-
     def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]:
         """The roots that the call's files lie in, and what the policy says of each."""
         found: dict[str, Verdict] = {}

@@ -22,8 +22,8 @@ from mcp.shared.exceptions import MCPError
 from blendwright.contracts.approvals import Answer, ApprovalRequest
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.server.answers import Answer as Reply
-from blendwright.server.answers import clean
 from blendwright.server.progress import Progress
+from blendwright.values.unseen import in_plain_sight
 
 KEY = "approval"
 FORM: dict[str, Any] = {
@@ -49,8 +49,8 @@ class Asked:
     def message(self) -> str:
         asked = self.request
         shown = f"\n\n{asked.shown}" if asked.shown else ""
-        text: str = clean(f"Blendwright: {asked.operation_id}: {asked.what}\nAsked because of {', '.join(asked.why)}.")
-        return text + shown
+        why = ", ".join(asked.why)
+        return in_plain_sight(f"Blendwright: {asked.operation_id}: {asked.what}\nAsked because of {why}.{shown}")
 
 
 class HostApprover:

@@ -65,7 +65,7 @@ async def history_diff(house: House, caller: Caller, args: DiffArgs) -> Answer:
 
 async def history_checkout(house: House, caller: Caller, args: CheckoutArgs) -> Answer:
     def work(opened: OpenScene) -> dict[str, Any]:
-        moved = opened.history.checkout(args.commit)
+        moved = opened.checkout(args.commit, consent=caller.consent, cancel=caller.cancel)
         return {"from": moved.origin, "head": moved.commit.number, "scene_hash": moved.commit.hash_after}
 
     return succeeded("history_checkout", await house.ask(caller, work))

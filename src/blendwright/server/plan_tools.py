@@ -16,7 +16,7 @@ from blendwright.app.plans import parse_plan, render
 from blendwright.contracts.arguments import Args
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
-from blendwright.run.approvals import NO_CONSENT
+from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.house import Caller, House
 from blendwright.server.jobs import Job
@@ -65,7 +65,9 @@ async def plan_validate(house: House, caller: Caller, args: ValidateArgs) -> Ans
         check, plan, house.workspace, caller.proposal, tools=house.tools, macros=house.macros, roots=False
     )
     if isinstance(valid, ValidPlan):
-        found = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
+        warnings = [finding.to_json() for finding in valid.failing.values()]
+        found = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations),
+                 "warnings": warnings}  # fmt: skip
         return succeeded("plan_validate", found)
     return ran("plan_validate", refused_report(plan, valid), full=False)
 
@@ -118,7 +120,7 @@ async def execute(house: House, caller: Caller, name: str, args: ExecuteArgs, pl
         consent = caller.consent if job is None else NO_CONSENT
         report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance, consent=consent)
         answer = ran(name, report, full=args.full_report)
-        return Answer(answer.outcome, _picture(opened, caller)) if args.image and report.ok else answer
+        return Answer(answer.outcome, _picture(opened, caller, consent)) if args.image and report.ok else answer
 
     if job is None:
         return await house.ask(caller, work)
@@ -175,11 +177,14 @@ def _unexplained(report: RunReport) -> Finding:
     return Finding(Fault.EXECUTION_FAILED, f"the run is {report.status}; not done: {undone[:500]}")
 
 
-def _picture(opened: OpenScene, caller: Caller) -> tuple[bytes, ...]:
+def _picture(opened: OpenScene, caller: Caller, consent: Consent) -> tuple[bytes, ...]:
     for args in ({}, {"view": "ISO"}):
-        taken: Outcome = opened.outcome("render.preview", {**args, "artifact": "after.png"}, cancel=caller.cancel)
+        whole = {**args, "artifact": "after.png"}
+        taken: Outcome = opened.outcome("render.preview", whole, cancel=caller.cancel, consent=consent)
         if taken.ok:
             return (Path(taken.artifacts[0]).read_bytes(),)
+        if taken.fault is Fault.POLICY_BLOCKED:
+            break  # whoever does not want a picture is not asked for another one
     return ()
 
 

@@ -16,7 +16,9 @@ import mcp_types as types
 import orjson
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from blendwright.app.open_scene import OpenScene
 from blendwright.app.past import looking
 from blendwright.app.policy_files import load_policy
 from blendwright.contracts.redaction import redacted
@@ -24,9 +26,12 @@ from blendwright.nodes.catalogue.load import NEWEST, catalogue
 from blendwright.nodes.catalogue.pages import node_page
 from blendwright.run.history import find
 from blendwright.server.answers import clean
+from blendwright.server.asking import through_session
 from blendwright.server.catalogue_tools import page as tool_page
+from blendwright.server.hosts import can_ask, client_of, proposal_of
 from blendwright.server.house import Caller, House
-from blendwright.values.errors import BlendwrightError
+from blendwright.values.errors import BlendwrightError, Refusal
+from blendwright.values.outcome import Outcome
 
 SCHEME = "blendwright://"
 PAGE = 100
@@ -116,7 +121,10 @@ class Resources:
             name = params.ref.uri.removeprefix(SCHEME).partition("/")[0]
             kind = self._kinds.get(name)
             if kind is not None:
-                known = await asyncio.to_thread(lambda: sorted(kind.known()))
+                try:
+                    known = await asyncio.to_thread(lambda: sorted(kind.known()))
+                except BlendwrightError:
+                    known = []  # whoever reads one is told what is wrong
                 begun = params.argument.value
                 values = [one for one in known if one.startswith(begun)]
                 values += [one for one in known if begun in one and not one.startswith(begun)]
@@ -129,17 +137,17 @@ class Resources:
     async def read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         name, _, rest = uri.removeprefix(SCHEME).partition("/")
-        if uri == f"{SCHEME}catalogue":
-            found: Any = {tool.name: tool.summary() for tool in self._house.tools.values()}
-        elif uri == f"{SCHEME}scene":
-            found = await self._scene()
-        elif uri.startswith(SCHEME) and name in self._kinds and rest:
-            try:
-                found = await asyncio.to_thread(self._kinds[name].read, rest)
-            except (BlendwrightError, LookupError, ValueError) as error:
-                raise self._missing(ctx, uri) from error
-        else:
-            raise self._missing(ctx, uri)
+        try:
+            if uri == f"{SCHEME}catalogue":
+                found: Any = {tool.name: tool.summary() for tool in self._house.tools.values()}
+            elif uri == f"{SCHEME}scene":
+                found = await self._scene(ctx, uri)
+            elif uri.startswith(SCHEME) and name in self._kinds and rest:
+                found = await self._one(ctx, uri, self._kinds[name], rest)
+            else:
+                raise self._missing(ctx, uri)
+        except BlendwrightError as error:
+            raise _failed(uri, error.message, error.cure) from error
         if isinstance(found, bytes):
             blob = base64.b64encode(found).decode()
             return types.ReadResourceResult(
@@ -150,10 +158,25 @@ class Resources:
             contents=[types.TextResourceContents(uri=uri, mime_type="application/json", text=text)]
         )
 
-    async def _scene(self) -> Any:
-        caller = Caller("resources", lambda done, total, message: None)
-        outcome = await self._house.ask(caller, lambda opened: opened.outcome("scene.snapshot", {"limit": PAGE}))
-        return outcome.result if outcome.ok else {"error": outcome.message}
+    async def _one(self, ctx: Context, uri: str, kind: Kind, name: str) -> Any:
+        try:
+            return await asyncio.to_thread(kind.read, name)
+        except (Refusal, LookupError, ValueError) as error:
+            raise self._missing(ctx, uri) from error
+
+    async def _scene(self, ctx: Context, uri: str) -> Any:
+        # The newer era has a way to ask during calls of tools only.
+        asks = can_ask(ctx) and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
+        approver = through_session(ctx.session, ctx.request_id) if asks else None
+        caller = Caller(client_of(ctx), lambda done, total, message: None, proposal_of(ctx), approver)
+
+        def work(opened: OpenScene) -> Outcome:
+            return opened.outcome("scene.snapshot", {"limit": PAGE}, cancel=caller.cancel, consent=caller.consent)
+
+        outcome = await self._house.ask(caller, work)
+        if not outcome.ok:
+            raise _failed(uri, outcome.message, outcome.findings[0].cure if outcome.findings else None)
+        return outcome.result
 
     def _missing(self, ctx: Context, uri: str) -> MCPError:
         code = NOT_FOUND if ctx.protocol_version >= "2026" else NOT_FOUND_BEFORE_2026
@@ -204,6 +227,12 @@ class Resources:
         if name not in self._pictures():
             raise LookupError(name)
         return (self._house.workspace / "artifacts" / name).read_bytes()
+
+
+def _failed(uri: str, message: str, cure: str | None) -> MCPError:
+    """It may well be there, but cannot be had now."""
+    told: str = clean(f"{message}. {cure}" if cure else message)
+    return MCPError(types.INTERNAL_ERROR, told, {"uri": uri, "cure": cure})
 
 
 def node_names() -> Iterable[str]:

@@ -60,7 +60,8 @@ async def scene_image(house: House, caller: Caller, args: ImageArgs) -> Answer:
         pictures: list[bytes] = []
         last: Outcome | None = None
         for look in looks:
-            last = opened.outcome("render.preview", {**size, **look}, cancel=caller.cancel)
+            args = {**size, **look}
+            last = opened.outcome("render.preview", args, cancel=caller.cancel, consent=caller.consent)
             if not last.ok:
                 return Answer(last)
             pictures.append(Path(last.artifacts[0]).read_bytes())
@@ -71,7 +72,10 @@ async def scene_image(house: House, caller: Caller, args: ImageArgs) -> Answer:
 
 
 async def _call(house: House, caller: Caller, tool: str, args: dict[str, Any]) -> Answer:
-    return Answer(await house.ask(caller, lambda opened: opened.outcome(tool, args, cancel=caller.cancel)))
+    def work(opened: OpenScene) -> Answer:
+        return Answer(opened.outcome(tool, args, cancel=caller.cancel, consent=caller.consent))
+
+    return await house.ask(caller, work)
 
 
 OFFERS = (
