@@ -83,6 +83,27 @@ def test_closing_stops_what_runs_turns_away_what_waits_and_closes_the_workspace(
         desk.submit("a", lambda opened: None, CancelToken())
 
 
+def test_closing_closes_the_workspace_also_when_somebody_who_waits_has_left() -> None:
+    workspace, begun = Workspace(), threading.Event()
+    desk, token, stopped = desk_of(workspace), CancelToken(), threading.Event()
+    token.subscribe(stopped.set)
+
+    def long(opened: OpenScene) -> bool:
+        begun.set()
+        return stopped.wait(10)
+
+    desk.start()
+    desk.submit("a", long, token)
+    begun.wait(10)
+    left = desk.submit("a", lambda opened: None, CancelToken())
+    stays = desk.submit("a", lambda opened: None, CancelToken())
+    assert left.cancel()
+    desk.close()
+    assert workspace.closed
+    with pytest.raises(EnvironmentUnfit):
+        stays.result(0)
+
+
 def test_a_mistake_of_one_is_not_the_end_of_all() -> None:
     desk = desk_of(Workspace())
     desk.start()

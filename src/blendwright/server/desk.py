@@ -63,24 +63,24 @@ class Desk:
             self._thread.join()
 
     def _work(self) -> None:
-        opened: OpenScene | None = None
-        if self._warm:
-            opened = self._warmed()
-        while (turn := self._next()) is not None:
-            work, done, _ = turn
-            if not done.set_running_or_notify_cancel():
-                continue
-            try:
-                if opened is None:
-                    opened = self._opening()
-                done.set_result(work(opened))
-            except BaseException as error:
-                # An outermost place: the thread serves the next one, whatever became of this one.
-                done.set_exception(error)
-            with self._changed:
-                self._running = None
-        if opened is not None:
-            opened.close()
+        opened = self._warmed() if self._warm else None
+        try:
+            while (turn := self._next()) is not None:
+                work, done, _ = turn
+                if not done.set_running_or_notify_cancel():
+                    continue
+                try:
+                    if opened is None:
+                        opened = self._opening()
+                    done.set_result(work(opened))
+                except BaseException as error:
+                    # An outermost place: the thread serves the next one, whatever became of this one.
+                    done.set_exception(error)
+                with self._changed:
+                    self._running = None
+        finally:
+            if opened is not None:
+                opened.close()
 
     def _warmed(self) -> OpenScene | None:
         """Open ahead of the first wish; what is wrong is told to whoever asks first, who has it tried again."""
@@ -109,5 +109,6 @@ class Desk:
     def _turn_away(self) -> None:
         for line in self._waiting.values():
             for _, done, _ in line:
-                done.set_exception(EnvironmentUnfit("the server is shutting down", cure="Start it again."))
+                if done.set_running_or_notify_cancel():  # who has left already is told nothing
+                    done.set_exception(EnvironmentUnfit("the server is shutting down", cure="Start it again."))
         self._waiting.clear()
