@@ -104,6 +104,26 @@ def test_closing_closes_the_workspace_also_when_somebody_who_waits_has_left() ->
         stays.result(0)
 
 
+def test_a_defect_while_opening_is_told_to_whoever_asks_first_and_tried_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tries = list[int]()
+
+    def opening() -> OpenScene:
+        tries.append(1)
+        if len(tries) < 3:
+            raise ModuleNotFoundError("no such part")
+        return cast(OpenScene, Workspace())
+
+    desk = Desk(opening)
+    desk.start()
+    with pytest.raises(ModuleNotFoundError, match="no such part"):
+        desk.submit("a", lambda opened: 7, CancelToken()).result(10)
+    assert desk.submit("a", lambda opened: 7, CancelToken()).result(10) == 7
+    desk.close()
+    assert "no such part" in caplog.text
+
+
 def test_a_mistake_of_one_is_not_the_end_of_all() -> None:
     desk = desk_of(Workspace())
     desk.start()

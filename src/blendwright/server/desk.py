@@ -6,6 +6,7 @@ done in the order in which it asked. Blender starts in the background, so that a
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from typing import Any, TypeVar
 from blendwright.app.open_scene import OpenScene
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Work = Callable[[OpenScene], Any]
@@ -90,6 +93,9 @@ class Desk:
             opened.warm()
         except BlendwrightError:
             return opened
+        except Exception:
+            # An outermost place: this is the only thread there is, and a defect must not leave everybody waiting for it.
+            _log.exception("the workspace could not be opened ahead of the first wish")
         return opened
 
     def _next(self) -> tuple[Work, Future[Any], CancelToken] | None:
