@@ -94,6 +94,7 @@ def test_an_answer_that_is_none_at_all_ends_the_question(house: House) -> None:
 
     async def main() -> Any:
         server = Service(house, version="0").server
+        answer: Any = None
         async with create_client_server_memory_streams() as ((read, write), theirs), anyio.create_task_group() as tasks:
             tasks.start_soon(server.run, *theirs, server.create_initialization_options())
 
@@ -114,7 +115,8 @@ def test_an_answer_that_is_none_at_all_ends_the_question(house: House) -> None:
                         await say(id=message.id, result={"action": "yes"})
                     elif isinstance(message, JSONRPCResponse) and message.id == 2:
                         tasks.cancel_scope.cancel()
-                        return message.result["structuredContent"]
+                        answer = message.result["structuredContent"]
+        return answer
 
     answered = anyio.run(main)
     assert "blendwright approve" in answered["details"]["findings"][0]["cure"]
