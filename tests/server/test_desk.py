@@ -156,6 +156,27 @@ def test_a_server_without_blender_answers_and_says_so(tmp_path: Path) -> None:
     assert "no-such-blender" in refused.structured_content["message"]
 
 
+def test_a_job_that_finds_no_workspace_says_so_and_what_to_do(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def opening() -> OpenScene:
+        raise EnvironmentUnfit("somebody else has the workspace open", cure="Wait for them.")
+
+    desk = Desk(opening)
+    desk.start()
+    house = House(tmp_path / "w", desk, catalog.tools(), {}, Jobs())
+
+    async def script(client: Any) -> Any:
+        begun = await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box")), "background": True})
+        job = begun.structured_content["result"]["job_id"]
+        return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content["result"]
+
+    ended = talk(house, "legacy", script)
+    desk.close()
+    assert (ended["state"], ended["ok"]) == ("failed", False)
+    assert ended["message"] == "somebody else has the workspace open"
+    assert ended["findings"][0]["cure"] == "Wait for them."
+    assert "never retrieved" not in caplog.text
+
+
 def test_a_workspace_that_somebody_else_has_open_is_said_to_be(tmp_path: Path) -> None:
     with blendwright.open(tmp_path / "w", spare=False):
         desk = Desk(lambda: blendwright.open(tmp_path / "w", spare=False))

@@ -174,6 +174,40 @@ def test_a_run_in_the_background_is_a_job(house: House, era: Era) -> None:
     assert unknown.structured_content["error_code"] == "not_found"
 
 
+def test_a_job_that_succeeded_stays_so_when_it_is_cancelled_afterwards(house: House, era: Era) -> None:
+    name = f"Late{era}"
+
+    async def script(client: Client) -> Any:
+        begun = await client.call_tool("plan_execute", {"plan": plan(name, cube("a", name)), "background": True})
+        job = {"job_id": begun.structured_content["result"]["job_id"]}
+        await client.call_tool("job_status", {**job, "wait_s": 30})
+        stopped = (await client.call_tool("job_cancel", job)).structured_content["result"]
+        return stopped, (await client.call_tool("job_status", job)).structured_content["result"]
+
+    stopped, told = talk(house, era, script)
+    assert (stopped["state"], stopped["ok"]) == ("finished", True)
+    assert (told["state"], told["ok"]) == ("finished", True)
+
+
+def test_a_job_that_is_cancelled_in_the_middle_is_told_as_cancelled(house: House) -> None:
+    slow = operation(
+        "slow", "render.preview", {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}, "a",
+        level="read_only",
+    )  # fmt: skip
+
+    async def script(client: Client) -> Any:
+        begun = await client.call_tool(
+            "plan_execute", {"plan": plan("stop", cube("a", "Stop"), slow), "background": True}
+        )
+        job = {"job_id": begun.structured_content["result"]["job_id"]}
+        while (await client.call_tool("job_status", job)).structured_content["result"]["operations_done"] == 0:
+            await anyio.lowlevel.checkpoint()
+        return (await client.call_tool("job_cancel", job)).structured_content["result"]
+
+    stopped = talk(house, "legacy", script)
+    assert (stopped["state"], stopped["ok"]) == ("cancelled", False)
+
+
 def test_progress_is_told_operation_by_operation(house: House, era: Era) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 
