@@ -40,7 +40,7 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
     """A service that can be given to a transport; the workspace is closed at the end, whatever is running stopped cleanly."""
     desk = Desk(lambda: blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots))
     place, tools = settings.workspace.resolve(), catalog.tools()
-    house = House(place, desk, tools, load_macros(place, tools), Jobs())
+    house = House(place, desk, tools, load_macros(place, tools), Jobs(), settings.blender)
     desk.start()
     try:
         yield Service(house, version=blendwright.__version__, envelope=settings.envelope, direct=settings.direct)
