@@ -101,7 +101,7 @@ def test_an_answer_that_is_none_at_all_ends_the_question(house: House) -> None:
             async def say(**message: Any) -> None:
                 await write.send(SessionMessage(jsonrpc_message_adapter.validate_python({"jsonrpc": "2.0", **message})))
 
-            hello = {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}},
+            hello: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}},
                      "clientInfo": {"name": "odd", "version": "1"}}  # fmt: skip
             await say(id=1, method="initialize", params=hello)
             await say(method="notifications/initialized")

@@ -237,7 +237,7 @@ def test_a_signal_stops_the_work_over_http_and_closes_the_workspace(
     async def main(url: str, process: subprocess.Popen[bytes]) -> None:
         begun = anyio.Event()
 
-        async def heard(done: float, total: float | None, message: str | None) -> None:
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
             begun.set()
 
         async def work(client: Client) -> None:
