@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.abc import MetaPathFinder
+from pathlib import Path
 from time import monotonic
 
 import pytest
 
-from blendwright.app.observing.export import FLUSH_SECONDS, Export, configured
+from blendwright.app.observing.export import EXTRA, FLUSH_SECONDS, Export, configured
+from blendwright.app.observing.watch import Watch, watch_workspace
 from blendwright.contracts import events
 
 RECORD = {
@@ -92,3 +96,27 @@ def test_nothing_is_exported_unless_the_environment_says_so(
     environment: dict[str, str], expected: tuple[bool, bool]
 ) -> None:
     assert configured(environment) == expected
+
+
+@pytest.mark.parametrize("missing", ["opentelemetry.sdk", "opentelemetry.exporter.otlp"])
+def test_without_all_its_parts_it_is_not_installed_and_a_remark_says_what_to_do(
+    missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setattr(sys, "meta_path", [_Without(missing), *sys.meta_path])
+    for name in [name for name in sys.modules if name == missing or name.startswith(f"{missing}.")]:
+        monkeypatch.delitem(sys.modules, name)
+    told: list[events.Event] = []
+    watch_workspace(Watch(), tmp_path, [told.append])
+    assert [event.message for event in told if isinstance(event, events.Remark)] == [EXTRA]
+
+
+class _Without(MetaPathFinder):
+    """An installation without one package."""
+
+    def __init__(self, missing: str) -> None:
+        self._missing = missing
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        if fullname == self._missing or fullname.startswith(f"{self._missing}."):
+            raise ModuleNotFoundError(f"No module named '{fullname}'", name=fullname)

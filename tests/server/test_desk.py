@@ -84,6 +84,47 @@ def test_closing_stops_what_runs_turns_away_what_waits_and_closes_the_workspace(
         desk.submit("a", lambda opened: None, CancelToken())
 
 
+def test_closing_closes_the_workspace_also_when_somebody_who_waits_has_left() -> None:
+    workspace, begun = Workspace(), threading.Event()
+    desk, token, stopped = desk_of(workspace), CancelToken(), threading.Event()
+    token.subscribe(stopped.set)
+
+    def long(opened: OpenScene) -> bool:
+        begun.set()
+        return stopped.wait(10)
+
+    desk.start()
+    desk.submit("a", long, token)
+    begun.wait(10)
+    left = desk.submit("a", lambda opened: None, CancelToken())
+    stays = desk.submit("a", lambda opened: None, CancelToken())
+    assert left.cancel()
+    desk.close()
+    assert workspace.closed
+    with pytest.raises(EnvironmentUnfit):
+        stays.result(0)
+
+
+def test_a_defect_while_opening_is_told_to_whoever_asks_first_and_tried_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tries = list[int]()
+
+    def opening() -> OpenScene:
+        tries.append(1)
+        if len(tries) < 3:
+            raise ModuleNotFoundError("no such part")
+        return cast(OpenScene, Workspace())
+
+    desk = Desk(opening)
+    desk.start()
+    with pytest.raises(ModuleNotFoundError, match="no such part"):
+        desk.submit("a", lambda opened: 7, CancelToken()).result(10)
+    assert desk.submit("a", lambda opened: 7, CancelToken()).result(10) == 7
+    desk.close()
+    assert "no such part" in caplog.text
+
+
 def test_a_mistake_of_one_is_not_the_end_of_all() -> None:
     desk = desk_of(Workspace())
     desk.start()
@@ -114,6 +155,27 @@ def test_a_server_without_blender_answers_and_says_so(tmp_path: Path) -> None:
     assert refused.is_error
     assert refused.structured_content["error_code"] == "capability_missing"
     assert "no-such-blender" in refused.structured_content["message"]
+
+
+def test_a_job_that_finds_no_workspace_says_so_and_what_to_do(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def opening() -> OpenScene:
+        raise EnvironmentUnfit("somebody else has the workspace open", cure="Wait for them.")
+
+    desk = Desk(opening)
+    desk.start()
+    house = House(tmp_path / "w", desk, catalog.tools(), {}, Jobs())
+
+    async def script(client: Any) -> Any:
+        begun = await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box")), "background": True})
+        job = begun.structured_content["result"]["job_id"]
+        return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content["result"]
+
+    ended = talk(house, "legacy", script)
+    desk.close()
+    assert (ended["state"], ended["ok"]) == ("failed", False)
+    assert ended["message"] == "somebody else has the workspace open"
+    assert ended["findings"][0]["cure"] == "Wait for them."
+    assert "never retrieved" not in caplog.text
 
 
 def test_a_workspace_that_somebody_else_has_open_is_said_to_be(tmp_path: Path) -> None:

@@ -62,6 +62,15 @@ def test_what_is_known_beforehand_is_answered_at_once_and_still_reaches_the_serv
     assert json.loads(wire.reception.line())["id"] == 8
 
 
+def test_who_waits_for_a_message_is_let_go_at_the_end(wire: Wire) -> None:
+    got: list[bytes] = []
+    waiting = threading.Thread(target=lambda: got.append(wire.reception.line()), daemon=True)
+    waiting.start()
+    wire.reception.end()
+    waiting.join(10)
+    assert got == [b""]
+
+
 def test_the_server_s_own_answer_to_it_is_dropped_once(wire: Wire) -> None:
     wire.say(request(7, "initialize", protocolVersion="1"))
     wire.hear()

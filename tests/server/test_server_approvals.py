@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp.client.client import Client
-from mcp_types import ElicitRequestFormParams, ElicitResult
+from mcp.shared.memory import create_client_server_memory_streams
+from mcp.shared.message import SessionMessage
+from mcp_types import ElicitRequestFormParams, ElicitResult, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
 from blendwright.app.past import looking
 from blendwright.contracts.approvals import Answer
 from blendwright.journal.approvals import answer
 from blendwright.server.house import House
+from blendwright.server.service import Service
 from hosts import Era, cube, operation, plan, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})
@@ -82,6 +86,41 @@ def test_a_form_that_was_closed_is_no_answer_and_says_how_to_give_one(house: Hou
     assert answered.is_error
     assert "blendwright approve" in answered.structured_content["details"]["findings"][0]["cure"]
     assert objects(house, era, name) == [name]
+
+
+def test_an_answer_that_is_none_at_all_ends_the_question(house: House) -> None:
+    """The older era, where the call waits for it: at once, and not when the question expires. The SDK's client cannot say this."""
+    document = plan("odd", cube("make", "Odd"), delete("unmake", "Odd", "make"))
+
+    async def main() -> Any:
+        server = Service(house, version="0").server
+        answer: Any = None
+        async with create_client_server_memory_streams() as ((read, write), theirs), anyio.create_task_group() as tasks:
+            tasks.start_soon(server.run, *theirs, server.create_initialization_options())
+
+            async def say(**message: Any) -> None:
+                await write.send(SessionMessage(jsonrpc_message_adapter.validate_python({"jsonrpc": "2.0", **message})))
+
+            hello: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}},
+                     "clientInfo": {"name": "odd", "version": "1"}}  # fmt: skip
+            await say(id=1, method="initialize", params=hello)
+            await say(method="notifications/initialized")
+            await say(id=2, method="tools/call", params={"name": "plan_execute", "arguments": {"plan": document}})
+            with anyio.fail_after(30):
+                async for heard in read:
+                    assert isinstance(heard, SessionMessage)
+                    message = heard.message
+                    if isinstance(message, JSONRPCRequest):
+                        assert message.method == "elicitation/create"
+                        await say(id=message.id, result={"action": "yes"})
+                    elif isinstance(message, JSONRPCResponse) and message.id == 2:
+                        tasks.cancel_scope.cancel()
+                        answer = message.result["structuredContent"]
+        return answer
+
+    answered = anyio.run(main)
+    assert "blendwright approve" in answered["details"]["findings"][0]["cure"]
+    assert objects(house, "legacy", "Odd") == ["Odd"]
 
 
 def test_each_destructive_operation_is_asked_about(house: House, era: Era) -> None:

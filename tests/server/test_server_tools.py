@@ -3,18 +3,25 @@ from __future__ import annotations
 import base64
 import io
 import json
+import threading
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import anyio
 import orjson
+import pytest
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 from PIL import Image
 
+from blendwright.app.diffing import difference
 from blendwright.app.past import looking
+from blendwright.server import history_tools
 from blendwright.server.house import House
 from blendwright.server.offers import OUTPUT_SCHEMA
 from blendwright.server.service import OFFERS
+from blendwright.values.errors import BlendwrightError
 from hosts import Era, cube, operation, plan, talk
 from plans import geonodes_plan, step, tree_step
 
@@ -184,6 +191,68 @@ def test_history_can_be_read_compared_and_gone_back_to(house: House, era: Era) -
     assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 1
 
 
+def test_a_comparison_uses_the_blender_that_is_served(house: House, tmp_path: Path) -> None:
+    call(house, "legacy", "scene_find", {})  # now there is something to compare
+    other = replace(house, blender=str(tmp_path / "no-such-blender"))
+    answer = call(other, "legacy", "history_diff", {"a": "HEAD"})
+    assert answer.is_error
+    assert answer.structured_content["error_code"] == "capability_missing"
+    assert "no-such-blender" in answer.structured_content["message"]
+
+
+def test_comparisons_wait_for_each_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    call(house, "legacy", "scene_find", {})
+    begun, most = list[int](), list[int]()
+
+    def watched(*args: Any) -> Any:
+        begun.append(1)
+        most.append(len(begun))
+        try:
+            return difference(*args)
+        finally:
+            begun.pop()
+
+    monkeypatch.setattr(history_tools, "difference", watched)
+
+    async def script(client: Client) -> Any:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2):
+                tasks.start_soon(client.call_tool, "history_diff", {"a": "HEAD"})
+
+    talk(house, "legacy", script)
+    assert most == [1, 1]
+
+
+def test_a_comparison_that_is_cancelled_ends_its_blenders(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    call(house, "legacy", "scene_find", {})
+    begun, ended = threading.Event(), threading.Event()
+    became = list[str]()
+
+    def watched(*args: Any) -> Any:
+        begun.set()
+        try:
+            found = difference(*args)
+            became.append("compared")
+            return found
+        except BlendwrightError:
+            became.append("stopped")
+            raise
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(history_tools, "difference", watched)
+
+    async def script(client: Client) -> Any:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "history_diff", {"a": "HEAD"})
+            await anyio.to_thread.run_sync(begun.wait, 30)
+            tasks.cancel_scope.cancel()
+        await anyio.to_thread.run_sync(ended.wait, 30)
+
+    talk(house, "legacy", script)
+    assert became == ["stopped"]
+
+
 def test_a_run_in_the_background_is_a_job(house: House, era: Era) -> None:
     name = f"Job{era}"
 
@@ -197,6 +266,40 @@ def test_a_run_in_the_background_is_a_job(house: House, era: Era) -> None:
     unknown = call(house, era, "job_status", {"job_id": "nobody"})
     assert unknown.is_error
     assert unknown.structured_content["error_code"] == "not_found"
+
+
+def test_a_job_that_succeeded_stays_so_when_it_is_cancelled_afterwards(house: House, era: Era) -> None:
+    name = f"Late{era}"
+
+    async def script(client: Client) -> Any:
+        begun = await client.call_tool("plan_execute", {"plan": plan(name, cube("a", name)), "background": True})
+        job = {"job_id": begun.structured_content["result"]["job_id"]}
+        await client.call_tool("job_status", {**job, "wait_s": 30})
+        stopped = (await client.call_tool("job_cancel", job)).structured_content["result"]
+        return stopped, (await client.call_tool("job_status", job)).structured_content["result"]
+
+    stopped, told = talk(house, era, script)
+    assert (stopped["state"], stopped["ok"]) == ("finished", True)
+    assert (told["state"], told["ok"]) == ("finished", True)
+
+
+def test_a_job_that_is_cancelled_in_the_middle_is_told_as_cancelled(house: House) -> None:
+    slow = operation(
+        "slow", "render.preview", {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}, "a",
+        level="read_only",
+    )  # fmt: skip
+
+    async def script(client: Client) -> Any:
+        begun = await client.call_tool(
+            "plan_execute", {"plan": plan("stop", cube("a", "Stop"), slow), "background": True}
+        )
+        job = {"job_id": begun.structured_content["result"]["job_id"]}
+        while (await client.call_tool("job_status", job)).structured_content["result"]["operations_done"] == 0:
+            await anyio.lowlevel.checkpoint()
+        return (await client.call_tool("job_cancel", job)).structured_content["result"]
+
+    stopped = talk(house, "legacy", script)
+    assert (stopped["state"], stopped["ok"]) == ("cancelled", False)
 
 
 def test_progress_is_told_operation_by_operation(house: House, era: Era) -> None:

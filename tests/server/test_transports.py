@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -19,9 +20,10 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from test_phase_zero import BAD
 
-from hosts import ERAS, Era, connected, cube, plan, served
+from hosts import ERAS, Era, connected, cube, operation, plan, served
 
 TOKEN = "a-token-for-tests"
 COMMAND = [sys.executable, "-m", "blendwright", "serve"]
@@ -31,6 +33,12 @@ HELLO = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
 }
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 0)]
+SLOW = operation(
+    "slow", "render.preview", {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}, "a",
+    level="read_only",
+)  # fmt: skip
 
 
 def ask(process: subprocess.Popen[bytes], message: dict[str, Any] | bytes) -> dict[str, Any]:
@@ -108,10 +116,8 @@ def test_a_server_keeps_to_the_policy_of_its_workspace_and_offers_what_it_was_st
 
 
 def test_a_server_that_is_stopped_in_the_middle_leaves_a_workspace_that_goes_on(tmp_path: Path) -> None:
-    slow = {"operation_id": "slow", "tool_name": "render.preview", "safety_level": "read_only", "depends_on": ["a"],
-            "args": {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}}  # fmt: skip
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-        "name": "plan_execute", "arguments": {"plan": plan("r", cube("a", "Box"), slow)}, "_meta": {"progressToken": 1}}}  # fmt: skip
+        "name": "plan_execute", "arguments": {"plan": plan("r", cube("a", "Box"), SLOW)}, "_meta": {"progressToken": 1}}}  # fmt: skip
     with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
         ask(process, HELLO)
         assert ask(process, call)["method"] == "notifications/progress"
@@ -126,24 +132,60 @@ def test_a_server_that_is_stopped_in_the_middle_leaves_a_workspace_that_goes_on(
     assert [entry["name"] for entry in json.loads(again.stdout)["objects"]["items"]] == ["Box"]
 
 
+def closed(place: Path) -> bool:
+    """Whoever closes a workspace leaves nothing in its scratch, and says in the log that it was closed."""
+    log = (place / ".blendwright" / "logs" / "core.jsonl").read_text().splitlines()
+    left = [entry.name for entry in (place / ".blendwright" / "scratch").iterdir()]
+    return left == [".lock"] and json.loads(log[-1])["event"] == "workspace closed"
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_signal_stops_the_work_on_stdio_and_closes_the_workspace(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "plan_execute", "arguments": {"plan": plan("r", cube("a", "Box"), SLOW)}, "_meta": {"progressToken": 1}}}  # fmt: skip
+    pipe = subprocess.PIPE
+    with subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+        ask(process, HELLO)
+        assert ask(process, call)["method"] == "notifications/progress"
+        process.send_signal(number)
+        try:
+            # Its input stays open: nothing but the signal tells it to end.
+            assert process.wait(20) == code
+        finally:
+            process.kill()
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+    assert closed(tmp_path)
+
+
 # ---------------------------------------------------------------------- HTTP
+
+
+@contextlib.contextmanager
+def http_server(place: Path) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [*COMMAND, "--http", f"127.0.0.1:{port}"]
+    environment = {**os.environ, "BLENDWRIGHT_TOKEN": TOKEN}
+    with subprocess.Popen(command, env=environment, cwd=place, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline().decode()
+            found = re.search(r"serving (http://\S+)", line)
+            assert found is not None, line
+            anyio.run(_reachable, found[1])
+            yield found[1], process
+        finally:
+            process.kill()
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    place = tmp_path_factory.mktemp("http")
-    command = [*COMMAND, "--http", f"127.0.0.1:{port}"]
-    environment = {**os.environ, "BLENDWRIGHT_TOKEN": TOKEN}
-    with subprocess.Popen(command, env=environment, cwd=place, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        line = process.stderr.readline().decode()
-        found = re.search(r"serving (http://\S+)", line)
-        assert found is not None, line
-        anyio.run(_reachable, found[1])
-        yield found[1]
+    with http_server(tmp_path_factory.mktemp("http")) as (url, process):
+        yield url
         process.send_signal(signal.SIGINT)
         process.wait(30)
 
@@ -211,6 +253,41 @@ def test_http_answers_what_is_no_message_and_lives_on(address: str, message: byt
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == code
     assert said in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_signal_stops_the_work_over_http_and_closes_the_workspace(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    async def main(url: str, process: subprocess.Popen[bytes]) -> None:
+        begun = anyio.Event()
+
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
+            begun.set()
+
+        async def work(client: Client) -> None:
+            # The server leaves in the middle of it.
+            with contextlib.suppress(MCPError, httpx2.HTTPError):
+                await client.call_tool(
+                    "plan_execute", {"plan": plan("r", cube("a", "Box"), SLOW)}, progress_callback=heard
+                )
+
+        async with (
+            web_client() as web,
+            Client(streamable_http_client(url, http_client=web), mode="legacy") as client,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(work, client)
+            await begun.wait()
+            process.send_signal(number)
+            assert await anyio.to_thread.run_sync(process.wait, 20) == code
+            tasks.cancel_scope.cancel()
+
+    with http_server(tmp_path) as (url, process):
+        anyio.run(main, url, process)
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+    assert closed(tmp_path)
 
 
 def test_thirty_two_clients_at_once_apply_each_key_once_and_agree_with_a_serial_run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -64,8 +65,8 @@ def serve(
         address=address,
         token=given,
     )
-    anyio.run(run, settings)
-    return Exit.DONE
+    stopped = anyio.run(run, settings)
+    return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
 
 
 def address_of(text: str) -> tuple[str, int]:

@@ -55,6 +55,12 @@ def failed(name: str, error: BlendwrightError) -> Answer:
     return refused(name, (Finding(Fault.CAPABILITY_MISSING, error.message, "", error.cure),))
 
 
+def defect(name: str, error: BaseException) -> Answer:
+    """What nobody expected; its insides are for the log, not for a model."""
+    message = f"{type(error).__name__} in the server; its log says where"
+    return refused(name, (Finding(Fault.INTERNAL_ERROR, message),))
+
+
 def rendered(answer: Answer, envelope: Envelope) -> types.CallToolResult:
     outcome = answer.outcome
     if envelope == "core":

@@ -7,10 +7,11 @@ needed, and comes again with it; meanwhile the run waits where it is. Either way
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from blendwright.contracts.approvals import Answer, ApprovalRequest
 from blendwright.contracts.worker_port import CancelToken
@@ -42,7 +44,7 @@ class Asked:
 
     def settle(self, answer: Answer) -> None:
         """The first answer counts."""
-        if not self.answer.done():
+        with contextlib.suppress(InvalidStateError):
             self.answer.set_result(answer)
 
     @property
@@ -88,8 +90,12 @@ def through_session(session: ServerSession, related: types.RequestId | None) -> 
     async def elicit(asked: Asked) -> None:
         try:
             asked.settle(said(await session.elicit_form(asked.message, FORM, related)))
-        except MCPError:
-            asked.settle(Answer.NONE)  # a host that cannot ask after all
+        except (MCPError, ValidationError):
+            pass  # a host that cannot ask after all, or whose answer is none
+        finally:
+            asked.settle(
+                Answer.NONE
+            )  # also where the host leaves: nobody is kept waiting for what cannot come any more
 
     return HostApprover(lambda asked: _start(elicit(asked), loop))
 

@@ -6,6 +6,7 @@ done in the order in which it asked. Blender starts in the background, so that a
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from typing import Any, TypeVar
 from blendwright.app.open_scene import OpenScene
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Work = Callable[[OpenScene], Any]
@@ -63,24 +66,24 @@ class Desk:
             self._thread.join()
 
     def _work(self) -> None:
-        opened: OpenScene | None = None
-        if self._warm:
-            opened = self._warmed()
-        while (turn := self._next()) is not None:
-            work, done, _ = turn
-            if not done.set_running_or_notify_cancel():
-                continue
-            try:
-                if opened is None:
-                    opened = self._opening()
-                done.set_result(work(opened))
-            except BaseException as error:
-                # An outermost place: the thread serves the next one, whatever became of this one.
-                done.set_exception(error)
-            with self._changed:
-                self._running = None
-        if opened is not None:
-            opened.close()
+        opened = self._warmed() if self._warm else None
+        try:
+            while (turn := self._next()) is not None:
+                work, done, _ = turn
+                if not done.set_running_or_notify_cancel():
+                    continue
+                try:
+                    if opened is None:
+                        opened = self._opening()
+                    done.set_result(work(opened))
+                except BaseException as error:
+                    # An outermost place: the thread serves the next one, whatever became of this one.
+                    done.set_exception(error)
+                with self._changed:
+                    self._running = None
+        finally:
+            if opened is not None:
+                opened.close()
 
     def _warmed(self) -> OpenScene | None:
         """Open ahead of the first wish; what is wrong is told to whoever asks first, who has it tried again."""
@@ -90,6 +93,9 @@ class Desk:
             opened.warm()
         except BlendwrightError:
             return opened
+        except Exception:
+            # An outermost place: this is the only thread there is, and a defect must not leave everybody waiting for it.
+            _log.exception("the workspace could not be opened ahead of the first wish")
         return opened
 
     def _next(self) -> tuple[Work, Future[Any], CancelToken] | None:
@@ -109,5 +115,6 @@ class Desk:
     def _turn_away(self) -> None:
         for line in self._waiting.values():
             for _, done, _ in line:
-                done.set_exception(EnvironmentUnfit("the server is shutting down", cure="Start it again."))
+                if done.set_running_or_notify_cancel():  # who has left already is told nothing
+                    done.set_exception(EnvironmentUnfit("the server is shutting down", cure="Start it again."))
         self._waiting.clear()

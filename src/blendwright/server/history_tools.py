@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 from pydantic import Field
@@ -55,12 +56,18 @@ async def history_log(house: House, caller: Caller, args: LogArgs) -> Answer:
 
 async def history_diff(house: House, caller: Caller, args: DiffArgs) -> Answer:
     def work() -> dict[str, Any]:
-        with looking(house.workspace) as journal, stage(house.workspace) as place:
+        with (
+            looking(house.workspace) as journal,
+            stage(house.workspace, blender=house.blender) as place,
+            contextlib.ExitStack() as end,
+        ):
+            # A request that is cancelled ends its Blenders, and so whatever waits for them.
+            end.callback(caller.cancel.subscribe(place.pool.close))
             before, after = find(journal, args.a), find(journal, args.b)
             found = difference(journal, place, before, after)
         return {"a": before.number, "b": after.number, "equal": found.none, **found.to_json()}
 
-    return succeeded("history_diff", await asyncio.to_thread(work))
+    return succeeded("history_diff", await house.ask_beside(caller, work))
 
 
 async def history_checkout(house: House, caller: Caller, args: CheckoutArgs) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -51,6 +51,10 @@ class House:
     tools: Mapping[str, AnyTool]
     macros: Mapping[str, Macro]
     jobs: Jobs
+    blender: str | None = None
+    """Which Blender, where it is not the usual one."""
+    beside: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "beside"))
+    """For work with Blenders of its own, one at a time: each takes memory and cores."""
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
     """The workspace as each kind of host may use it; only the desk's thread touches these."""
 
@@ -66,10 +70,17 @@ class House:
 
     async def ask(self, caller: Caller, work: Callable[[OpenScene], T]) -> T:
         """The same, waiting for it. A request that is cancelled stops its work too."""
-        done = self.submit(caller, work)
-        try:
-            return await asyncio.wrap_future(done)
-        except asyncio.CancelledError:
-            # In a thread of its own: listeners may have to wait for locks, and nothing can be awaited any more.
-            threading.Thread(target=caller.cancel.cancel).start()
-            raise
+        return await _stoppable(caller, self.submit(caller, work))
+
+    async def ask_beside(self, caller: Caller, work: Callable[[], T]) -> T:
+        """Have something done that leaves the open workspace alone. It is to heed the caller's token."""
+        return await _stoppable(caller, self.beside.submit(work))
+
+
+async def _stoppable(caller: Caller, done: Future[T]) -> T:
+    try:
+        return await asyncio.wrap_future(done)
+    except asyncio.CancelledError:
+        # In a thread of its own: listeners may have to wait for locks, and nothing can be awaited any more.
+        threading.Thread(target=caller.cancel.cancel).start()
+        raise

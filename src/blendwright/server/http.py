@@ -5,7 +5,10 @@ The token is compared in constant time and never logged. Errors have the JSON-RP
 
 from __future__ import annotations
 
+import contextlib
 import hmac
+import signal
+from collections.abc import Generator
 from typing import Any
 
 import uvicorn
@@ -16,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from blendwright.server.early import LARGEST_MESSAGE
 from blendwright.server.phase_zero import INVALID_REQUEST, broken, error
+from blendwright.server.stopping import Stop
 from blendwright.values.errors import EnvironmentUnfit
 
 PATH = "/mcp"
@@ -35,8 +39,8 @@ def application(server: Server[Any], token: str, *, host: str, port: int, larges
     return Door(inner, token, security, largest)
 
 
-async def serve_http(server: Server[Any], token: str, host: str, port: int) -> None:
-    """Serve until interrupted."""
+async def serve_http(server: Server[Any], token: str, host: str, port: int, stop: Stop) -> None:
+    """Serve until asked to stop."""
     app = application(server, token, host=host, port=port)
     config = uvicorn.Config(
         app,
@@ -46,11 +50,24 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int) -> N
         access_log=False,
         timeout_graceful_shutdown=5,
     )
-    running = uvicorn.Server(config)
+    running = _Web(config)
+    stop.by(running.end)
     try:
         await running.serve()
     except SystemExit as stopped:
         raise EnvironmentUnfit(f"{host}:{port} cannot be listened on", cure="Name another host or port.") from stopped
+
+
+class _Web(uvicorn.Server):
+    """Leaves signals alone: it would raise them again once it has ended, and so end the process before the workspace is closed."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+    def end(self) -> None:
+        # Not only should_exit: the library of event streams listens here, and streams that are open end at once.
+        self.handle_exit(signal.SIGTERM, None)
 
 
 class Door:

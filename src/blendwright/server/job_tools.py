@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 
 from pydantic import Field
 
 from blendwright.contracts.arguments import Args
-from blendwright.server.answers import Answer, refused, succeeded
+from blendwright.server.answers import Answer, defect, failed, refused, succeeded
 from blendwright.server.house import Caller, House
 from blendwright.server.jobs import Job
 from blendwright.server.offers import Offer
+from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -30,8 +32,8 @@ async def job_status(house: House, caller: Caller, args: StatusArgs) -> Answer:
     job = house.jobs.find(args.job_id)
     if job is None:
         return _unknown("job_status", args.job_id)
-    if args.wait_s and job.answer is not None:
-        await asyncio.wait([asyncio.wrap_future(job.answer)], timeout=args.wait_s)
+    if args.wait_s:
+        await _wait(job, args.wait_s)
     return _told(job)
 
 
@@ -39,18 +41,36 @@ async def job_cancel(house: House, caller: Caller, args: CancelArgs) -> Answer:
     job = house.jobs.find(args.job_id)
     if job is None:
         return _unknown("job_cancel", args.job_id)
-    await asyncio.to_thread(job.cancel.cancel)
-    if job.answer is not None:
-        await asyncio.wait([asyncio.wrap_future(job.answer)], timeout=30)
+    if job.answer is None or not job.answer.done():
+        await asyncio.to_thread(job.cancel.cancel)
+        await _wait(job, 30)
     return _told(job, "job_cancel")
 
 
 def _told(job: Job, name: str = "job_status") -> Answer:
     found = job.to_json()
-    if job.answer is not None and job.answer.done() and job.answer.exception() is None:
-        outcome = job.answer.result().outcome
+    if job.answer is not None and job.answer.done():
+        outcome = _answer(job.answer).outcome
         found |= {"ok": outcome.ok, "message": outcome.message, "outcome": outcome.result}
+        if outcome.findings:
+            found["findings"] = [finding.to_json() for finding in outcome.findings]
     return succeeded(name, found)
+
+
+def _answer(done: Future[Answer]) -> Answer:
+    error = done.exception()
+    if error is None:
+        return done.result()
+    return failed("job", error) if isinstance(error, BlendwrightError) else defect("job", error)
+
+
+async def _wait(job: Job, seconds: float) -> None:
+    if job.answer is None:
+        return
+    ended = asyncio.wrap_future(job.answer)
+    # Looked at also when nobody waits any more, or the loop complains of what nobody looked at.
+    ended.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.wait([ended], timeout=seconds)
 
 
 def _unknown(name: str, job_id: str) -> Answer:

@@ -5,6 +5,7 @@ What a job did is in the journal, like any run; only the handle is forgotten whe
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -15,6 +16,10 @@ from typing import Any, Literal
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.keys import new_id
 from blendwright.server.answers import Answer
+from blendwright.values.errors import BlendwrightError
+from blendwright.values.faults import Fault
+
+_log = logging.getLogger(__name__)
 
 # Finished jobs that are still remembered; the journal remembers all.
 MOST_FINISHED = 200
@@ -40,9 +45,22 @@ class Job:
         answer = self.answer
         if answer is None or not answer.done():
             return "running" if answer is not None and answer.running() else "waiting"
-        if answer.exception() is None and answer.result().outcome.ok:
-            return "finished"  # whoever cancels it now, or did so too late, finds it done
-        return "cancelled" if self.cancel.cancelled else "failed"
+        if answer.exception() is not None:
+            return "failed"
+        outcome = answer.result().outcome
+        if outcome.ok:
+            return "finished"
+        return "cancelled" if any(found.fault is Fault.CANCELLED for found in outcome.findings) else "failed"
+
+    def follow(self, answer: Future[Answer]) -> None:
+        """What there will be to tell, once it is done."""
+        self.answer = answer
+        answer.add_done_callback(self._log_defect)
+
+    def _log_defect(self, answer: Future[Answer]) -> None:
+        error = answer.exception()
+        if error is not None and not isinstance(error, BlendwrightError):
+            _log.error("job %s failed", self.id, exc_info=error)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -124,7 +124,7 @@ async def execute(house: House, caller: Caller, name: str, args: ExecuteArgs, pl
 
     if job is None:
         return await house.ask(caller, work)
-    job.answer = house.submit(caller, work)
+    job.follow(house.submit(caller, work))
     return succeeded(name, _begun(job))
 
 

@@ -43,6 +43,10 @@ class Reception:
         """The next message, waiting for it; empty at the end. One that is too long comes cut, without its end."""
         return self._lines.get()
 
+    def end(self) -> None:
+        """Nobody reads on: who waits for a message is told that there is none."""
+        self._lines.put(b"")
+
     def take_over(self) -> None:
         """From here on the server answers."""
         with self._lock:

@@ -17,7 +17,7 @@ from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from blendwright.server import catalogue_tools, contract_tools, history_tools, job_tools, plan_tools, scene_tools
-from blendwright.server.answers import Answer, Envelope, failed, refused, rendered
+from blendwright.server.answers import Answer, Envelope, defect, failed, refused, rendered
 from blendwright.server.asking import Asked, Conversation, Conversations, through_session
 from blendwright.server.direct_tools import direct_offers
 from blendwright.server.hosts import can_ask, client_of, proposal_of
@@ -140,8 +140,7 @@ class Service:
         except Exception as error:
             # An outermost place: a defect must not take the connection with it, nor show its insides to a model.
             _log.exception("%s failed", name)
-            message = f"{type(error).__name__} in the server; its log says where"
-            return refused(name, (Finding(Fault.INTERNAL_ERROR, message),))
+            return defect(name, error)
 
 
 def declared(offer: Offer) -> types.Tool:

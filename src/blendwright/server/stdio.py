@@ -18,12 +18,16 @@ from blendwright.server.reception import Reception
 
 
 async def serve_stdio(server: Server[Any], wire: Reception) -> None:
-    """Serve the host that started this process, until it closes our input."""
+    """Serve the host that started this process, until it closes our input or this is cancelled."""
     reader: Any = _Lines(wire)
     writer: Any = _Writer(wire)
-    async with stdio_server(reader, writer) as (read, write):
-        wire.take_over()
-        await server.run(read, write, server.create_initialization_options())
+    try:
+        async with stdio_server(reader, writer) as (read, write):
+            wire.take_over()
+            await server.run(read, write, server.create_initialization_options())
+    finally:
+        # A thread may wait for the next line, and the process for that thread.
+        wire.end()
 
 
 class _Lines:

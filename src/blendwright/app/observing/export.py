@@ -67,7 +67,13 @@ def configured(environment: Mapping[str, str]) -> tuple[bool, bool]:
 
 
 def installed() -> bool:
-    return find_spec("opentelemetry") is not None and find_spec("opentelemetry.sdk") is not None
+    """Whether all parts are there: the SDK often comes along with other packages, the exporter does not."""
+    try:
+        return all(
+            find_spec(part) is not None for part in ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
+        )
+    except ModuleNotFoundError:  # a package above one of them
+        return False
 
 
 def _wanted(environment: Mapping[str, str], signal: str) -> bool:
