@@ -84,3 +84,15 @@ def test_a_dialect_can_be_forced(shell: Shell) -> None:
 def test_a_file_that_is_not_there_is_said_so(shell: Shell) -> None:
     assert "cannot read nowhere.json" in shell("validate", "nowhere.json", code=2).err
     assert "cannot read" in shell("validate", ".", "--json", code=2).document["error"]["message"]
+
+
+def test_a_refused_command_line_says_what_to_do(shell: Shell) -> None:
+    (shell.place / "empty").mkdir()
+    for arguments, cure in (
+        (("ask", " "), "Say what"),
+        (("eval", "empty"), "*.json"),
+        (("validate", "nowhere.json"), "standard input"),
+        (("run", "empty"), "standard input"),
+    ):
+        error = shell(*arguments, "--json", code=2).document["error"]
+        assert cure in (error["cure"] or ""), error

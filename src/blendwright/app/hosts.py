@@ -201,6 +201,4 @@ def _section(host: Host, wanted: dict[str, Any]) -> str:
 
 
 def _refusal(message: str, cure: str) -> Refusal:
-    refusal = Refusal([Finding(Fault.ARGS_INVALID, message, "", cure)])
-    refusal.cure = cure
-    return refusal
+    return Refusal([Finding(Fault.ARGS_INVALID, message, "", cure)])

@@ -44,7 +44,7 @@ def read_plan(
     """The plan, with findings of its own where it breaks its contract. Raises Refusal for what is no plan at all."""
     document, findings = read_json(text)
     if findings:
-        raise _refusal(findings)
+        raise Refusal(findings)
     return parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary)
 
 
@@ -58,16 +58,10 @@ def parse_plan(
     """The same for a document that was read already."""
     found = dialect or recognise(document)
     if isinstance(found, Finding):
-        raise _refusal((found,))
+        raise Refusal((found,))
     return FORMATS[found].parse(document, request_id=request_id, boundary=boundary)
 
 
 def render(report: RunReport) -> Any:
     """The report in the result contract of the plan's own dialect."""
     return FORMATS[report.dialect].render(report)
-
-
-def _refusal(findings: tuple[Finding, ...]) -> Refusal:
-    refusal = Refusal(findings)
-    refusal.cure = findings[0].cure
-    return refusal

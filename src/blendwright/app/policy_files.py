@@ -67,14 +67,15 @@ def read_policy(file: Path) -> dict[str, Any]:
         given = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise _refused([Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}")]) from error
+        cure = "Mend it there, or check its permissions."
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", "", cure)]) from error
     except tomllib.TOMLDecodeError as error:
-        raise _refused([Finding(Fault.SCHEMA_INVALID, f"{file} is not TOML: {error}", "", "Mend it there.")]) from error
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"{file} is not TOML: {error}", "", "Mend it there.")]) from error
     try:
         Policy.model_validate(given)
     except ValidationError as error:
         findings = list(_findings(file, text.splitlines(), error))
-        raise _refused(findings) from error
+        raise Refusal(findings) from error
     return given
 
 
@@ -138,9 +139,3 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield from _leaves(cast("dict[str, Any]", value), f"{prefix}{name}.")
         else:
             yield prefix + name, value
-
-
-def _refused(findings: Sequence[Finding]) -> Refusal:
-    refused = Refusal(findings)
-    refused.cure = next((finding.cure for finding in findings if finding.cure), None)
-    return refused

@@ -89,7 +89,7 @@ def ask(
 ) -> int:
     """Have a model plan what you ask for, see what it would do, and run it when you say yes."""
     if not request.strip():
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, "there is no request", "", "Say what the scene should have.")])
+        raise _refused("there is no request", "Say what the scene should have.")
     planner = chosen(provider, model, base_url)
     if not yes and not dry_run and not at_a_terminal():
         message = "nobody can be asked whether the plan may run"
@@ -257,6 +257,4 @@ def _beside(image: Path) -> Path:
 
 
 def _refused(message: str, cure: str) -> Refusal:
-    refusal = Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])
-    refusal.cure = cure
-    return refusal
+    return Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])

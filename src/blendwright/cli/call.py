@@ -107,9 +107,7 @@ def _parsed(text: str | bytes) -> Any:
     except orjson.JSONDecodeError as error:
         message = f"--args is not JSON: {error}"
         cure = """Quote it for the shell: --args '{"name": "Box"}'"""
-        refusal = Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])
-        refusal.cure = cure
-        raise refusal from error
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)]) from error
 
 
 def _show(outcome: Outcome) -> None:

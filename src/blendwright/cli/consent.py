@@ -73,7 +73,7 @@ def consent(approve: Sequence[str] | None, aside: Callable[[], AbstractContextMa
     for name in names:
         if name not in known and not Path(name).is_dir():
             cure = did_you_mean(name, known, otherwise="Name a safety level, a safety mode, a tool or a directory.")
-            raise _refused([Finding(Fault.SCHEMA_INVALID, f"there is nothing named '{name}' to approve", "", cure)])
+            raise Refusal([Finding(Fault.SCHEMA_INVALID, f"there is nothing named '{name}' to approve", "", cure)])
     grants = {str(Path(name).resolve()) if name not in known else name for name in names}
     return Consent(Terminal(aside) if at_a_terminal() else None, frozenset(grants))
 
@@ -134,7 +134,8 @@ def _read(file: Path, model: type[Model], what: str) -> Model:
     try:
         document: Any = orjson.loads(file.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
-        raise _refused([Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read as JSON: {error}")]) from error
+        cure = f"Name a file that is {what}: see docs/contract.md."
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read as JSON: {error}", "", cure)]) from error
     if isinstance(document, dict) and "contract" in document:
         document = cast("dict[str, Any]", document)["contract"]
     try:
@@ -145,12 +146,4 @@ def _read(file: Path, model: type[Model], what: str) -> Model:
             Finding(Fault.SCHEMA_INVALID, f"{file}: {pointer_of(problem['loc'])}: {problem['msg']}")
             for problem in problems
         ]
-        refused = _refused(findings)
-        refused.cure = f"It is not {what}: see docs/contract.md."
-        raise refused from error
-
-
-def _refused(findings: Sequence[Finding]) -> Refusal:
-    refused = Refusal(findings)
-    refused.cure = findings[0].cure
-    return refused
+        raise Refusal(findings, cure=f"It is not {what}: see docs/contract.md.") from error

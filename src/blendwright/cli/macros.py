@@ -32,9 +32,7 @@ def macros(
     chosen = [macro for macro in known.values() if name is None or macro.name.startswith(name)]
     if not chosen:
         cure = did_you_mean(str(name), known, otherwise="List them all: blendwright macros")
-        refusal = Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no macro named '{name}'", "", cure)])
-        refusal.cure = cure
-        raise refusal
+        raise Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no macro named '{name}'", "", cure)])
     if json:
         listed = [
             {

@@ -51,9 +51,7 @@ def nodes(
 
 
 def _refusal(message: str, cure: str) -> Refusal:
-    refusal = Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
-    refusal.cure = cure
-    return refusal
+    return Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
 
 
 def _show(node: NodeType, known: Catalogue) -> None:

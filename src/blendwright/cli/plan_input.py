@@ -39,7 +39,8 @@ def plan_text(place: str) -> bytes:
             return file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}")]) from error
+        cure = "Name a plan's file, or give - for standard input."
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}", "", cure)]) from error
 
 
 @contextlib.contextmanager

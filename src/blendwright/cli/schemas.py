@@ -27,9 +27,7 @@ def schemas(
         versions = [one for one in known if one == name or one.rpartition(".")[0] == name]
         if not versions:
             cure = did_you_mean(name, known, otherwise="List them all: blendwright schemas")
-            refusal = Refusal([Finding(Fault.SCHEMA_INVALID, f"there is no schema named '{name}'", "", cure)])
-            refusal.cure = cure
-            raise refusal
+            raise Refusal([Finding(Fault.SCHEMA_INVALID, f"there is no schema named '{name}'", "", cure)])
         print_json(published.schema(max(versions, key=version_of)))
         return Exit.DONE
     if json:

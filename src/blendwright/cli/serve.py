@@ -67,7 +67,5 @@ def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
         cure = "For example: --http 127.0.0.1:8000"
-        refusal = Refusal([Finding(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "", cure)])
-        refusal.cure = cure
-        raise refusal
+        raise Refusal([Finding(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "", cure)])
     return host, int(port)

@@ -29,9 +29,7 @@ def tools(
     chosen = [tool for tool in known.values() if name is None or tool.name.startswith(name)]
     if not chosen:
         cure = did_you_mean(str(name), known, otherwise="List them all: blendwright tools")
-        refusal = Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)])
-        refusal.cure = cure
-        raise refusal
+        raise Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)])
     if json:
         listed = [{"name": tool.name, "version": tool.version, "summary": tool.summary()} for tool in chosen]
         print_json({"fingerprint": catalog.fingerprint(), "tools": listed})

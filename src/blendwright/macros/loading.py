@@ -52,9 +52,7 @@ def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping
     macros, found = read_macros(texts, tools, shipped)
     findings += found
     if findings:
-        refusal = Refusal(findings)
-        refusal.cure = f"Mend or remove what is wrong in {folder}."
-        raise refusal
+        raise Refusal(findings, cure=f"Mend or remove what is wrong in {folder}.")
     return macros
 
 

@@ -106,7 +106,9 @@ def read_requests(folder: Path) -> tuple[EvaluatedRequest, ...]:
                 for problem in problems
             ]
         except OSError as error:
-            findings.append(Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}"))
+            findings.append(
+                Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", "", "Check the file.")
+            )
         else:
             requests.append(request)
     if findings:

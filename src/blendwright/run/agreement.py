@@ -62,7 +62,7 @@ class Offer:
         self._macros = macros
         terms = agree(self._proposal, self._policy)
         if isinstance(terms, tuple):
-            raise _refused(terms)
+            raise Refusal(terms)
         self.terms: Terms = terms
         if earlier is not None:
             self._refuse_outdated(earlier)
@@ -70,7 +70,7 @@ class Offer:
     def _refuse_outdated(self, earlier: SessionContract) -> None:
         findings = tuple(outdated(earlier, tool_registry(self._tools), self._macros))
         if findings:
-            raise _refused(findings)
+            raise Refusal(findings)
 
     def for_host(self, proposal: Proposal) -> Offer:
         """The same to another host. Raises Refusal."""
@@ -91,7 +91,7 @@ class Offer:
             )
         )
         if findings or isinstance(made, tuple):
-            raise _refused(findings + (made if isinstance(made, tuple) else ()))
+            raise Refusal(findings + (made if isinstance(made, tuple) else ()))
         return made
 
 
@@ -142,9 +142,3 @@ def payload_bytes(args: Mapping[str, Any]) -> int:
         return len(orjson.dumps(args))
     except TypeError:
         return 0  # an integer beyond 64 bits, which the arguments' own schema has let pass
-
-
-def _refused(findings: tuple[Finding, ...]) -> Refusal:
-    refusal = Refusal(findings)
-    refusal.cure = findings[0].cure
-    return refusal

@@ -181,6 +181,4 @@ def require_head(journal: JournalReader) -> Commit:
 
 def refusal(message: str, cure: str) -> Refusal:
     """Nothing ran, and nothing will until something else is asked for."""
-    refused = Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
-    refused.cure = cure
-    return refused
+    return Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])

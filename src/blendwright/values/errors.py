@@ -36,10 +36,11 @@ class BlendwrightError(Exception):
 
 
 class Refusal(BlendwrightError):
-    """A call or plan was refused before anything ran."""
+    """A call or plan was refused before anything ran. The cure is that of the first finding that has one, unless given."""
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        super().__init__("; ".join(finding.message for finding in findings))
+    def __init__(self, findings: Sequence[Finding], *, cure: str | None = None) -> None:
+        first = next((finding.cure for finding in findings if finding.cure), None)
+        super().__init__("; ".join(finding.message for finding in findings), cure=cure or first)
         self.findings = tuple(findings)
 
 
