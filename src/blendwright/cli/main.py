@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -41,6 +42,8 @@ from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusa
 LOG_LEVEL = "BLENDWRIGHT_LOG"
 # Names the place of a defect, for whoever reports one; without it no stack trace reaches a user.
 TRACE = "BLENDWRIGHT_TRACE"
+# What no program can do anything about, wherever it happens.
+SYSTEM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
 
 app = typer.Typer(
     name="blendwright",
@@ -115,6 +118,9 @@ def main() -> None:
         if hasattr(error, "format_message"):
             usage: Any = error
             fail("usage", usage.format_message(), "See: blendwright --help", Exit.REFUSED)
+        if isinstance(error, OSError) and error.errno in SYSTEM:
+            message = f"{error.filename or 'the system'}: {error.strerror}"
+            fail("environment_unfit", message, "Make room, or check the permissions.", Exit.UNFIT)
         if os.environ.get(TRACE):
             logging.getLogger(__name__).exception("blendwright failed")
         cure = f"This is a defect. Set {TRACE}=1 to see where it happened, and report it."
