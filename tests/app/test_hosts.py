@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import tomllib
 from pathlib import Path
 
@@ -104,3 +106,112 @@ def test_what_is_printed_is_what_would_be_written(tmp_path: Path) -> None:
     codex, vscode = host_named("codex"), host_named("vscode")
     assert tomllib.loads(snippet(codex, entry(codex, tmp_path)))["mcp_servers"]["blendwright"] == entry(codex, tmp_path)
     assert json.loads(snippet(vscode, entry(vscode, tmp_path)))["servers"]["blendwright"]["type"] == "stdio"
+
+
+def test_servers_whose_names_begin_like_ours_stay_with_the_comments_above_them(tmp_path: Path) -> None:
+    host = host_named("codex")
+    file = tmp_path / "config.toml"
+    other = '# the studio\'s\n[mcp_servers.blendwright-studio]\ncommand = "studio"\n'
+    old = '[mcp_servers.blendwright]\n# of last year\ncommand = "old"\n\n[mcp_servers.blendwright.env]\nA = "b"\n\n'
+    file.write_text(old + other)
+    assert install(host, file, entry(host, tmp_path), replace=True)
+    assert file.read_text() == other + "\n" + snippet(host, entry(host, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[mcp_servers]\nblendwright = {command = "old"}\n',
+        '[mcp_servers]\nother = {command = "x"}\nblendwright.command = "old"\n',
+        'mcp_servers = {blendwright = {command = "old"}}\n',
+        '[mcp_servers."blendwright"]\ncommand = "old"\n',
+        'note = """\n[mcp_servers.blendwright]\n"""\n[mcp_servers.blendwright]\ncommand = "old"\n',
+        'mcp_servers = {other = {command = "x"}}\n',
+        'mcp_servers = "none"\n',
+    ],
+)
+def test_a_toml_file_that_would_not_survive_is_left_alone(tmp_path: Path, text: str) -> None:
+    host = host_named("codex")
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    with pytest.raises(Refusal) as caught:
+        install(host, file, entry(host, tmp_path), replace=True)
+    assert "--print" in (caught.value.cure or "")
+    assert file.read_text() == text and list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "7", '{"mcpServers": ["x"]}', '{"mcpServers": "x"}', '{"a": "\\ud800"}', "[" * 100_000]
+)
+def test_a_json_file_of_another_shape_is_left_alone(tmp_path: Path, text: str) -> None:
+    host = host_named("cursor")
+    file = tmp_path / "mcp.json"
+    file.write_text(text)
+    with pytest.raises(Refusal) as caught:
+        install(host, file, entry(host, tmp_path), replace=True)
+    assert "--print" in (caught.value.cure or "")
+    assert file.read_text() == text and list(tmp_path.iterdir()) == [file]
+
+
+def test_an_entry_of_another_shape_is_replaced_only_when_asked_to(tmp_path: Path) -> None:
+    host = host_named("cursor")
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"blendwright": "old"}}')
+    with pytest.raises(Refusal, match="another entry"):
+        install(host, file, entry(host, tmp_path))
+    assert install(host, file, entry(host, tmp_path), replace=True)
+    assert installed(host, file) == entry(host, tmp_path)
+
+
+def test_text_that_is_not_utf8_and_a_directory_are_told_as_such(place: tuple[str, Path], tmp_path: Path) -> None:
+    host, file = host_named(place[0]), place[1]
+    file.mkdir(parents=True)
+    with pytest.raises(EnvironmentUnfit, match="cannot be read"):
+        install(host, file, entry(host, tmp_path))
+    file.rmdir()
+    file.write_bytes(b"\xff\xfe{")
+    with pytest.raises(Refusal, match=r"is not (JSON|TOML)"):
+        install(host, file, entry(host, tmp_path))
+    assert file.read_bytes() == b"\xff\xfe{"
+
+
+def test_a_private_file_is_never_readable_for_others(place: tuple[str, Path], tmp_path: Path) -> None:
+    host, file = host_named(place[0]), place[1]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    seen: set[int] = set()
+    watching = True
+
+    def watch(event: str, details: tuple[object, ...]) -> None:
+        # With which permissions is it there, at every moment that Python tells of? A hook cannot be taken away again.
+        if watching and event in ("os.chmod", "os.rename"):
+            seen.update(part.stat().st_mode & 0o777 for part in file.parent.glob(".*.part"))
+
+    before = os.umask(0o022)
+    sys.addaudithook(watch)
+    try:
+        install(host, file, entry(host, tmp_path))
+    finally:
+        watching = False
+        os.umask(before)
+    assert seen == {0o600} and file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_to_a_file_elsewhere_stays_a_link(place: tuple[str, Path], tmp_path: Path) -> None:
+    host, file = host_named(place[0]), place[1]
+    kept = tmp_path / "dotfiles" / "kept"
+    kept.parent.mkdir()
+    kept.touch(mode=0o640)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.symlink_to(kept)
+    assert install(host, file, entry(host, tmp_path))
+    assert file.is_symlink() and not kept.is_symlink()
+    assert installed(host, kept) == entry(host, tmp_path) and kept.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_ends_of_lines_of_a_toml_file_stay(tmp_path: Path) -> None:
+    host = host_named("codex")
+    file = tmp_path / "config.toml"
+    file.write_bytes(b'model = "m"\r\n')
+    install(host, file, entry(host, tmp_path))
+    assert file.read_bytes().startswith(b'model = "m"\r\n')

@@ -11,7 +11,7 @@ import blendwright
 from blendwright.app.policy_files import FILE, allowed_roots, load_policy, user_file
 from blendwright.contracts.contract import Proposal
 from blendwright.contracts.policy import Policy, Rules, Verdict
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -125,3 +125,31 @@ def test_a_proposal_that_cannot_be_is_refused_before_the_workspace_is_touched(pl
     with pytest.raises(Refusal, match="'teleport'"):
         blendwright.open(workspace / "new", proposal=Proposal(features=("teleport",)))
     assert not (workspace / "new").exists()
+
+
+def test_a_file_nested_without_end_is_no_policy(places: tuple[Path, Path]) -> None:
+    workspace, _ = places
+    (workspace / FILE).write_text("a = " + "[" * 5000)
+    with pytest.raises(Refusal, match="is not TOML"):
+        load_policy(workspace)
+
+
+def test_a_user_without_a_home_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(uid: int) -> None:
+        raise KeyError(uid)
+
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    with pytest.raises(EnvironmentUnfit, match="home") as caught:
+        user_file()
+    assert "HOME" in (caught.value.cure or "")
+
+
+@pytest.mark.parametrize("root", ["~nobody-of-this-name/x", "a\\u0000b"])
+def test_a_directory_that_cannot_be_is_named(places: tuple[Path, Path], root: str) -> None:
+    workspace, _ = places
+    (workspace / FILE).write_text(f'[policy.roots]\n"{root}" = "allow"\n')
+    with pytest.raises(BlendwrightError, match="cannot be") as caught, blendwright.open(workspace):
+        pass
+    assert "blendwright.toml" in (caught.value.cure or "")

@@ -15,6 +15,8 @@ import pytest
 from gemini import serving
 from gemini.scenario import KEY
 from gemini.server import GeminiServer
+from planner.local_services import KEY as LOCAL_KEY
+from planner.local_services import local_service
 from planner.scripted import op, plan
 from shell import PROGRAM, Shell
 
@@ -165,3 +167,25 @@ def at_a_terminal(place: Path, arguments: list[str], said: str) -> tuple[int, st
             answered = True
     os.close(ours)
     return process.wait(60), out
+
+
+def test_a_page_instead_of_an_answer_is_the_services_fault_and_in_the_journal(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", LOCAL_KEY)
+    page = b"<html>Sign in</html>"
+    with local_service(page, page) as service:
+        to = ("--provider", "openai", "--base-url", service.url, "--seconds", "3")
+        ran = shell("ask", "a table", *to, "--yes", "--json", code=3)
+    assert (ran.document["ending"], len(ran.document["attempts"])) == ("service", len(service.received))
+    assert "no answer of" in ran.document["reason"]
+    told = shell("log", "--request", ran.document["request_id"], "--json", code=0).document
+    assert [attempt["outcome"]["stage"] for attempt in told["attempts"]] == ["service"] * len(service.received)
+
+
+@pytest.mark.parametrize("price", ["1,nan", "1,-2", "1"])
+def test_a_price_under_which_no_cost_would_end_it_is_none(
+    shell: Shell, with_key: pytest.MonkeyPatch, price: str
+) -> None:
+    error = shell("ask", "x", "--yes", "--price", price, "--cost", "1", "--json", code=2).document["error"]
+    assert "no price" in error["message"] and "--price" in error["cure"]

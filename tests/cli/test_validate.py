@@ -130,3 +130,15 @@ def test_a_policy_that_is_not_sound_is_said_with_its_line(shell: Shell) -> None:
     (place / "blendwright.toml").write_text("[policy]\nnetwrok = 1\n")
     error = shell("validate", "-", "--workspace", "mine", "--json", code=2, stdin=plan(box("a"))).document["error"]
     assert "blendwright.toml:2" in error["message"] and "network" in error["cure"]
+
+
+def test_a_refused_command_line_says_what_to_do(shell: Shell) -> None:
+    (shell.place / "empty").mkdir()
+    for arguments, cure in (
+        (("ask", " "), "Say what"),
+        (("eval", "empty"), "*.json"),
+        (("validate", "nowhere.json"), "standard input"),
+        (("run", "empty"), "standard input"),
+    ):
+        error = shell(*arguments, "--json", code=2).document["error"]
+        assert cure in (error["cure"] or ""), error

@@ -13,9 +13,12 @@ KEY = "canary-key-0123456789"
 
 
 class LocalService:
-    """Answers in order: a text is an answer, a number an error status, a dictionary fields of the answer besides the text."""
+    """Answers in order: a text is an answer, a number an error status, a dictionary fields of the answer besides the text.
 
-    def __init__(self, *answers: str | int | dict[str, Any]) -> None:
+    Bytes are sent as they are with status 200: as a web page when they look like one, else as JSON.
+    """
+
+    def __init__(self, *answers: str | bytes | int | dict[str, Any]) -> None:
         self.answers = list(answers)
         self.received: list[dict[str, Any]] = []
         self.http = _Http(("127.0.0.1", 0), _Handler)
@@ -28,7 +31,7 @@ class LocalService:
 
 
 @contextlib.contextmanager
-def local_service(*answers: str | int | dict[str, Any]) -> Generator[LocalService]:
+def local_service(*answers: str | bytes | int | dict[str, Any]) -> Generator[LocalService]:
     service = LocalService(*answers)
     threading.Thread(target=service.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
@@ -70,17 +73,21 @@ class _Handler(BaseHTTPRequestHandler):
         elif isinstance(answer, int):
             headers = {"retry-after": "3"} if answer == 429 else {}
             self._send(answer, _error(anthropic, f"no, with {given}"), headers)
+        elif isinstance(answer, bytes):
+            self._send_body(200, answer, {"content-type": "text/html"} if answer.startswith(b"<") else {})
         else:
             said = {"text": answer} if isinstance(answer, str) else answer
             self._send(200, _message(said) if anthropic else _completion(said))
 
     def _send(self, code: int, document: Any, headers: dict[str, str] | None = None) -> None:
-        body = json.dumps(document).encode()
+        self._send_body(code, json.dumps(document).encode(), headers or {})
+
+    def _send_body(self, code: int, body: bytes, headers: dict[str, str]) -> None:
         self.send_response(code)
         for name, value in {
             "content-type": "application/json",
             "content-length": str(len(body)),
-            **(headers or {}),
+            **headers,
         }.items():
             self.send_header(name, value)
         self.end_headers()

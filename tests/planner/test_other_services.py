@@ -104,6 +104,63 @@ def test_every_failure_is_what_it_is_and_holds_no_key(
 
 
 @pytest.mark.parametrize("provider", SERVICES)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>Sign in to the hotel's network</html>",
+        b"",
+        b"{bad",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b"null",
+        b"[1]",
+        b'{"foo": 1}',
+        b'{"choices": 7, "content": 7}',
+        b'{"choices": [{}], "content": 1.5}',
+        b'{"choices": [null], "content": [null]}',
+        b'{"choices": [{"message": null}], "content": [{"type": "text"}]}',
+        b'{"choices": [{"message": {"content": [1]}}], "content": [{"type": "text", "text": [1]}]}',
+    ],
+)
+def test_what_is_no_answer_of_the_service_is_said_to_be_none(provider: Provider, body: bytes) -> None:
+    with local_service(body) as service, pytest.raises(ServiceUnavailable, match="no answer of") as caught:
+        asked(service, provider)
+    assert "base URL" in (caught.value.cure or "")
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__ is False
+    assert caught.value.__context__ is None, "an exception of the SDK holds the request with its headers"
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+@pytest.mark.parametrize("counts", [b"null", b'"many"', b'{"input_tokens": "x", "prompt_tokens": null}'])
+def test_an_answer_whose_cost_is_not_told_is_an_answer(provider: Provider, counts: bytes) -> None:
+    message = b'{"role": "assistant", "content": "{}"}'
+    body = b'{"choices": [{"message": %s}], "content": [{"type": "text", "text": "{}"}], "usage": %s}'
+    with local_service(body % (message, counts)) as service:
+        answer = asked(service, provider)
+    assert (answer.text, answer.usage.total) == ("{}", 0)
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+@pytest.mark.parametrize(
+    "address", ["no address", "http://[::1", "http://127.0.0.1:99999999", "ftp://127.0.0.1", "http://"]
+)
+def test_what_cannot_be_an_address_is_said_to_be_none(provider: Provider, address: str) -> None:
+    planner = planner_of(provider, model="m-1", base_url=address, environment=KEYS)
+    with pytest.raises(ServiceRefused, match="is no address") as caught:
+        asyncio.run(planner.plan(PlanRequest("a box", "operations", "You plan.", TURNS, SCHEMA)))
+    assert "--base-url" in (caught.value.cure or "")
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+def test_keys_are_taken_without_the_space_around_them_and_refused_where_they_cannot_be_sent(provider: Provider) -> None:
+    with local_service("{}") as service:
+        assert asked(service, provider, key=f" {KEY}\n").text == "{}"
+    for nonsense in ("schlüssel", "two\nlines"):
+        with pytest.raises(KeyRefused, match="characters that no key has"):
+            planner_of(provider, environment=dict.fromkeys(KEYS, nonsense))
+
+
+@pytest.mark.parametrize("provider", SERVICES)
 def test_silence_a_wrong_key_and_nobody_there_are_told_apart(provider: Provider) -> None:
     with local_service("silence") as service, pytest.raises(ServiceUnavailable, match=r"within 0\.2 seconds"):
         asked(service, provider, seconds=0.2)

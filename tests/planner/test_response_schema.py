@@ -175,3 +175,10 @@ def test_constants_bounds_and_references_become_what_the_subset_knows() -> None:
         },
         "required": ["kind"],
     }
+
+
+@pytest.mark.parametrize("depth", [300, 500, 1000])
+def test_an_answer_that_is_nested_without_end_stays_as_it_is(depth: int) -> None:
+    nested = "[" * depth + "]" * depth
+    for text in (nested, f'{{"a_json": "1", "b": {nested}}}', f'{{"args_json": "{nested}"}}'):
+        assert unpacked(text) == text

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
 ENTRY = "blendwright"
+BY_HAND = "Mend it, or write the entry by hand: --print shows it."
 Scope = Literal["user", "project"]
 
 
@@ -85,31 +87,55 @@ def entry(host: Host, workspace: Path) -> dict[str, Any]:
 
 def installed(host: Host, file: Path) -> dict[str, Any] | None:
     """Our entry as the host's file has it, or None."""
-    servers = _read(host, file).get(host.key, {})
-    found = cast("dict[str, Any]", servers).get(ENTRY) if isinstance(servers, dict) else None
+    found = _servers(host, file, _read(host, file)).get(ENTRY)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 def install(host: Host, file: Path, wanted: dict[str, Any], *, replace: bool = False) -> bool:
     """Put our entry in; False when it is there already. One that differs is replaced only when asked to."""
-    found = installed(host, file)
-    if found == wanted:
+    whole = _read(host, file)
+    servers = _servers(host, file, whole)
+    if servers.get(ENTRY) == wanted:
         return False
-    if found is not None and not replace:
+    if ENTRY in servers and not replace:
         raise _refusal(f"{file} has another entry for {ENTRY}", "Give --replace to put this one in its place.")
-    text = _toml(host, file, wanted, found) if host.format == "toml" else _json(host, file, wanted)
-    part = file.with_name(f".{file.name}.{os.getpid()}.part")
+    expected = {**whole, host.key: {**servers, ENTRY: wanted}}
+    text = (
+        _toml(host, file, wanted)
+        if host.format == "toml"
+        else json.dumps(expected, indent=2, ensure_ascii=False) + "\n"
+    )
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text)
-        if file.exists():
-            part.chmod(file.stat().st_mode & 0o777)
-        part.replace(file)
-    except OSError as error:
-        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
-            part.unlink()
-        raise EnvironmentUnfit(f"{file} cannot be written: {error.strerror}", cure="Check its permissions.") from error
+        data = text.encode()
+        kept = _parsed(host, text) == expected
+    except ValueError:
+        data, kept = b"", False
+    if not kept:
+        message = f"{file} is written in a way that our entry cannot be put in without changing the rest"
+        raise _refusal(message, BY_HAND)
+    _replace(file, data)
     return True
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Whole or not at all, under the permissions that it has, and where it really is: dotfiles are often links."""
+    place = file.resolve()
+    part = place.with_name(f".{place.name}.{os.getpid()}.part")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
+        mode = place.stat().st_mode & 0o777 if place.exists() else None
+        # Such files may hold keys: nobody may read the new one who could not read the old one, not even for a moment.
+        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+        with os.fdopen(opened, "wb") as new:
+            new.write(data)
+        if mode is not None:
+            part.chmod(mode)
+        part.replace(place)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise EnvironmentUnfit(f"{file} cannot be written: {error.strerror}", cure="Check its permissions.") from error
 
 
 def snippet(host: Host, wanted: dict[str, Any]) -> str:
@@ -121,39 +147,49 @@ def snippet(host: Host, wanted: dict[str, Any]) -> str:
 
 def _read(host: Host, file: Path) -> dict[str, Any]:
     try:
-        text = file.read_text()
+        found = _parsed(host, file.read_bytes().decode())
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise EnvironmentUnfit(f"{file} cannot be read: {error.strerror}", cure="Check its permissions.") from error
-    try:
-        found: Any = tomllib.loads(text) if host.format == "toml" else json.loads(text or "{}")
-    except ValueError as error:
-        message = f"{file} is not {host.format.upper()}: {error}"
-        raise _refusal(message, "Mend it, or write the entry by hand: --print shows it.") from error
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    except (ValueError, RecursionError) as error:
+        raise _refusal(f"{file} is not {host.format.upper()}: {error}", BY_HAND) from error
+    return _object(found, str(file))
 
 
-def _json(host: Host, file: Path, wanted: dict[str, Any]) -> str:
-    whole = _read(host, file)
-    servers = whole.get(host.key)
-    whole[host.key] = {**(cast("dict[str, Any]", servers) if isinstance(servers, dict) else {}), ENTRY: wanted}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+def _parsed(host: Host, text: str) -> Any:
+    return tomllib.loads(text) if host.format == "toml" else json.loads(text if text.strip() else "{}")
 
 
-def _toml(host: Host, file: Path, wanted: dict[str, Any], found: dict[str, Any] | None) -> str:
+def _servers(host: Host, file: Path, whole: dict[str, Any]) -> dict[str, Any]:
+    return _object({} if whole.get(host.key) is None else whole[host.key], f"'{host.key}' in {file}")
+
+
+def _object(found: Any, what: str) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise _refusal(f"{what} holds no names with values", BY_HAND)
+    return cast("dict[str, Any]", found)
+
+
+def _toml(host: Host, file: Path, wanted: dict[str, Any]) -> str:
     """Appended as text, so that comments and order of the rest survive; an old section of ours is cut out first."""
-    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
-    if found is not None:
-        kept: list[str] = []
-        inside = False
-        for line in lines:
-            if line.lstrip().startswith("["):
-                inside = line.strip().startswith(f"[{host.key}.{ENTRY}")
-            if not inside:
-                kept.append(line)
-        lines = kept
-    text = "".join(lines)
+    lines = file.read_bytes().decode().splitlines(keepends=True) if file.exists() else []
+    ours = re.compile(rf"\s*\[\s*{host.key}\s*\.\s*{ENTRY}\s*[].]")
+    kept: list[str] = []
+    above: list[str] = []  # comments at the end of a section of ours: they belong to what follows
+    inside = False
+    for line in lines:
+        if line.lstrip().startswith("["):
+            inside = ours.match(line) is not None
+            kept += [] if inside else above
+            above = []
+        if not inside:
+            kept.append(line)
+        elif line.lstrip().startswith("#") or (above and not line.strip()):
+            above.append(line)
+        else:
+            above = []
+    text = "".join(kept + above)
     gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
     return text + gap + _section(host, wanted)
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 
 from blendwright.contracts.policy import Policy, Verdict
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
@@ -54,9 +54,17 @@ def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:
     return policy.model_copy(update={"policy": policy.policy.model_copy(update={"roots": named})})
 
 
+def home_directory() -> Path:
+    """The user's home. Some containers run as a user who has none."""
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise EnvironmentUnfit("this user has no home directory", cure="Set HOME to one.") from error
+
+
 def user_file() -> Path:
     """Where the user's own policy is, or would be."""
-    home = os.environ.get("XDG_CONFIG_HOME") or (str(Path("~").expanduser() / ".config"))
+    home = os.environ.get("XDG_CONFIG_HOME") or str(home_directory() / ".config")
     return Path(home) / "blendwright" / FILE
 
 
@@ -67,10 +75,9 @@ def read_policy(file: Path) -> dict[str, Any]:
         given = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise Refusal(
-            [Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", "", "Mend or remove it.")]
-        ) from error
-    except tomllib.TOMLDecodeError as error:
+        cure = "Mend it there, or check its permissions."
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", "", cure)]) from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Refusal([Finding(Fault.SCHEMA_INVALID, f"{file} is not TOML: {error}", "", "Mend it there.")]) from error
     try:
         Policy.model_validate(given)

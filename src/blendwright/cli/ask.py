@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import secrets
 import time
 from collections.abc import Generator, Sequence
@@ -87,7 +88,7 @@ def ask(
 ) -> int:
     """Have a model plan what you ask for, see what it would do, and run it when you say yes."""
     if not request.strip():
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, "there is no request", "", "Say what the scene should have.")])
+        raise _refused("there is no request", "Say what the scene should have.")
     planner = chosen(provider, model, base_url)
     if not yes and not dry_run and not at_a_terminal():
         message = "nobody can be asked whether the plan may run"
@@ -247,7 +248,9 @@ def _price(text: str | None, cost: float | None) -> Price:
     try:
         prompt, output = (float(part) for part in text.split(","))
     except ValueError:
-        raise _refused(f"'{text}' is no price", "Give two numbers: --price 0.3,2.5") from None
+        prompt = output = math.nan
+    if not all(math.isfinite(number) and number >= 0 for number in (prompt, output)):
+        raise _refused(f"'{text}' is no price", "Give two numbers: --price 0.3,2.5")
     return Price(prompt, output)
 
 

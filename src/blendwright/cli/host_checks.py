@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.app.hosts import Host, host_named, installed
+from blendwright.app.policy_files import home_directory
 from blendwright.values.errors import BlendwrightError
 
 Check = dict[str, Any]
@@ -29,7 +30,7 @@ def host_checks(name: str) -> list[Check]:
     files: list[str] = []
     for scope in ("project", "user"):
         try:
-            file = host.file(scope, home=Path.home(), project=Path.cwd())
+            file = host.file(scope, home=home_directory(), project=Path.cwd())
             files.append(str(file))
             found = found or installed(host, file)
         except BlendwrightError as error:

@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, snippet
+from blendwright.app.policy_files import home_directory
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
 
 
@@ -31,7 +32,7 @@ def init_host(
         else:
             sys.stdout.write(text)
         return Exit.DONE
-    file = host.file(scope, home=Path.home(), project=Path.cwd())
+    file = host.file(scope, home=home_directory(), project=Path.cwd())
     written = install(host, file, wanted, replace=replace)
     if json:
         print_json({"ok": True, "host": name, "file": str(file), "written": written, "entry": wanted})

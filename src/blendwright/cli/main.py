@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -44,6 +45,8 @@ from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusa
 LOG_LEVEL = "BLENDWRIGHT_LOG"
 # Names the place of a defect, for whoever reports one; without it no stack trace reaches a user.
 TRACE = "BLENDWRIGHT_TRACE"
+# What no program can do anything about, wherever it happens.
+SYSTEM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
 
 app = typer.Typer(
     name="blendwright",
@@ -127,6 +130,9 @@ def main() -> None:
         # Typer's own complaints about the command line (unknown options and the like) know how to show themselves.
         if hasattr(error, "format_message"):
             _usage(error)
+        if isinstance(error, OSError) and error.errno in SYSTEM:
+            message = f"{error.filename or 'the system'}: {error.strerror}"
+            fail("environment_unfit", message, "Make room, or check the permissions.", Exit.UNFIT)
         if os.environ.get(TRACE):
             logging.getLogger(__name__).exception("blendwright failed")
         cure = f"This is a defect. Set {TRACE}=1 to see where it happened, and report it."

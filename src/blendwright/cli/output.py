@@ -87,8 +87,9 @@ def notes() -> Screen:
 
 
 def print_json(document: Any) -> None:
-    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()
+    if out := getattr(sys.stdout, "buffer", None):  # without standard output there is no file at all
+        out.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        out.flush()
 
 
 def say_recovered(sentences: Iterable[str]) -> None:
@@ -111,12 +112,7 @@ def wants_json() -> bool:
 
 def fail(code: str, message: str, cure: str | None, exit_code: Exit, findings: Sequence[Finding] = ()) -> NoReturn:
     """End the program with an error that is data for machines and a few lines for people; several findings are listed."""
-    if wants_json():
-        error: dict[str, Any] = {"code": code, "message": message, "cure": cure}
-        if len(findings) > 1:
-            error["findings"] = [finding.to_json() for finding in findings]
-        print_json({"ok": False, "error": error})
-    else:
+    if not (wants_json() and _told({"code": code, "message": message, "cure": cure}, findings)):
         several = findings if len(findings) > 1 else ()
         for told, own in [(finding.message, finding.cure) for finding in several] or [(message, None)]:
             notes().print(Text("error: ", style="bold red").append(told, style="default"))
@@ -124,4 +120,25 @@ def fail(code: str, message: str, cure: str | None, exit_code: Exit, findings: S
                 notes().print(Text("  " + own))
         if cure and cure not in [finding.cure for finding in several]:
             notes().print(Text("  " + cure))
+    _let_go_if_lost()
     sys.exit(exit_code)
+
+
+def _told(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
+    """Tell it as a document; False when people have to be told, since standard output takes nothing more."""
+    if len(findings) > 1:
+        error["findings"] = [finding.to_json() for finding in findings]
+    try:
+        print_json({"ok": False, "error": error})
+    except OSError as lost:
+        return isinstance(lost, BrokenPipeError)  # who has stopped reading does not want to know
+    return True
+
+
+def _let_go_if_lost() -> None:
+    """What standard output does not take goes nowhere: otherwise Python would complain about it at its end."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

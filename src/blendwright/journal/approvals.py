@@ -99,9 +99,7 @@ def _refuse_what_is_over(id: str, kept: KeptApproval | None) -> None:
         message, cure = f"approval {id} has expired", "Run the operation again to be asked anew."
     else:
         return
-    refusal = Refusal([Finding(Fault.POLICY_BLOCKED, message, "", cure)])
-    refusal.cure = cure
-    raise refusal
+    raise Refusal([Finding(Fault.POLICY_BLOCKED, message, "", cure)])
 
 
 def _row(

@@ -7,7 +7,7 @@ from typing import Any
 
 from blendwright.planner.port import Blocked, NoAnswer, PlanAnswer, PlanRequest, Shape, Truncated, Usage
 from blendwright.planner.response_schema import unpacked
-from blendwright.planner.sdk_planner import SdkPlanner
+from blendwright.planner.sdk_planner import SdkPlanner, counted, joined
 from blendwright.planner.service_errors import missing_key
 
 KEY = "ANTHROPIC_API_KEY"
@@ -41,9 +41,10 @@ class AnthropicPlanner(SdkPlanner):
         )
 
     def _answer(self, answered: Any, shape: Shape) -> PlanAnswer:
-        spent, reason = answered.usage, str(answered.stop_reason)
-        usage = Usage(spent.input_tokens, spent.output_tokens, 0, spent.input_tokens + spent.output_tokens)
-        text = "".join(block.text for block in answered.content if block.type == "text")
+        reason = str(answered.stop_reason)
+        prompt, output = (counted(getattr(answered.usage, name, None)) for name in ("input_tokens", "output_tokens"))
+        usage = Usage(prompt, output, 0, prompt + output)
+        text = joined(block.text for block in answered.content if block.type == "text")
         if reason == "refusal":
             raise Blocked("the model refused to answer", reason=reason, usage=usage, cure="Say it in other words.")
         if reason in ("max_tokens", "model_context_window_exceeded"):

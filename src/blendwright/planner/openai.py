@@ -10,7 +10,7 @@ from typing import Any
 
 from blendwright.planner.port import Blocked, NoAnswer, PlanAnswer, PlanRequest, Shape, Truncated, Usage
 from blendwright.planner.response_schema import unpacked
-from blendwright.planner.sdk_planner import SdkPlanner
+from blendwright.planner.sdk_planner import SdkPlanner, counted, joined
 from blendwright.planner.service_errors import missing_key
 
 KEY = "OPENAI_API_KEY"
@@ -46,10 +46,10 @@ class OpenAIPlanner(SdkPlanner):
 
     def _answer(self, answered: Any, shape: Shape) -> PlanAnswer:
         usage = _usage(answered.usage)
-        if not answered.choices:
+        if len(answered.choices) == 0:
             raise NoAnswer("the answer is empty", reason="no choices", usage=usage)
         choice = answered.choices[0]
-        reason, text = str(choice.finish_reason), choice.message.content or ""
+        reason, text = str(choice.finish_reason), joined(choice.message.content or ())
         if reason == "content_filter" or getattr(choice.message, "refusal", None):
             raise Blocked("the answer was withheld", reason=reason, usage=usage, cure="Say it in other words.")
         if reason == "length":
@@ -60,10 +60,7 @@ class OpenAIPlanner(SdkPlanner):
 
 
 def _usage(spent: Any) -> Usage:
-    """Local servers may count nothing."""
-    if spent is None:
-        return Usage()
-    details = getattr(spent, "completion_tokens_details", None)
-    thinking = (getattr(details, "reasoning_tokens", None) or 0) if details is not None else 0
-    prompt, output = spent.prompt_tokens or 0, spent.completion_tokens or 0
-    return Usage(prompt, output - thinking, thinking, spent.total_tokens or prompt + output)
+    thinking = counted(getattr(getattr(spent, "completion_tokens_details", None), "reasoning_tokens", None))
+    prompt, output = (counted(getattr(spent, name, None)) for name in ("prompt_tokens", "completion_tokens"))
+    total = counted(getattr(spent, "total_tokens", None))
+    return Usage(prompt, max(0, output - thinking), thinking, total or prompt + output)

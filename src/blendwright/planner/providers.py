@@ -27,5 +27,12 @@ def planner_of(
         settings = GeminiSettings.from_environment(known, model=model)
         return GeminiPlanner(settings if base_url is None else replace(settings, base_url=base_url))
     if provider == "anthropic":
-        return anthropic.AnthropicPlanner(known.get(anthropic.KEY), model, base_url or known.get(anthropic.BASE_URL))
-    return openai.OpenAIPlanner(known.get(openai.KEY), model, base_url or known.get(openai.BASE_URL))
+        return anthropic.AnthropicPlanner(
+            _set(known, anthropic.KEY), model, base_url or _set(known, anthropic.BASE_URL)
+        )
+    return openai.OpenAIPlanner(_set(known, openai.KEY), model, base_url or _set(known, openai.BASE_URL))
+
+
+def _set(known: Mapping[str, str], name: str) -> str | None:
+    """A variable that is empty is not set."""
+    return known.get(name, "").strip() or None

@@ -205,8 +205,11 @@ def unpacked(text: str) -> str:
         document = orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
-    whole = _unpacked(document)
-    return text if whole == document else orjson.dumps(whole).decode()
+    try:
+        whole = _unpacked(document)
+        return text if whole == document else orjson.dumps(whole).decode()
+    except (RecursionError, orjson.JSONEncodeError):
+        return text  # nested deeper than any plan
 
 
 def _unpacked(value: Any) -> Any:

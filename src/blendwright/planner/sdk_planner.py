@@ -7,6 +7,7 @@ holds the request with its headers. How a service is asked, and how its answer i
 from __future__ import annotations
 
 import asyncio
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
@@ -14,6 +15,7 @@ from typing import Any, ClassVar
 
 from blendwright.planner.forms import in_some_form
 from blendwright.planner.port import (
+    KeyRefused,
     PlanAnswer,
     PlannerError,
     PlanRequest,
@@ -21,7 +23,7 @@ from blendwright.planner.port import (
     ServiceUnavailable,
     Shape,
 )
-from blendwright.planner.service_errors import missing_extra, of_status
+from blendwright.planner.service_errors import check_address, missing_extra, of_status
 from blendwright.planner.service_words import in_short
 
 ROLES = {"user": "user", "model": "assistant"}
@@ -40,6 +42,8 @@ class SdkPlanner(ABC):
     """The statuses that may mean that the service does not take the form of the answer."""
 
     def __init__(self, key: str | None, model: str, base_url: str | None) -> None:
+        if key and not re.fullmatch(r"[!-~]+", key):
+            raise KeyRefused(f"the key for {self.service} has characters that no key has", cure="Check the key.")
         self._key = key
         self._model = model
         self._base_url = base_url
@@ -60,9 +64,13 @@ class SdkPlanner(ABC):
 
     @abstractmethod
     def _answer(self, answered: Any, shape: Shape) -> PlanAnswer:
-        """Read it. Raises Blocked, Truncated or NoAnswer for what is no plan."""
+        """Read it. Raises Blocked, Truncated or NoAnswer for what is no plan.
+
+        The SDKs check nothing: a field may be missing or hold anything, and whatever Python raises then says that this is no answer.
+        """
 
     async def _asked(self, request: PlanRequest, shape: Shape, schema: Mapping[str, Any] | None) -> PlanAnswer:
+        check_address(self._base_url)
         sdk = self._sdk()
         turns = [{"role": ROLES[turn.role], "content": turn.text} for turn in request.turns]
         seconds = request.allowance.seconds
@@ -74,7 +82,7 @@ class SdkPlanner(ABC):
             )
             async with asyncio.timeout(seconds), open_client as client:
                 answered = await self._call(client, request, turns, schema)
-            return self._answer(answered, shape)
+            return self._read(answered, shape)
         except (TimeoutError, sdk.APITimeoutError):
             trouble = ServiceUnavailable(f"{self.service} did not answer within {seconds:g} seconds")
         except sdk.APIStatusError as error:
@@ -82,11 +90,36 @@ class SdkPlanner(ABC):
             if error.status_code in self.refuses_schema and schema is not None:
                 trouble = SchemaRefused(trouble.message, cure=trouble.cure)
         except sdk.APIError as error:
-            trouble = ServiceUnavailable(f"{self.service} cannot be reached: {in_short(error, self._key or '')}")
+            message = f"{self.service} cannot be reached: {in_short(error, self._key or '')}"
+            trouble = ServiceUnavailable(message, cure="Check the network and the base URL.")
+        except (ValueError, RecursionError):
+            # JSON that is none, before the SDK looks at it.
+            trouble = self._no_answer()
         raise trouble
+
+    def _read(self, answered: Any, shape: Shape) -> PlanAnswer:
+        try:
+            return self._answer(answered, shape)
+        except (AttributeError, TypeError, LookupError):
+            trouble = self._no_answer()
+        raise trouble
+
+    def _no_answer(self) -> ServiceUnavailable:
+        message = f"what came back is no answer of {self.service}"
+        return ServiceUnavailable(message, cure="Check the base URL; a proxy may have answered instead.")
 
     def _sdk(self) -> Any:
         try:
             return import_module(self.package)
         except ImportError:
             raise missing_extra(self.service, self.package) from None
+
+
+def counted(value: Any) -> int:
+    """A number of tokens. Local servers may count nothing, or say so in their own way."""
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def joined(texts: Any) -> str:
+    """Raises TypeError for what is no text."""
+    return "".join(texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from blendwright.planner.port import KeyMissing, KeyRefused, PlannerError, ServiceRefused, ServiceUnavailable
 from blendwright.planner.service_words import in_short
@@ -18,6 +19,20 @@ def missing_extra(service: str, extra: str) -> PlannerError:
     return ServiceRefused(
         f"the package for {service} is not installed", cure=f"Install it: pip install 'blendwright[{extra}]'"
     )
+
+
+def check_address(base_url: str | None) -> None:
+    """Refuses what cannot be the address of a service; None is the service's own."""
+    if base_url is None:
+        return
+    try:
+        address = urlsplit(base_url)
+        fits = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:
+        fits = False
+    if not fits:
+        message = f"the base URL '{in_short(base_url)}' is no address of a service"
+        raise ServiceRefused(message, cure="Give one like http://127.0.0.1:8080/v1 in --base-url or the environment.")
 
 
 def of_status(service: str, status: int, message: str, headers: Mapping[str, str], secret: str | None) -> PlannerError:

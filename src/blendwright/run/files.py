@@ -14,7 +14,7 @@ from blendwright.contracts.policy import Verdict, nearest_root
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
 from blendwright.values import crash_points
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -42,7 +42,7 @@ class FileAccess:
         `scratch_mb` is what the scratch of a worker may hold.
         """
         self._scratch_mb = scratch_mb
-        self._roots = {str(Path(root).expanduser().resolve()): verdict for root, verdict in roots.items()}
+        self._roots = {_root(root): verdict for root, verdict in roots.items()}
         self._artifacts = artifacts
 
     @property
@@ -193,3 +193,11 @@ def _move(made: Path, place: Path) -> None:
 
 def _first_existing(path: Path) -> Path:
     return path if path.exists() else _first_existing(path.parent)
+
+
+def _root(named: str) -> str:
+    try:
+        return str(Path(named).expanduser().resolve())
+    except (OSError, RuntimeError, ValueError) as error:
+        message = f"the policy names a directory that cannot be, {named!r}: {error}"
+        raise EnvironmentUnfit(message, cure="Mend it in blendwright.toml.") from error
