@@ -11,6 +11,7 @@ import pytest
 
 from blendwright.contracts.journal_entries import Entry, NewIntent
 from blendwright.contracts.journal_port import JournalPort
+from blendwright.contracts.journal_records import Done
 from blendwright.journal import Journal, JournalView
 from blendwright.values.errors import JournalError
 from journal.ledger import (
@@ -115,7 +116,9 @@ def test_operations_are_found_where_they_are(tmp_path: Path) -> None:
     journal.commit(chain(["d"], "scene-b"))
     found = journal.find_many([wanted("a"), wanted("c"), wanted("d"), wanted("x")])
     assert [one.where for one in found] == ["ancestor", "elsewhere", "ancestor", "nowhere"]
-    assert found[0].commit == journal.show(2)
+    answer, whole = found[0].commit, journal.show(2)
+    assert answer is not None
+    assert answer._asdict() == {name: getattr(whole, name) for name in answer._fields}
     journal.move_head("checkout", 4)
     assert [one.where for one in journal.find_many([wanted("c"), wanted("d")])] == ["ancestor", "elsewhere"]
     journal.close()
@@ -139,7 +142,7 @@ def test_an_adopted_file_may_have_lost_what_came_before(tmp_path: Path) -> None:
 def test_the_same_ids_with_other_contents_clash(tmp_path: Path, other: dict[str, Any]) -> None:
     journal = begun(tmp_path, ["a"])
     (found,) = journal.find_many([wanted("a", **other)])
-    assert found.clash == journal.show(2)
+    assert isinstance(found.clash, Done) and found.clash.number == 2
     assert journal.find_many([wanted("a")])[0].clash is None
     assert journal.find_many([wanted("a", request="r2", **other)])[0].clash is None
     journal.close()

@@ -75,8 +75,7 @@ class NewReading:
     audit: AuditIds
 
 
-@dataclass(frozen=True, slots=True)
-class NewAudit:
+class NewAudit(NamedTuple):
     """An operation that leaves no commit: failed, reverted, or answered with a receipt that was there already."""
 
     request_id: str

@@ -90,6 +90,19 @@ class Wanted(NamedTuple):
     tool_version: int
 
 
+class Done(NamedTuple):
+    """A commit, as far as it answers for an operation that is asked for again."""
+
+    number: int
+    operation_key: str | None
+    operation_id: str
+    tool: str
+    tool_version: int
+    receipt: Mapping[str, Any]
+    line: int
+    generation: int
+
+
 class Found(NamedTuple):
     """What the journal knows of a wanted operation.
 
@@ -101,9 +114,9 @@ class Found(NamedTuple):
     """
 
     where: Where
-    commit: Commit | None = None
+    commit: Done | None = None
     reading: Reading | None = None
-    clash: Commit | Reading | None = None
+    clash: Done | Reading | None = None
     intent: int | None = None
     earlier: Reading | None = None
 

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 import orjson
 
-from blendwright.contracts.journal_records import Commit, Found, Reading, Wanted, Where
+from blendwright.contracts.journal_records import Done, Found, Reading, Wanted, Where
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.store import Store
 
 # One statement for all operations of a request: a statement for each costs five times as much.
 _NAMED = "request_id = ? AND operation_id IN (SELECT value FROM json_each(?))"
-_COMMITS = f"SELECT {rows.COMMIT} FROM commits WHERE {_NAMED} ORDER BY number DESC"
+_COMMITS = f"SELECT {rows.DONE} FROM commits WHERE {_NAMED} ORDER BY number DESC"
 _READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DESC"
 _ROLLED_BACK = "SELECT 1 FROM rolled_back WHERE number = ?"
 _INDETERMINATE = "SELECT operation_key, id FROM intents WHERE state = 'indeterminate'"
 
-_Known = defaultdict[tuple[str, str], list[Commit | Reading]]
+_Known = defaultdict[tuple[str, str], list[Done | Reading]]
 
 # Of several commits of one key the one that settles the question is told.
 _RANK: dict[Where, int] = {"ancestor": 0, "before_adopt": 1, "elsewhere": 2, "rolled_back": 3}
@@ -52,7 +52,7 @@ def _known(store: Store, wanted: Sequence[Wanted]) -> _Known:
     for request, operations in requests.items():
         names = orjson.dumps(sorted(operations)).decode()
         for row in store.rows(_COMMITS, (request, names)):
-            commit = rows.commit_of(row)
+            commit = rows.done_of(row)
             known[request, commit.operation_id].append(commit)
         for row in store.rows(_READINGS, (request, names)):
             reading = rows.reading_of(row)
@@ -64,21 +64,21 @@ def _find(
     store: Store,
     ancestors: Ancestors,
     wanted: Wanted,
-    known: Sequence[Commit | Reading],
+    known: Sequence[Done | Reading],
     scene_hash: str,
     intent: int | None,
 ) -> Found:
-    if len(known) == 1 and isinstance(known[0], Commit) and _same(known[0], wanted):
+    if len(known) == 1 and isinstance(known[0], Done) and _same(known[0], wanted):
         # What most operations are that are asked for again.
         return Found(_place(store, ancestors, known[0]), known[0], intent=intent)
     where: Where = "nowhere"
-    best: Commit | None = None
+    best: Done | None = None
     reading: Reading | None = None
     earlier: Reading | None = None
-    clash: Commit | Reading | None = None
+    clash: Done | Reading | None = None
     for one in known:
         place = "elsewhere"
-        if isinstance(one, Commit):
+        if isinstance(one, Done):
             place = _place(store, ancestors, one)
             if one.operation_key == wanted.operation_key and (best is None or _RANK[place] < _RANK[where]):
                 where, best = place, one
@@ -93,13 +93,13 @@ def _find(
     return Found(where, best, reading, clash, intent, earlier)
 
 
-def _place(store: Store, ancestors: Ancestors, commit: Commit) -> Where:
+def _place(store: Store, ancestors: Ancestors, commit: Done) -> Where:
     if ancestors.holds(commit.line, commit.generation):
         return "ancestor" if commit.generation > ancestors.adopted_at else "before_adopt"
     return "rolled_back" if store.row(_ROLLED_BACK, (commit.number,)) else "elsewhere"
 
 
-def _same(known: Commit | Reading, wanted: Wanted) -> bool:
+def _same(known: Done | Reading, wanted: Wanted) -> bool:
     return (known.operation_key, known.tool, known.tool_version) == (
         wanted.operation_key,
         wanted.tool,

@@ -8,13 +8,14 @@ from typing import Any
 
 import orjson
 
-from blendwright.contracts.journal_records import CheckpointRow, Commit, HeadMove, Intent, Reading
+from blendwright.contracts.journal_records import CheckpointRow, Commit, Done, HeadMove, Intent, Reading
 from blendwright.values.errors import JournalError
 
 COMMIT = (
     "number, parent, kind, operation_key, request_id, operation_id, tool, tool_version, args, hash_before, hash_after,"
     " replayable, receipt, audit_sequence, fence, timestamp, line, generation"
 )
+DONE = "number, operation_key, operation_id, tool, tool_version, receipt, line, generation"
 READING = "operation_key, request_id, operation_id, tool, tool_version, scene_hash, receipt, audit_sequence"
 CHECKPOINT = "c.id, c.number, k.generation, c.scene_hash, c.sha256, c.size, c.timestamp"
 INTENT = "id, operation_key, request_id, operation_id, tool, effect, state, timestamp, note"
@@ -42,6 +43,11 @@ def commit_of(row: tuple[Any, ...]) -> Commit:
     values[_REPLAYABLE] = bool(values[_REPLAYABLE])
     values[_RECEIPT] = orjson.loads(values[_RECEIPT])
     return Commit._make(values)
+
+
+def done_of(row: tuple[Any, ...]) -> Done:
+    number, key, operation, tool, version, receipt, line, generation = row
+    return Done(number, key, operation, tool, version, orjson.loads(receipt), line, generation)
 
 
 def reading_of(row: tuple[Any, ...]) -> Reading:
