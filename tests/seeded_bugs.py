@@ -206,7 +206,7 @@ BUGS = (
     Bug(
         "a disk that failed once is trusted again",
         "journal/store.py",
-        "        if self._broken:\n",
+        "        if self._broken is not None:\n",
         "        if False:\n",
         "tests/journal/test_disk.py",
     ),

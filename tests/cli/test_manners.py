@@ -24,6 +24,7 @@ class Inside:
 
     def __call__(self, *arguments: str, code: int) -> Ran:
         self._patch.chdir(self.place)
+        self._patch.delenv("COLUMNS", raising=False)
         self._patch.setattr("sys.argv", ["blendwright", *arguments])
         with pytest.raises(SystemExit) as ended:
             main()

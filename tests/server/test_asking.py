@@ -56,11 +56,11 @@ def test_the_first_answer_counts() -> None:
     assert asked.answer.result(0) is Answer.DECLINED
 
 
-def test_code_is_shown_whole_and_what_it_is_about_without_unseen_signs() -> None:
+def test_code_is_shown_whole_and_unseen_signs_are_written_out() -> None:
     code = "print('x')\n" * 2000
     message = Asked(question(what="object.delete \u202eBox", shown=code)).message
     assert message.endswith(f"\n\n{code}")
-    assert "object.delete Box" in message and "a rule" in message
+    assert "object.delete \\u202eBox" in message and "a rule" in message
 
 
 def test_a_question_that_nobody_answers_ends_with_its_time_and_is_no_yes() -> None:

@@ -18,6 +18,7 @@ from blendwright.values.findings import Finding
 from hosts import Era, cube, operation, plan, talk
 
 GOOD = succeeded("plan_execute", {})
+STOPPED = refused("plan_execute", (Finding(Fault.CANCELLED, "the run was cancelled"),))
 BAD = refused("plan_execute", (Finding(Fault.EXECUTION_FAILED, "no"),))
 SLOW = operation(
     "slow",
@@ -48,8 +49,9 @@ def test_the_state_of_a_job_is_what_became_of_it() -> None:
     assert job(GOOD).state == "finished"
     assert job(BAD).state == "failed"
     assert job(ValueError("defect")).state == "failed"
-    assert job(BAD, cancelled=True).state == "cancelled"
-    assert job(ValueError("defect"), cancelled=True).state == "cancelled"
+    assert job(STOPPED, cancelled=True).state == "cancelled"
+    assert job(BAD, cancelled=True).state == "failed", "it failed before it could be cancelled"
+    assert job(ValueError("defect"), cancelled=True).state == "failed"
     assert job(GOOD, cancelled=True).state == "finished", "too late to cancel"
 
 

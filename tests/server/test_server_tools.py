@@ -336,7 +336,7 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: H
         async with anyio.create_task_group() as tasks:
 
             async def run() -> None:
-                late = cube("late", f"Late{era}", "slow")
+                late = cube("late", f"Behind{era}", "slow")
                 steps = plan(f"slow{era}", cube("first", f"First{era}"), {**slow, "depends_on": ["first"]}, late)
                 await client.call_tool("plan_execute", {"plan": steps}, progress_callback=heard)
 
@@ -351,7 +351,7 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: H
     found = talk(house, era, script, elicitation_callback=user)
     names = {entry["name"] for entry in found["objects"]}
     assert {f"Before{era}", f"First{era}"} <= names
-    assert f"Late{era}" not in names, "what came after the picture was not done"
+    assert f"Behind{era}" not in names, "what came after the picture was not done"
     with looking(house.workspace) as journal:
         records = [record.record for record in journal.audit_records(limit=10_000)]
     (slow_one,) = [each for each in records if (each["request_id"], each["operation_id"]) == (f"slow{era}", "slow")]
