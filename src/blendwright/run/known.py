@@ -11,6 +11,11 @@ from blendwright.contracts.journal_records import Found, Reading, Wanted
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.plan import Plan
+from blendwright.values.report import OperationReport
+
+# Looking up fewer than these takes no time worth saving; the answers of more take memory.
+WORTH_KEEPING, MOST_KEPT = 100, 20_000
 
 
 @dataclass(slots=True)
@@ -22,6 +27,40 @@ class Sorted:
     )
     conflicts: list[tuple[Invocation, Finding]] = field(default_factory=list[tuple[Invocation, Finding]])
     to_run: list[Invocation] = field(default_factory=list[Invocation])
+
+
+class LastRun:
+    """The answers of the plan that ran last, true as long as HEAD is where it left it: the very same plan often comes again.
+
+    Only where every operation has its commit: what was read holds for one scene, and the journal alone knows for which.
+    """
+
+    def __init__(self) -> None:
+        self._plan: Plan | None = None
+        self._head: int | None = None
+        self._answers: Mapping[str, tuple[Mapping[str, Any], int]] = {}
+
+    def keep(self, journal: JournalReader, plan: Plan, reports: Sequence[OperationReport]) -> None:
+        self._plan, self._answers = None, {}
+        if not WORTH_KEEPING <= len(reports) <= MOST_KEPT:
+            return
+        answers = {
+            report.operation_id: (report.receipt, report.commit)
+            for report in reports
+            if report.done and report.receipt is not None and report.commit is not None
+        }
+        head = journal.head
+        if len(answers) == len(reports) and head is not None:
+            self._plan, self._head, self._answers = plan, head.number, answers
+
+    def sorted(self, journal: JournalReader, plan: Plan, calls: Sequence[Invocation]) -> Sorted | None:
+        """All of it as answered; None when the journal has to be asked."""
+        if plan is not self._plan or len(calls) != len(self._answers):
+            return None
+        head = journal.head
+        if head is None or head.number != self._head:
+            return None
+        return Sorted(cached=[(call, *self._answers[call.operation_id]) for call in calls])
 
 
 def sort_out(journal: JournalReader, calls: Sequence[Invocation]) -> Sorted:

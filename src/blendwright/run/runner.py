@@ -23,7 +23,7 @@ from blendwright.run.bounds import Bounds
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id, new_ids, operation_key
-from blendwright.run.known import Sorted, sort_out
+from blendwright.run.known import MOST_KEPT, LastRun, Sorted, sort_out
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.pipeline import Pipeline
@@ -41,9 +41,6 @@ from blendwright.values.report import RunReport
 POLICY = frozenset({Fault.POLICY_BLOCKED, Fault.ARGS_INVALID})
 # More than a person would answer one by one: the findings say how to allow them together.
 MOST_QUESTIONS = 100
-
-# A larger plan would hold too much memory for as long as the workspace is open.
-MOST_KEPT = 20_000
 
 
 class Runner:
@@ -72,6 +69,7 @@ class Runner:
         self._approvals = approvals
         self._observe = observe
         self._last: tuple[Plan, Mapping[str, str]] | None = None
+        self._last_run = LastRun()
 
     def run(
         self,
@@ -126,7 +124,7 @@ class Runner:
             self._invocation(plan.request_id, operation, keys[operation.id], call_id)
             for operation, call_id in zip(sound, new_ids(len(sound)), strict=True)
         ]
-        known = sort_out(self._journal, calls)
+        known = self._last_run.sorted(self._journal, plan, calls) or sort_out(self._journal, calls)
         doomed = bool(failing or known.conflicts)
         questions: dict[str, Question] = {}
         if known.to_run and not (doomed and (whole or plan.on_failure == "stop")):
@@ -149,6 +147,7 @@ class Runner:
         for unit in units(schedule, runnable):
             self._run_unit(schedule, board, unit, bounds, asking)
         board.release()
+        self._last_run.keep(self._journal, plan, board.reports())
         return self._report(schedule, board, started)
 
     def _run_unit(self, schedule: Schedule, board: Board, unit: Unit, bounds: Bounds, asking: Asking | None) -> None:
