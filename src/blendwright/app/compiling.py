@@ -18,7 +18,7 @@ from blendwright.contracts.tool import AnyTool
 from blendwright.macros import Macro
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.run.runner import MOST_KEPT
+from blendwright.run.known import MOST_KEPT
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
