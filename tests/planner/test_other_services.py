@@ -9,7 +9,9 @@ import traceback
 from typing import Any
 
 import pytest
+from anthropic.resources.messages import DEPRECATED_MODELS
 
+from blendwright.planner.anthropic import DEFAULT_MODEL
 from blendwright.planner.port import (
     Allowance,
     Blocked,
@@ -190,3 +192,7 @@ def test_an_sdk_that_is_not_installed_is_named_with_its_extra(
     with local_service() as service, pytest.raises(ServiceRefused) as caught:
         asked(service, provider)
     assert f"blendwright[{provider}]" in (caught.value.cure or "")
+
+
+def test_the_model_that_is_asked_without_a_choice_has_no_end_in_sight() -> None:
+    assert DEFAULT_MODEL not in DEPRECATED_MODELS

@@ -12,7 +12,7 @@ from blendwright.planner.service_errors import missing_key
 
 KEY = "ANTHROPIC_API_KEY"
 BASE_URL = "ANTHROPIC_BASE_URL"
-DEFAULT_MODEL = "claude-sonnet-4-5"
+DEFAULT_MODEL = "claude-sonnet-5-5"
 
 
 class AnthropicPlanner(SdkPlanner):
