@@ -129,6 +129,7 @@ class Core:
                 self.tell(f"ack {request} {report.operation_id} {report.scene_hash_after}")
 
         document = {"request_id": request, "operations": listed}
+        self.tell(f"asked {request}")
         report = self.scene.run(document, boundary="plan" if whole else "operation", progress=progress)
         unexpected = [one for one in report.operations if one.fault is not None and one.fault not in EXPECTED]
         assert not unexpected, unexpected
