@@ -25,7 +25,7 @@ from blendwright.tools import catalog
 
 OPERATIONS = 5_000
 OBJECTS = 1_000
-ROUNDS = 3
+ROUNDS = 5
 
 
 def measure() -> Iterator[dict[str, Any]]:
