@@ -205,6 +205,8 @@ def test_repeating_an_accumulating_call_adds_more_or_meets_the_names_it_gave(pla
 def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_whole_or_nothing(
     play: Play, case: Case
 ) -> None:
+    if case.reverts_by(Revert.MEMFILE):
+        needs_memfile()
     play.set(case)
     first = play.run(case)
     assert first["changes"] or first["artifacts"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from blendwright.blender.step import HAS_UNDO
 from blendwright.contracts.effects import Revert, SafetyLevel
 from blendwright.contracts.step import StepAnswer
 from blendwright.tools.catalog import tools
@@ -38,16 +39,17 @@ def fair(name: str, answer: StepAnswer) -> bool:
 def test_a_long_session_reverts_every_step_and_survives_saving(play: Play, order: int) -> None:
     import bpy
 
-    chosen = [case for case in every_case() if case.tool.name not in LEFT_OUT and case.fits(bpy.app.version)]
+    # Without Blender's own undo, what only that takes back leaves a scene which the core rebuilds, and there is no core here.
+    left_out = LEFT_OUT | {tool.name for tool in tools().values() if tool.revert is Revert.MEMFILE and not HAS_UNDO}
+    chosen = [case for case in every_case() if case.tool.name not in left_out and case.fits(bpy.app.version)]
     random.Random(order).shuffle(chosen)
     play.begin()
     done: list[tuple[str, Any]] = []
-    memfile = bpy.app.version >= (4, 5, 0)
     for name, args in calls_of(chosen):
         tool = tools()[name]
         before = play.state.root()
         way = tool.revert.value if tool.safety_level is not SafetyLevel.READ_ONLY else None
-        if way is not None and (memfile or tool.revert is not Revert.MEMFILE):
+        if way is not None:
             rehearsal = play.call(name, args, rehearse=way)
             assert fair(name, rehearsal), (name, args, rehearsal, done[-5:])
             if rehearsal["ok"]:

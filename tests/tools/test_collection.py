@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from blendwright.blender.step import HAS_UNDO
 from tools.objects import empty
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def test_what_a_deleted_collection_held_moves_up_one_level(stage: Stage) -> None
     nested(stage)
     args = {"name": "Middle"}
     assert stage.call("collection.delete", args, rehearse="inverse")["reverted_by"] == "inverse"
-    assert stage.call("collection.delete", args, rehearse="memfile")["reverted_by"] == "memfile"
+    if HAS_UNDO:
+        assert stage.call("collection.delete", args, rehearse="memfile")["reverted_by"] == "memfile"
     result = stage.do("collection.delete", args)
     assert result["moved"] == ["collections/Inner", "objects/A"]
     assert collection("Outer").children.keys() == ["Inner"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stage import Stage
+from stage import Stage, needs_undo
 
 FORMATS = ["glb", "obj", "stl", "ply", "usd", "usda", "usdc", "blend"]
 SPHERE = {"kind": "uv_sphere", "name": "Ball", "location": [1, 2, 3], "segments": 8, "rings": 4}
@@ -74,6 +74,8 @@ def test_what_is_exported_can_be_imported(desk: Desk, extension: str) -> None:
 def test_an_import_is_taken_back_by_memfile_and_gives_the_same_hash_again(desk: Desk, extension: str) -> None:
     import bpy
 
+    needs_undo()
+
     desk.stage.do("mesh.create_primitive", SPHERE)
     if extension == "fbx":
         bpy.ops.export_scene.fbx(filepath=str(desk.folder / "Ball.fbx"))
@@ -91,6 +93,7 @@ def test_an_import_is_taken_back_by_memfile_and_gives_the_same_hash_again(desk: 
 
 
 def test_a_taken_name_is_a_conflict_that_lists_what_collides(desk: Desk) -> None:
+    needs_undo()
     desk.stage.do("mesh.create_primitive", SPHERE)
     desk.export("Ball.glb")
     finding = desk.refused("file.import", "Ball.glb")
@@ -268,6 +271,8 @@ def test_a_blend_carries_nothing_that_was_deleted(desk: Desk) -> None:
 
 @pytest.mark.parametrize("way", ["inverse", "memfile"])
 def test_an_export_can_be_rehearsed(desk: Desk, way: str) -> None:
+    if way == "memfile":
+        needs_undo()
     desk.stage.do("mesh.create_primitive", SPHERE)
     answer = desk.stage.call("file.export", {"path": "a.glb"}, files=desk.files("a.glb"), rehearse=way)
     assert (answer["ok"], answer["reverted_by"]) == (True, way)

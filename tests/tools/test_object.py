@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from blendwright.blender.step import HAS_UNDO
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def test_a_deep_copy_has_a_mesh_shape_keys_and_an_action_of_its_own(stage: Stage
     keyed(stage, "Box", "location", [0, 0, 1])
     args = {"name": "Box", "new_name": "Twin", "mode": "deep"}
     assert stage.call("object.duplicate", args, rehearse="inverse")["reverted_by"] == "inverse"
-    assert stage.call("object.duplicate", args, rehearse="memfile")["reverted_by"] == "memfile"
+    if HAS_UNDO:
+        assert stage.call("object.duplicate", args, rehearse="memfile")["reverted_by"] == "memfile"
     assert stage.do("object.duplicate", args)["data"] == "Twin"
     obj, twin = named("Box"), named("Twin")
     assert twin.data.name == twin.data.shape_keys.name == "Twin"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import bpy
 import pytest
 
+from blendwright.blender.step import HAS_UNDO
 from blendwright.contracts.effects import Determinism
 from blendwright.tools.catalog import tools
 from blendwright.tools.modifier.settings import ModifierType
@@ -44,7 +45,8 @@ def test_applying_keeps_materials_properties_groups_and_the_other_modifiers(box:
     add(box, {"type": "ARRAY", "count": 2}, "Row")
     add(box, {"type": "SUBSURF", "levels": 1}, "Smooth")
     args = {"object": "Box", "modifier": "Row", "type": "ARRAY"}
-    assert box.call("modifier.apply", args, rehearse="memfile")["reverted_by"] == "memfile"
+    if HAS_UNDO:
+        assert box.call("modifier.apply", args, rehearse="memfile")["reverted_by"] == "memfile"
     assert box.do("modifier.apply", args) == {
         "object": "Box",
         "mesh": "Box",
