@@ -63,3 +63,12 @@ def operation(id: str, tool: str, args: dict[str, Any], *needs: str, level: str 
 
 def cube(id: str, name: str, *needs: str) -> dict[str, Any]:
     return operation(id, "mesh.create_primitive", {"kind": "cube", "name": name}, *needs)
+
+
+def call(house: House, era: Era, tool: str, args: dict[str, Any], **more: Any) -> Any:
+    """What one call of a tool is answered with."""
+
+    async def script(client: Client) -> Any:
+        return await client.call_tool(tool, args)
+
+    return talk(house, era, script, **more)

@@ -127,3 +127,14 @@ def test_what_would_be_written_for_a_host_can_be_had_as_json(inside: Inside) -> 
     assert said["written"] is False and said["entry"]["args"][-3:-1] == ["serve", "--workspace"]
     assert said["text"] == inside("init-host", "codex", "--print", code=0).out
     assert Path(said["entry"]["args"][-1]) == inside.place.resolve() / ".blendwright"
+
+
+@pytest.mark.parametrize("command", [("log",), ("snapshot",), ("audit", "verify")])
+def test_a_damaged_journal_is_for_whoever_keeps_the_machine_and_says_so(
+    inside: Inside, command: tuple[str, ...]
+) -> None:
+    place = inside.place / ".blendwright"
+    place.mkdir()
+    (place / "journal.db").write_bytes(b"SQLite format 3\0" + b"x" * 8192)
+    error = inside(*command, "--json", code=3).document["error"]
+    assert "journal.db" in error["message"] and error["cure"]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from mcp.client.client import Client
-
+import hosts
 from blendwright.server.house import House
 from blendwright.server.progress import MOST_TOLD, Progress
-from hosts import Era, cube, operation, plan, talk
+from hosts import Era, cube, operation, plan
 from plans import geonodes_plan, tree_step
 
 # What is tested here is the same in both.
@@ -18,10 +17,7 @@ LOST = operation("z", "object.transform", {"name": "Nobody", "location": [0, 0, 
 
 
 def call(house: House, tool: str, args: dict[str, Any], **more: Any) -> Any:
-    async def script(client: Client) -> Any:
-        return await client.call_tool(tool, args)
-
-    return talk(house, ERA, script, **more)
+    return hosts.call(house, ERA, tool, args, **more)
 
 
 def total(house: House, name: str) -> int:

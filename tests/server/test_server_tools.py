@@ -3,36 +3,22 @@ from __future__ import annotations
 import base64
 import io
 import json
-import threading
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import anyio
 import orjson
-import pytest
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 from PIL import Image
 
-from blendwright.app.diffing import difference
 from blendwright.app.past import looking
-from blendwright.server import history_tools
 from blendwright.server.house import House
 from blendwright.server.offers import OUTPUT_SCHEMA
 from blendwright.server.service import OFFERS
-from blendwright.values.errors import BlendwrightError
-from hosts import Era, cube, operation, plan, talk
+from hosts import Era, call, cube, operation, plan, talk
 from plans import geonodes_plan, step, tree_step
 
 LARGEST_LIST = 12 * 1024
-
-
-def call(house: House, era: Era, tool: str, args: dict[str, Any], **more: Any) -> Any:
-    async def script(client: Client) -> Any:
-        return await client.call_tool(tool, args)
-
-    return talk(house, era, script, **more)
 
 
 def test_the_list_of_tools_fits_into_a_small_part_of_a_context(house: House, era: Era) -> None:
@@ -174,83 +160,6 @@ def test_the_catalogue_is_disclosed_step_by_step(house: House, era: Era) -> None
     missing = call(house, era, "tool_describe", {"names": ["mesh.create_primitive", "mesh.creat"]})
     assert missing.is_error
     assert missing.structured_content["details"]["findings"][0]["pointer"] == "/names/1"
-
-
-def test_history_can_be_read_compared_and_gone_back_to(house: House, era: Era) -> None:
-    name = f"Past{era}"
-    call(house, era, "plan_execute", {"plan": plan(name, cube("a", name))})
-    log = call(house, era, "history_log", {"limit": 2}).structured_content["result"]
-    newest, older = log["commits"]
-    assert (newest["operation_id"], newest["request_id"]) == ("a", name)
-    compared = call(house, era, "history_diff", {"a": str(older["number"])}).structured_content["result"]
-    assert {"kind": "objects", "name": name} in compared["created"]
-    moved = call(house, era, "history_checkout", {"commit": str(older["number"])}).structured_content["result"]
-    assert moved["head"] == older["number"]
-    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
-    call(house, era, "history_checkout", {"commit": str(newest["number"])})
-    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 1
-
-
-def test_a_comparison_uses_the_blender_that_is_served(house: House, tmp_path: Path) -> None:
-    call(house, "legacy", "scene_find", {})  # now there is something to compare
-    other = replace(house, blender=str(tmp_path / "no-such-blender"))
-    answer = call(other, "legacy", "history_diff", {"a": "HEAD"})
-    assert answer.is_error
-    assert answer.structured_content["error_code"] == "capability_missing"
-    assert "no-such-blender" in answer.structured_content["message"]
-
-
-def test_comparisons_wait_for_each_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    call(house, "legacy", "scene_find", {})
-    begun, most = list[int](), list[int]()
-
-    def watched(*args: Any) -> Any:
-        begun.append(1)
-        most.append(len(begun))
-        try:
-            return difference(*args)
-        finally:
-            begun.pop()
-
-    monkeypatch.setattr(history_tools, "difference", watched)
-
-    async def script(client: Client) -> Any:
-        async with anyio.create_task_group() as tasks:
-            for _ in range(2):
-                tasks.start_soon(client.call_tool, "history_diff", {"a": "HEAD"})
-
-    talk(house, "legacy", script)
-    assert most == [1, 1]
-
-
-def test_a_comparison_that_is_cancelled_ends_its_blenders(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    call(house, "legacy", "scene_find", {})
-    begun, ended = threading.Event(), threading.Event()
-    became = list[str]()
-
-    def watched(*args: Any) -> Any:
-        begun.set()
-        try:
-            found = difference(*args)
-            became.append("compared")
-            return found
-        except BlendwrightError:
-            became.append("stopped")
-            raise
-        finally:
-            ended.set()
-
-    monkeypatch.setattr(history_tools, "difference", watched)
-
-    async def script(client: Client) -> Any:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, "history_diff", {"a": "HEAD"})
-            await anyio.to_thread.run_sync(begun.wait, 30)
-            tasks.cancel_scope.cancel()
-        await anyio.to_thread.run_sync(ended.wait, 30)
-
-    talk(house, "legacy", script)
-    assert became == ["stopped"]
 
 
 def test_a_run_in_the_background_is_a_job(house: House, era: Era) -> None:

@@ -39,7 +39,7 @@ from blendwright.cli import (
     validate,
 )
 from blendwright.cli.output import Exit, console, fail, notes
-from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 
 # Read by whoever opens a workspace.
 LOG_LEVEL = "BLENDWRIGHT_LOG"
@@ -118,7 +118,7 @@ def main() -> None:
         sys.exit(result if isinstance(result, int) else Exit.DONE)
     except Refusal as error:
         fail("refused", error.message, error.cure, Exit.REFUSED, error.findings)
-    except EnvironmentUnfit as error:
+    except (EnvironmentUnfit, JournalError) as error:
         fail("environment_unfit", error.message, error.cure, Exit.UNFIT)
     except BlendwrightError as error:
         fail("failed", error.message, error.cure, Exit.FAILED)

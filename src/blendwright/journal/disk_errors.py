@@ -14,9 +14,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _NO_SPACE = "Free some space on the disk of the workspace, then run the command again: it goes on from the last commit."
 _NO_ACCESS = "Check the disk of the workspace and the permissions in it, then run the command again."
-_DAMAGED = (
-    "Restore journal.db from a backup, or start a new workspace from a checkpoint: blendwright run PLAN --scene FILE."
-)
+_DAMAGED = "Restore journal.db from a backup, or start a new workspace from a checkpoint: blendwright new --scene FILE."
 
 
 @contextlib.contextmanager
