@@ -16,7 +16,6 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.blender.scene.record import MEMBER
 from blendwright.contracts.effects import Kind, Revert, SafetyLevel
 from blendwright.contracts.step import REVERT_FAILED, StepAnswer, StepRequest
 from blendwright.contracts.tool import AnyTool
@@ -84,7 +83,12 @@ class _Run:
         self._scene = BpyScene(state, request.get("files", {}), outbox)
         self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
         # A rehearsal is taken back at once, and a cross-check compares hashes at once.
-        self._may_wait = tool.revert is Revert.INVERSE and not request.keys() & {"rehearse", "cross_check", "prompt"}
+        self._may_wait = (
+            tool.revert is Revert.INVERSE
+            and "rehearse" not in request
+            and "cross_check" not in request
+            and "prompt" not in request
+        )
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
         self._written = False
@@ -204,7 +208,7 @@ class _Run:
 
     @staticmethod
     def _kinds(places: Iterable[Sequence[str]]) -> set[str]:
-        return {MEMBER_KIND if place[0] == MEMBER else place[0] for place in places}
+        return {MEMBER_KIND if place[0] == fp.EDGE else place[0] for place in places}
 
     # ------------------------------------------------------------------ taking back
 

@@ -4,20 +4,34 @@ Equal across processes, across saving and opening, and whatever the order of cre
 call a change. What stays out is listed, with reasons, in `skips.py`. Reading it never changes the file.
 """
 
-from blendwright.blender.fingerprint.identity import METHOD, Key, key_of, kinds, label, member_key, scene_of
+from blendwright.blender.fingerprint.identity import (
+    EDGE,
+    METHOD,
+    Key,
+    Place,
+    key_of,
+    kinds,
+    label,
+    member_key,
+    place_of,
+    scene_of,
+)
 from blendwright.blender.fingerprint.leaves import MEMBER, full, leaf
 from blendwright.blender.fingerprint.merkle import Fingerprint
 
 __all__ = [
+    "EDGE",
     "MEMBER",
     "METHOD",
     "Fingerprint",
     "Key",
+    "Place",
     "full",
     "key_of",
     "kinds",
     "label",
     "leaf",
     "member_key",
+    "place_of",
     "scene_of",
 ]

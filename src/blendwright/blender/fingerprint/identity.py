@@ -5,7 +5,7 @@ Responsible for: leaf keys, the version label. Must not read any content.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -14,6 +14,9 @@ from blendwright.blender.fingerprint.skips import KINDS_OUT
 METHOD = 1
 
 Key = tuple[str, ...]
+
+# Membership of an object in a collection is a leaf of its own, under (EDGE, collection, object).
+EDGE = "member"
 
 _types: Any = bpy.types
 _data: Any = bpy.data
@@ -61,10 +64,28 @@ def key_of(block: Any) -> Key:
     return (kind_of(block), block.name, library.filepath)
 
 
+class Place(NamedTuple):
+    """A collection as its memberships are hashed with it; a scene's own goes by the scene, which holds it."""
+
+    name: str
+    library: Any
+    holder: Any
+
+    def key_of(self, member: Any) -> Key:
+        """The key of an object's place here."""
+        return _member_key(self.name, self.library, member)
+
+
+def place_of(collection: Any) -> Place:
+    if collection.is_embedded_data:
+        scene = scene_of(collection)
+        return Place(f"scene:{scene.name}", collection.library, scene)
+    return Place(collection.name, collection.library, collection)
+
+
 def member_key(collection: Any, member: Any) -> Key:
-    """The key of an object's place in a collection; a scene's own collection goes by the scene's name."""
-    name = f"scene:{scene_of(collection).name}" if collection.is_embedded_data else collection.name
-    return _member_key(name, collection.library, member)
+    """The key of an object's place in a collection."""
+    return place_of(collection).key_of(member)
 
 
 def member_keys(collection_name: str, collection: Any, skip: Callable[[Any], bool]) -> Iterator[Key]:
@@ -84,5 +105,5 @@ def scene_of(collection: Any) -> Any:
 def _member_key(collection_name: str, outer: Any, member: Any) -> Key:
     inner = member.library
     if outer is None and inner is None:
-        return ("member", collection_name, member.name)
-    return ("member", collection_name, member.name, outer.filepath if outer else "", inner.filepath if inner else "")
+        return (EDGE, collection_name, member.name)
+    return (EDGE, collection_name, member.name, outer.filepath if outer else "", inner.filepath if inner else "")

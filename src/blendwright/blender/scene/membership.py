@@ -32,7 +32,7 @@ class Membership(Writing):
             if child not in collection.children.values():
                 self._link_child(collection, child)
             return
-        edge = fp.member_key(collection, child)
+        edge = self._place(collection).key_of(child)
         if not self.record.is_member(edge):
             home, member = self._home(collection), fp.key_of(child)
             collection.objects.link(child)
@@ -45,7 +45,7 @@ class Membership(Writing):
         if isinstance(child, COLLECTION):
             self._unlink_child(collection, child)
             return
-        edge = fp.member_key(collection, child)
+        edge = self._place(collection).key_of(child)
         if self.record.is_member(edge):
             home = self._home(collection)
             member = fp.key_of(child)
@@ -83,7 +83,7 @@ class Membership(Writing):
 
     def _home(self, collection: Any) -> fp.Key:
         """The key of a collection; of its scene where it is a scene's own."""
-        return self._writable(self._holder(collection, None))
+        return self._writable(self._place(collection).holder)
 
     def _collection(self, home: fp.Key) -> Any:
         block = self._block(home)

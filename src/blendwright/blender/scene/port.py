@@ -44,6 +44,7 @@ class BpyScene(Removal, Redrafting, Interchange, Coding, Rendering, Evaluation):
         block = self._state.find(kind.blocks, old)
         self._state.drop_name(kind.blocks, old)
         block.name = name
+        self._places.clear()
         self._state.add_name(kind.blocks, name, block)
         self.record.rename((kind.blocks, old), (kind.blocks, name))
         for edge in edges:

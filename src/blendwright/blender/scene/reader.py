@@ -20,6 +20,8 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
 NAME_BYTES = 255 if bpy.app.version >= (5, 0, 0) else 63
+# So many always fit: none takes more than four bytes.
+FEWEST_CHARACTERS = NAME_BYTES // 4
 
 
 class SceneReader:
@@ -30,6 +32,9 @@ class SceneReader:
         self._files = files
         self._outbox = outbox
         self._stale = True
+        self._active: Any | None = None
+        # Of the collections that were asked about; as long as nothing is renamed.
+        self._places: dict[Any, fp.Place] = {}
         self.record = Record(state)
         self.artifacts: list[str] = []
 
@@ -41,7 +46,9 @@ class SceneReader:
 
     @property
     def active(self) -> Any:
-        return bpy.context.scene
+        if self._active is None:
+            self._active = bpy.context.scene
+        return self._active
 
     def find(self, kind: Kind, name: str) -> Any | None:
         return self._state.find(kind.blocks, name)
@@ -81,7 +88,13 @@ class SceneReader:
         return [home for home in homes if self.record.is_member(fp.member_key(home, obj))]
 
     def is_in(self, collection: Any, obj: Any) -> bool:
-        return self.record.is_member(fp.member_key(collection, obj))
+        return self.record.is_member(self._place(collection).key_of(obj))
+
+    def _place(self, collection: Any) -> fp.Place:
+        found = self._places.get(collection)
+        if found is None:
+            found = self._places[collection] = fp.place_of(collection)
+        return found
 
     def kind_of(self, block: Any) -> Kind:
         return Kind(fp.key_of(block)[0])
@@ -142,7 +155,7 @@ class SceneReader:
         return str(self._outbox / name)
 
     def _unfit(self, name: str, at: str) -> Sequence[Finding]:
-        if len(name.encode()) > NAME_BYTES:
+        if len(name) > FEWEST_CHARACTERS and len(name.encode()) > NAME_BYTES:
             message = (
                 f"the name has {len(name.encode())} bytes; Blender {bpy.app.version_string} keeps at most {NAME_BYTES}"
             )

@@ -11,9 +11,7 @@ from blendwright.blender.scene.state import SceneState
 Inverse = Callable[[], None]
 Change = tuple[fp.Key, str]
 
-# Membership of an object in a collection is a leaf of its own, under (MEMBER, collection, object); a scene's own collection
-# is named by the scene there.
-MEMBER = "member"
+# How a scene's own collection is named in the leaves of membership.
 MASTER = "scene:"
 
 
@@ -101,7 +99,6 @@ class Record:
         self.seal()
 
     def _digest(self, key: fp.Key) -> bytes | None:
-        if key[0] == MEMBER:
+        if key[0] == fp.EDGE:
             return fp.MEMBER if self.is_member(key) else None
-        block = self._state.block(key)
-        return None if block is None else fp.leaf(block)
+        return self._state.leaf(key)

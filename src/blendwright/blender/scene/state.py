@@ -36,6 +36,7 @@ class SceneState:
         self.fingerprint = fp.Fingerprint({})
         self._unsealed: list[Callable[[], None]] = []
         self._unsealed_keys: set[fp.Key] = set()
+        self._fresh: dict[fp.Key, bytes | None] = {}
         self.refresh()
 
     # ------------------------------------------------------------------ names
@@ -134,9 +135,28 @@ class SceneState:
     def catch_up(self) -> None:
         if not self._unsealed:
             return
-        waiting, self._unsealed, self._unsealed_keys = self._unsealed, [], set()
-        for seal in waiting:
-            seal()
+        waiting, keys = self._unsealed, self._unsealed_keys
+        self._unsealed, self._unsealed_keys = [], set()
+        # Kind by kind: the same code over the same sort of data finds its way in the processor's caches.
+        for key in sorted(keys):
+            if key[0] != fp.EDGE:
+                try:
+                    self._fresh[key] = self._read(key)
+                except Exception:
+                    continue  # read again by its own step, which is the one to say what is wrong
+        try:
+            for seal in waiting:
+                seal()
+        finally:
+            self._fresh.clear()
+
+    def leaf(self, key: fp.Key) -> bytes | None:
+        """The hash of a datablock as Blender has it now, None when there is none."""
+        return self._fresh[key] if key in self._fresh else self._read(key)
+
+    def _read(self, key: fp.Key) -> bytes | None:
+        block = self.block(key)
+        return None if block is None else fp.leaf(block)
 
     def known(self, key: fp.Key) -> bytes | None:
         """The hash of a leaf as of now, None when there is none."""
