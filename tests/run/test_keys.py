@@ -13,6 +13,7 @@ import pytest
 import rfc8785
 
 from blendwright.run.keys import canonical, new_id, new_ids, operation_key
+from blendwright.values.canonical import digest
 
 ODD = [
     0.0,
@@ -43,7 +44,8 @@ def test_single_values_are_spelled_as_rfc_8785_has_them(value: Any) -> None:
     assert canonical(value) == rfc8785.dumps(value)
 
 
-def test_any_value_is_spelled_as_rfc_8785_has_it() -> None:
+@pytest.mark.parametrize("texts", [TEXTS, ["", "a", "1.0,", "[-0.0]", "1e5", "x.0}", "true"]], ids=["any", "plain"])
+def test_any_value_is_spelled_as_rfc_8785_has_it(texts: list[str]) -> None:
     chance = random.Random(1)
 
     def number() -> float:
@@ -56,17 +58,24 @@ def test_any_value_is_spelled_as_rfc_8785_has_it() -> None:
             case 0:
                 return chance.choice([number(), round(number() % 10, 2), chance.randrange(-(10**6), 10**6), True, None])
             case 1:
-                return chance.choice(TEXTS)
+                return chance.choice(texts)
             case 2:
                 return chance.choice(ODD)
             case 3:
                 return [any_value(depth - 1) for _ in range(chance.randrange(4))]
             case _:
-                return {chance.choice([*TEXTS, "name", "location"]): any_value(depth - 1) for _ in range(4)}
+                return {chance.choice([*texts, "name", "location"]): any_value(depth - 1) for _ in range(4)}
 
     for _ in range(5000):
         value = any_value(3)
         assert canonical(value) == rfc8785.dumps(value), value
+
+
+@pytest.mark.parametrize("value", [[2**53], [-(2**60)], {"a": 2**63}])
+def test_integers_beyond_a_double_have_a_form_of_their_own(value: Any) -> None:
+    with pytest.raises(rfc8785.CanonicalizationError):
+        rfc8785.dumps(value)
+    assert canonical(value) == digest(value).encode()
 
 
 @pytest.mark.proves("OPS-IDEM-01")

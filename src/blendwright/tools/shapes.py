@@ -40,18 +40,25 @@ def build(shape: Shape) -> Geometry:
 def vertex_count(shape: Shape) -> int:
     """How many vertices `build` makes, known without building."""
     around, rings = shape.segments, shape.rings
-    counts = {
-        "cube": 8,
-        "plane": 4,
-        "grid": (shape.cells + 1) ** 2,
-        "circle": around,
-        "uv_sphere": around * (rings - 1) + 2,
-        "ico_sphere": 10 * 4 ** (shape.subdivisions - 1) + 2,
-        "cylinder": 2 * around,
-        "cone": 2 * around if shape.radius_top > 0.0 else around + 1,
-        "torus": around * rings,
-    }
-    return counts[shape.kind]
+    match shape.kind:
+        case "cube":
+            return 8
+        case "plane":
+            return 4
+        case "grid":
+            return (shape.cells + 1) ** 2
+        case "circle":
+            return around
+        case "uv_sphere":
+            return around * (rings - 1) + 2
+        case "ico_sphere":
+            return 10 * 4 ** (shape.subdivisions - 1) + 2
+        case "cylinder":
+            return 2 * around
+        case "cone":
+            return 2 * around if shape.radius_top > 0.0 else around + 1
+        case _:
+            return around * rings  # a torus
 
 
 def cube(shape: Shape) -> Parts:
