@@ -8,17 +8,18 @@ from typing import Any
 
 import bpy
 
+from bench.plain import CUBE
 from bench.table import row
 from blendwright.blender import fingerprint
 from blendwright.tools.geometry import fill_mesh
-from blendwright.tools.shapes import Shape, build
+from blendwright.tools.shapes import build
 
 _data: Any = bpy.data
 _ops: Any = bpy.ops
 _context: Any = bpy.context
 
 OBJECTS = 10_000
-CUBE = Shape("cube", 2.0, 1.0, 0.0, 0.25, 2.0, 32, 16, 2, 10, True)
+
 SIDE = 1000  # of the grid with a million vertices
 
 

@@ -1,6 +1,7 @@
 """What a durable run costs: many operations against plain bpy, one operation, a run that is all known, and a recovery.
 
-Ratios only mean something within one run: both sides are measured here, with the same names.
+Ratios only mean something within one run: both sides are measured here, with the same names, each in a Blender that has just
+started.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 import blendwright
-from bench.steps import Plain
+from bench.plain import seconds_apart
 from bench.table import row
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
@@ -35,7 +36,7 @@ def measure() -> Iterator[dict[str, Any]]:
         known: list[float] = []
         for turn in range(ROUNDS):
             plan = _plan(f"many-{turn}", OPERATIONS)
-            theirs = Plain(0).create([operation["args"]["name"] for operation in plan["operations"]])
+            theirs = seconds_apart([operation["args"]["name"] for operation in plan["operations"]])
             with blendwright.open(Path(place) / str(turn), spare=False) as scene:
                 assert scene.hash
                 ours = _seconds(scene, plan)

@@ -12,19 +12,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from bench.plain import Plain
 from bench.table import row
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.tools.catalog import tools
-from blendwright.tools.geometry import fill_mesh
-from blendwright.tools.shapes import Shape, build
 
 WINDOW = 64
 BATCH = 500
 ROUNDS = 5
-CUBE = Shape("cube", 2.0, 1.0, 0.0, 0.25, 2.0, 32, 16, 2, 10, True)
 
 
 def measure() -> Iterator[dict[str, Any]]:
@@ -76,30 +74,6 @@ def _creating(worker: WorkerProcess, size: int) -> dict[str, Any]:
         "x",
         4.0,
     )
-
-
-class Plain:
-    """The same work by plain bpy.data calls, in this process."""
-
-    def __init__(self, size: int) -> None:
-        import bpy
-
-        self._bpy: Any = bpy
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-        self.create([f"Box{number:06d}" for number in range(size)])
-
-    def create(self, names: list[str]) -> float:
-        data, collection, shape = self._bpy.data, self._bpy.context.scene.collection, build(CUBE)
-        started = perf_counter()
-        for name in names:
-            mesh = data.meshes.new(name)
-            fill_mesh(mesh, shape)
-            obj = data.objects.new(name, mesh)
-            obj.location = (0.0, 0.0, 0.0)
-            obj.rotation_euler = (0.0, 0.0, 0.0)
-            obj.scale = (1.0, 1.0, 1.0)
-            collection.objects.link(obj)
-        return perf_counter() - started
 
 
 def _read_only(worker: WorkerProcess) -> dict[str, Any]:
