@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from blendwright.blender import fingerprint as fp
 from blendwright.blender.step import KeptStep, Stepper
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.plan.arguments import canonical_arguments
@@ -88,3 +89,31 @@ def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild
         broken.setattr("blendwright.blender.fingerprint.leaf", unreadable)
         answer = step.settle()
     assert (answer["ok"], answer["reverted_by"]) == (False, "failed")
+
+
+def test_of_steps_that_wait_together_only_the_one_that_cannot_be_hashed_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(tmp_path)
+    stepper = Stepper(stage.state, tools(), tmp_path)
+    begun: list[KeptStep] = []
+    for tool, raw in (BOX, BALL, YARD):
+        args, _ = canonical_arguments(tools()[tool], raw)
+        step = stepper.begin(cast("StepRequest", {"tool": tool, "version": tools()[tool].version, "args": args}))
+        assert isinstance(step, KeptStep)
+        begun.append(step)
+    readable = fp.leaf
+
+    def leaf(block: Any) -> bytes:
+        if block.name == "Ball":
+            raise ReferenceError("on purpose")
+        return readable(block)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(fp, "leaf", leaf)
+        answers = [step.settle() for step in begun]
+    assert [(answer["ok"], answer["reverted_by"]) for answer in answers] == [
+        (True, None),
+        (False, "failed"),
+        (True, None),
+    ]
