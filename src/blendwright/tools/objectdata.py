@@ -19,8 +19,7 @@ DATA_KINDS: dict[str, Kind] = {
     "ARMATURE": Kind.ARMATURE,
 }
 
-# Any kind may change when an object goes: whoever referred to it, and what it was the last to refer to, which is then kept
-# by a mark of its own.
+# Any kind may change when an object goes: whoever referred to it.
 DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)
 
 
