@@ -248,3 +248,47 @@ def test_missing_objects_and_wrong_directions_have_their_pointers(stage: Stage) 
     assert stage.invalid("camera.frame_objects", {**args, "view": "TOP", "from_direction": [0, 0, 1]}) == [
         "/from_direction"
     ]
+
+
+# ---------------------------------------------------------------------- mirrored and flat ones
+
+
+@pytest.mark.parametrize("scale", [[-1, 1, 1], [1, 1, -1], [-2, 3, 0.5], [-1, -1, -1]])
+def test_a_mirrored_one_is_aimed_at_the_target_and_stays_mirrored(stage: Stage, scale: list[float]) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    stage.do("light.create", {"name": "Spot", "type": "SPOT", "location": [0, -5, 0], "scale": scale})
+    camera(stage, location=[0, -5, 0], scale=scale)
+    for tool, args in (
+        ("camera.look_at", {"name": "Spot", "target": "Box"}),
+        ("camera.look_at", {"name": "Camera", "target": "Box"}),
+        ("camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "FRONT"}),
+        ("camera.frame_objects", {"name": "Camera", "objects": ["Box"]}),
+        ("place.around", {"object": "Spot", "targets": ["Box"]}),
+    ):
+        stage.do(tool, args)
+        name = args.get("name", args.get("object"))
+        assert (0.0, -1.0, 0.0) == axis(name, 2), tool
+        assert world(name).determinant() < 0.0
+        sizes = [column.length for column in world(name).to_3x3().col]
+        assert sizes == pytest.approx([abs(factor) for factor in scale], abs=1e-5)
+        assert stage.do(tool, args)["changed"] is False
+
+
+def test_a_mirrored_camera_with_a_shifted_frame_still_frames(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    camera(stage, scale=[-1, 1, 1], shift=[0.3, 0.1])
+    stage.do("camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "ISO"})
+
+
+@pytest.mark.parametrize("scale", [[0, 0, 0], [1, 0, 1]])
+def test_one_without_size_cannot_be_aimed(stage: Stage, scale: list[float]) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    camera(stage, location=[0, -5, 0], scale=scale)
+    for tool, args, pointer in (
+        ("camera.look_at", {"name": "Camera", "target": "Box"}, "/name"),
+        ("camera.frame_objects", {"name": "Camera", "objects": ["Box"]}, "/name"),
+        ("camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "FRONT"}, "/name"),
+        ("place.around", {"object": "Camera", "targets": ["Box"]}, "/object"),
+    ):
+        (finding,) = stage.refusal(tool, args)
+        assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", pointer)

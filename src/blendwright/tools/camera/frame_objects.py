@@ -16,7 +16,7 @@ from blendwright.tools.geometry import Point
 from blendwright.tools.readback import close, differs
 from blendwright.tools.subject import subject_points
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import FROM, NEAREST, Axes, View, frustum, pose, stand, standpoint, view_axes
+from blendwright.tools.views import FROM, NEAREST, Axes, View, flat, frustum, like, pose, stand, standpoint, view_axes
 from blendwright.tools.world import world_matrix
 from blendwright.values.findings import Finding
 
@@ -96,7 +96,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
             yield from scene.missing(Kind.OBJECT, name, f"/objects/{place}")
         camera = scene.find(Kind.OBJECT, args.name)
         if camera is not None:
-            yield from wrong_type(camera, ("CAMERA",), "/name")
+            yield from wrong_type(camera, ("CAMERA",), "/name") or flat(scene, camera, "/name")
 
     def apply(self, scene: Scene, args: FrameObjectsArgs) -> ObjectsFramed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
@@ -111,7 +111,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         if target.farthest > camera.clip_end:
             scene.set(camera, "clip_end", target.farthest * 2.0)
             changed = True
-        changed = stand(scene, obj, pose(scene, axes, target.place, held.to_scale())) or changed
+        changed = stand(scene, obj, pose(scene, axes, target.place, held)) or changed
         place = world_matrix(scene, obj).translation
         return ObjectsFramed(
             camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed
@@ -136,7 +136,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     def _axes(self, args: FrameObjectsArgs, held: Block) -> Axes:
         direction: Point | None = FROM[args.view] if args.view is not None else args.from_direction
         if direction is not None:
-            return view_axes(direction)
+            return like(held, view_axes(direction))
         columns = held.to_3x3().normalized().transposed()
         x, y, z = ((column[0], column[1], column[2]) for column in columns)
         return (x, y, z)

@@ -18,7 +18,7 @@ from blendwright.tools.geometry import Point
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import NEAREST, pose, stand, view_axes
+from blendwright.tools.views import NEAREST, flat, like, pose, stand, view_axes
 from blendwright.tools.world import near, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -82,7 +82,7 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
         if obj is None or (args.target is not None and scene.find(Kind.OBJECT, args.target) is None):
             return
         wrong = wrong_type(obj, ("CAMERA", "LIGHT"), "/name")
-        yield from wrong
+        yield from wrong or flat(scene, obj, "/name")
         if not wrong and math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
             at = "/target" if args.target is not None else "/point"
             yield Finding(
@@ -105,7 +105,8 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
         held = world_matrix(scene, obj)
         place, point = held.translation, self._point(scene, args)
         back: Point = (place[0] - point[0], place[1] - point[1], place[2] - point[2])
-        return pose(scene, view_axes(back, args.roll_deg), (place[0], place[1], place[2]), held.to_scale())
+        axes = like(held, view_axes(back, args.roll_deg))
+        return pose(scene, axes, (place[0], place[1], place[2]), held)
 
     def _point(self, scene: Scene, args: LookAtArgs) -> Point:
         if args.point is not None:
