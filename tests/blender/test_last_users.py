@@ -12,8 +12,16 @@ from stage import Stage
 
 TREE = {"object_name": "Box", "modifier_name": "Nodes"}
 TAKEN: list[tuple[str, dict[str, Any], str]] = [
-    ("modifier.set", {"object": "Box", "modifier": "Nodes", "settings": {"type": "NODES", "node_group": "Other"}}, "Tree"),
-    ("modifier.set", {"object": "Box", "modifier": "Dents", "settings": {"type": "DISPLACE", "texture": "Kept"}}, "Dent"),
+    (
+        "modifier.set",
+        {"object": "Box", "modifier": "Nodes", "settings": {"type": "NODES", "node_group": "Other"}},
+        "Tree",
+    ),
+    (
+        "modifier.set",
+        {"object": "Box", "modifier": "Dents", "settings": {"type": "DISPLACE", "texture": "Kept"}},
+        "Dent",
+    ),
     ("geonodes.set_modifier_input", {"object_name": "Box", "socket": "Paint", "value": "Kept"}, "Given"),
     ("geonodes.patch", {"v": 1, "target": TREE, "ops": [{"op": "remove_node", "node_id": "paint"}]}, "Lone"),
     ("object.set_property", {"name": "Box", "key": "held", "value": 3}, "Held"),
@@ -64,7 +72,8 @@ def _furnish(stage: Stage) -> None:
     box["held"] = data.materials.new("Held")
     for blocks, more in ((data.textures, ("CLOUDS",)), (data.materials, ())):
         blocks.new("Kept", *more).use_fake_user = True
-    blob, ball = data.materials.new("Blob"), data.metaballs.new("Ball")
+    blob: Any = data.materials.new("Blob")
+    ball: Any = data.metaballs.new("Ball")
     if blob.node_tree is None:  # Blender 5.0 always has one
         blob.use_nodes = True
     blob.node_tree.nodes.new("ShaderNodeTexImage").image = data.images.new("Dots", 4, 4)

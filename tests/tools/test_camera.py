@@ -258,16 +258,15 @@ def test_a_mirrored_one_is_aimed_at_the_target_and_stays_mirrored(stage: Stage, 
     stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
     stage.do("light.create", {"name": "Spot", "type": "SPOT", "location": [0, -5, 0], "scale": scale})
     camera(stage, location=[0, -5, 0], scale=scale)
-    for tool, args in (
-        ("camera.look_at", {"name": "Spot", "target": "Box"}),
-        ("camera.look_at", {"name": "Camera", "target": "Box"}),
-        ("camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "FRONT"}),
-        ("camera.frame_objects", {"name": "Camera", "objects": ["Box"]}),
-        ("place.around", {"object": "Spot", "targets": ["Box"]}),
+    for name, tool, args in (
+        ("Spot", "camera.look_at", {"name": "Spot", "target": "Box"}),
+        ("Camera", "camera.look_at", {"name": "Camera", "target": "Box"}),
+        ("Camera", "camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "FRONT"}),
+        ("Camera", "camera.frame_objects", {"name": "Camera", "objects": ["Box"]}),
+        ("Spot", "place.around", {"object": "Spot", "targets": ["Box"]}),
     ):
         stage.do(tool, args)
-        name = args.get("name", args.get("object"))
-        assert (0.0, -1.0, 0.0) == axis(name, 2), tool
+        assert axis(name, 2) == (0.0, -1.0, 0.0), tool
         assert world(name).determinant() < 0.0
         sizes = [column.length for column in world(name).to_3x3().col]
         assert sizes == pytest.approx([abs(factor) for factor in scale], abs=1e-5)

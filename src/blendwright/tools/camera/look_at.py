@@ -13,6 +13,7 @@ from blendwright.contracts.arguments import Args, Name, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import cannot_move
 from blendwright.tools.extents import corners
 from blendwright.tools.geometry import Point
 from blendwright.tools.readback import differs
@@ -83,6 +84,7 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
             return
         wrong = wrong_type(obj, ("CAMERA", "LIGHT"), "/name")
         yield from wrong or flat(scene, obj, "/name")
+        yield from cannot_move(scene, obj, "/name", turn=True, move=False)
         if not wrong and math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
             at = "/target" if args.target is not None else "/point"
             yield Finding(

@@ -11,6 +11,7 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import cannot_move
 from blendwright.tools.readback import differs
 from blendwright.tools.subject import missing_targets, subject
 from blendwright.tools.views import flat, like, pose, stand, view_axes
@@ -83,6 +84,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
         obj = scene.find(Kind.OBJECT, args.object)
         if obj is not None:
             yield from flat(scene, obj, "/object")
+            yield from cannot_move(scene, obj, "/object", turn=args.face)
 
     def apply(self, scene: Scene, args: AroundArgs) -> Around:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
