@@ -110,6 +110,48 @@ def test_children_of_a_deleted_object_stay_where_they_are(stage: Stage) -> None:
     assert world(tip) == pytest.approx(before, abs=1e-5)
 
 
+def test_a_child_that_cannot_stay_without_its_parent_keeps_it_from_being_deleted(stage: Stage) -> None:
+    empty(stage, "Sheared", scale=[1, 1, 4])
+    box(stage, "Box", rotation_euler_deg=[45, 0, 0])
+    stage.do("object.set_parent", {"child": "Box", "parent": "Sheared", "keep_transform": False})
+    empty(stage, "Moved", location=[5, 0, 0])
+    box(stage, "Keyed")
+    stage.do("object.set_parent", {"child": "Keyed", "parent": "Moved", "keep_transform": False})
+    key = {"object": "Keyed", "channel": "location", "frame": 1, "value": [0, 0, 0]}
+    stage.do("animation.set_keyframe", key)
+    stage.do("collection.create", {"name": "Props"})
+    for name in ("Sheared", "Moved"):
+        (finding,) = stage.refusal("object.delete", {"name": name})
+        assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/children")
+        stage.do("collection.link_object", {"object": name, "collection": "Props"})
+        stage.do("collection.unlink_object", {"object": name})
+    findings = stage.refusal("collection.delete", {"name": "Props", "objects": "delete"})
+    assert {finding["pointer"] for finding in findings} == {"/objects"}
+    assert len(findings) == 2
+    stage.do("collection.delete", {"name": "Props"})
+    stage.do("object.delete", {"name": "Moved", "children": "delete"})
+    stage.do("object.delete", {"name": "Sheared", "children": "delete"})
+
+
+def test_a_constrained_child_stays_in_place_or_the_deletion_is_taken_back(stage: Stage) -> None:
+    for name, owner_space in (("Free", "WORLD"), ("Held", "LOCAL")):
+        empty(stage, f"{name} parent", location=[0, 0, 5])
+        box(stage, name, location=[0, 0, 2])
+        stage.do("object.set_parent", {"child": name, "parent": f"{name} parent", "keep_transform": False})
+        limit = named(name).constraints.new("LIMIT_LOCATION")
+        limit.owner_space = owner_space
+        limit.use_max_z, limit.max_z = True, 3.0
+        stage.state.refresh()
+    bpy.context.view_layer.update()
+    assert [named(name).matrix_world.translation.z for name in ("Free", "Held")] == pytest.approx([3.0, 7.0])
+    stage.do("object.delete", {"name": "Free parent"})
+    bpy.context.view_layer.update()
+    assert named("Free").matrix_world.translation.z == pytest.approx(3.0)
+    (finding,) = stage.refusal("object.delete", {"name": "Held parent"})
+    assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/children")
+    assert named("Held").parent == named("Held parent")
+
+
 @pytest.mark.parametrize("children", ["keep_place", "delete"])
 def test_reverting_a_deletion_restores_the_parent_inverse_of_its_children(stage: Stage, children: str) -> None:
     box(stage, **TURNED)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
-from blendwright.tools.world import world_matrix
+from blendwright.tools.unparenting import leave_children
 
 # Types of object whose data belongs to them. An empty may show an image, which is nobody's own.
 DATA_KINDS: dict[str, Kind] = {
@@ -28,23 +28,15 @@ def own_data(obj: Block) -> Block | None:
     return obj.data if obj.type in DATA_KINDS else None
 
 
-def delete_objects(scene: Scene, objects: Iterable[Block], *, keep_data: bool) -> list[str]:
-    """Delete objects, with data that nobody else uses; children that stay keep their place. Says what went, as kind/name."""
+def delete_objects(scene: Scene, objects: Iterable[Block], at: str, *, keep_data: bool) -> list[str]:
+    """Delete objects, with data that nobody else uses; children that stay keep their place. Says what went, as kind/name.
+
+    `at` is the argument to name where a child cannot stay."""
     victims = list(dict.fromkeys(objects))
-    leave_children(scene, victims)
+    leave_children(scene, victims, at)
     if not keep_data:
         data = dict.fromkeys(block for block in map(own_data, victims) if block is not None)
         victims += [block for block in data if set(scene.users(block)) <= set(victims)]
     names = [f"{scene.kind_of(victim).value}/{victim.name}" for victim in victims]
     scene.remove(*victims)
     return names
-
-
-def leave_children(scene: Scene, parents: Iterable[Block]) -> None:
-    """Take the children of objects off them, where they stand."""
-    going = set(parents)
-    staying = sorted({child for parent in going for child in parent.children} - going, key=lambda child: child.name)
-    places = {child: world_matrix(scene, child) for child in staying}
-    for child, place in places.items():
-        scene.set(child, "parent", None)
-        scene.set_world_matrix(child, place)
