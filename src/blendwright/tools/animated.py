@@ -21,6 +21,15 @@ def action_of(obj: Block) -> Block | None:
     return None if data is None else data.action
 
 
+def actions_of(block: Block) -> list[Block]:
+    """All actions that move a datablock: its own, and those of its strips."""
+    data = getattr(block, "animation_data", None)
+    if data is None:
+        return []
+    strips = [strip.action for track in data.nla_tracks for strip in track.strips]
+    return [action for action in [data.action, *strips] if action is not None]
+
+
 def curve_list(scene: Scene, obj: Block) -> Block | None:
     """Blender's own list of an object's F-curves, for adding and removing; None when there is none yet."""
     action = action_of(obj)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.animated import actions_of
 from blendwright.tools.unparenting import leave_children
 
 # Types of object whose data belongs to them. An empty may show an image, which is nobody's own.
@@ -18,6 +19,8 @@ DATA_KINDS: dict[str, Kind] = {
     "CAMERA": Kind.CAMERA,
     "ARMATURE": Kind.ARMATURE,
 }
+# Types of object that only show what they have.
+NOBODYS = ("EMPTY",)
 
 # Any kind may change when an object goes: whoever referred to it.
 DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)
@@ -29,14 +32,24 @@ def own_data(obj: Block) -> Block | None:
 
 
 def delete_objects(scene: Scene, objects: Iterable[Block], at: str, *, keep_data: bool) -> list[str]:
-    """Delete objects, with data that nobody else uses; children that stay keep their place. Says what went, as kind/name.
+    """Delete objects, with data and actions that nobody else uses; children that stay keep their place.
 
-    `at` is the argument to name where a child cannot stay."""
+    Says what went, as kind/name. `at` is the argument to name where a child cannot stay."""
     victims = list(dict.fromkeys(objects))
     leave_children(scene, victims, at)
     if not keep_data:
-        data = dict.fromkeys(block for block in map(own_data, victims) if block is not None)
+        data = dict.fromkeys(obj.data for obj in victims if obj.data is not None and obj.type not in NOBODYS)
         victims += [block for block in data if set(scene.users(block)) <= set(victims)]
+    victims += _actions(scene, victims)
     names = [f"{scene.kind_of(victim).value}/{victim.name}" for victim in victims]
     scene.remove(*victims)
     return names
+
+
+def _actions(scene: Scene, victims: Iterable[Block]) -> list[Block]:
+    """The actions that move nothing but these: no tool could use or remove them, and their names would stay taken."""
+    going = set(victims)
+    going |= {block.shape_keys for block in going if getattr(block, "shape_keys", None) is not None}
+    moved = sorted(going, key=lambda block: (block.id_type, block.name))
+    actions = dict.fromkeys(action for block in moved for action in actions_of(block))
+    return [action for action in actions if not action.use_fake_user and set(scene.users(action)) <= going]

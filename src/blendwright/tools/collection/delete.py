@@ -25,7 +25,7 @@ class DeleteCollectionArgs(Args):
     objects: Literal["keep", "delete"] = Field(
         default="keep",
         description="keep: its objects move to the collection above. delete: those that no other collection holds are deleted, "
-        "with data that nobody else uses.",
+        "with data and actions that nobody else uses.",
     )
 
 

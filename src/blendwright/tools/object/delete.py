@@ -25,11 +25,13 @@ class DeleteArgs(Args):
     children: Literal["keep_place", "delete"] = Field(
         default="keep_place", description="Whether children stay where they are, without a parent, or are deleted too."
     )
-    keep_data: bool = Field(default=False, description="Keep mesh, curve, light or camera data that nobody else uses.")
+    keep_data: bool = Field(
+        default=False, description="Keep data (mesh, curve, light, camera ...) that nobody else uses."
+    )
 
 
 class DeleteObject(Tool[DeleteArgs, Removed]):
-    """Delete an object, with its data when nobody else uses it.
+    """Delete an object, with its data and its actions when nobody else uses them.
 
     Whoever referred to it (modifiers, constraints, the scene's camera) has the reference cleared."""
 
