@@ -76,7 +76,8 @@ def _furnish(stage: Stage) -> None:
     ball: Any = data.metaballs.new("Ball")
     if blob.node_tree is None:  # Blender 5.0 always has one
         blob.use_nodes = True
-    blob.node_tree.nodes.new("ShaderNodeTexImage").image = data.images.new("Dots", 4, 4)
+    nodes: Any = data.materials["Blob"].node_tree.nodes
+    nodes.new("ShaderNodeTexImage").image = data.images.new("Dots", 4, 4)
     ball.materials.append(blob)
     bpy.context.scene.collection.objects.link(data.objects.new("Ball", ball))
     stage.state.refresh()

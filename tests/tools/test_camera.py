@@ -84,6 +84,21 @@ def test_set_holds_a_clipping_distance_against_the_one_that_is_there(stage: Stag
     assert stage.do("camera.set", {"name": "Camera", "clip_start": 20, "clip_end": 30})["changed"] is True
 
 
+def test_a_view_that_no_lens_has_is_refused_with_the_widest_there_is(stage: Stage) -> None:
+    wide = {"fov_deg": 170, "sensor_width_mm": 10}
+    (finding,) = stage.refusal("camera.create", {"name": "Camera", **wide})
+    assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/fov_deg")
+    assert "157.3 degrees" in finding["cure"]
+    camera(stage, fov_deg=157.3, sensor_width_mm=10)
+    (finding,) = stage.refusal("camera.set", {"name": "Camera", "fov_deg": 170})
+    assert finding["pointer"] == "/fov_deg"
+    (finding,) = stage.refusal(
+        "camera.create", {"name": "Tall", "fov_deg": 170, "sensor_fit": "VERTICAL", "sensor_height_mm": 5}
+    )
+    assert finding["pointer"] == "/fov_deg"
+    camera(stage, "Wide", fov_deg=170)
+
+
 def test_a_missing_focus_object_gets_a_suggestion(stage: Stage) -> None:
     stage.do("object.create_empty", {"name": "Pivot"})
     (finding,) = stage.refusal("camera.create", {"name": "Camera", "focus_object": "Pivo"})

@@ -127,6 +127,14 @@ def test_the_declared_type_decides_what_is_promised_and_must_be_true(box: Stage)
     assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/type")
 
 
+def test_a_mesh_that_is_not_shared_keeps_its_name(box: Stage) -> None:
+    add(box, {"type": "ARRAY", "count": 2})
+    args = {"object": "Box", "modifier": "It", "type": "ARRAY"}
+    (finding,) = box.refusal("modifier.apply", {**args, "mesh_name": "Other"})
+    assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/mesh_name")
+    assert box.do("modifier.apply", {**args, "mesh_name": "Box"})["mesh"] == "Box"
+
+
 MAKERS = [
     ([("GeometryNodeMeshToCurve", "Mesh", "Curve")], "GeometryNodeCurveToMesh"),
     ([("GeometryNodeMeshToPoints", "Mesh", "Points")], "GeometryNodePointsToVertices"),

@@ -45,7 +45,8 @@ class ApplyModifierArgs(Args):
         default=False, description="When others share the mesh: give the object one of its own."
     )
     mesh_name: Name | None = Field(
-        default=None, description="Name of a mesh that becomes the object's own; the object's name when left out."
+        default=None,
+        description="When others share the mesh: name of the object's own; the object's name when left out.",
     )
 
 
@@ -179,6 +180,10 @@ def _unfit_mesh(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[F
         yield Finding(Fault.SCENE_CONFLICT, message, "/make_single_user", cure)
     elif others:
         yield from scene.taken(Kind.MESH, _own_name(args), "/mesh_name")
+    elif args.mesh_name not in (None, obj.data.name):
+        message = f"nobody shares the mesh '{obj.data.name}', so it keeps its name"
+        cure = "Leave it out; object.rename with rename_data gives object and mesh another name."
+        yield Finding(Fault.ARGS_INVALID, message, "/mesh_name", cure)
 
 
 def _unstable_nodes(tree: Block) -> Iterator[Finding]:
