@@ -280,6 +280,17 @@ def test_the_deadline_of_the_session_is_kept_within_half_a_second_and_the_scene_
     assert outcome.fingerprint_after == before == engine.full_hash()
 
 
+def test_a_render_that_takes_too_long_is_told_how_to_take_less(engine: Engine) -> None:
+    engine.call("scene.set_render", {"engine": "CYCLES", "resolution": [4000, 4000], "samples": 4096})
+    engine.call("camera.create", {"name": "Eye", "location": [0, -6, 0], "rotation_euler_deg": [90, 0, 0]})
+    with engine.under(Policy(constraints=Constraints(call_seconds=1.0))):
+        engine.agreement.contract()
+        outcome = engine.call("render.still", {"camera": "Eye"})
+    assert outcome.fault is Fault.TOOL_TIMEOUT
+    cure = outcome.findings[0].cure
+    assert all(word in cure for word in ("engine", "samples", "smaller picture", "scene.set_render"))
+
+
 @pytest.mark.proves("CORE-TIME-02")
 def test_a_cancelled_call_says_so_and_leaves_the_scene_as_before(engine: Engine) -> None:
     before = engine.full_hash()

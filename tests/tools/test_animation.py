@@ -132,6 +132,16 @@ def test_values_that_do_not_fit_their_channel_are_refused_before(stage: Stage, a
     stage.invalid("animation.set_keyframe", {"object": "Pivot", "frame": 1, **args})
 
 
+@pytest.mark.parametrize("value", [2**40, -(2**40)])
+def test_a_key_of_a_whole_number_has_32_bits(stage: Stage, value: int) -> None:
+    empty(stage)
+    stage.do("object.set_property", {"name": "Pivot", "key": "level", "value": 3})
+    args = {"object": "Pivot", "channel": "property", "property": "level", "frame": 1}
+    (finding,) = stage.refusal("animation.set_keyframe", {**args, "value": value})
+    assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/value")
+    stage.do("animation.set_keyframe", {**args, "value": 7})
+
+
 def test_the_name_of_the_action_must_be_free(stage: Stage) -> None:
     empty(stage)
     bpy.data.actions.new("PivotAction").use_fake_user = True

@@ -84,6 +84,21 @@ def test_set_holds_a_clipping_distance_against_the_one_that_is_there(stage: Stag
     assert stage.do("camera.set", {"name": "Camera", "clip_start": 20, "clip_end": 30})["changed"] is True
 
 
+def test_a_view_that_no_lens_has_is_refused_with_the_widest_there_is(stage: Stage) -> None:
+    wide = {"fov_deg": 170, "sensor_width_mm": 10}
+    (finding,) = stage.refusal("camera.create", {"name": "Camera", **wide})
+    assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/fov_deg")
+    assert "157.3 degrees" in finding["cure"]
+    camera(stage, fov_deg=157.3, sensor_width_mm=10)
+    (finding,) = stage.refusal("camera.set", {"name": "Camera", "fov_deg": 170})
+    assert finding["pointer"] == "/fov_deg"
+    (finding,) = stage.refusal(
+        "camera.create", {"name": "Tall", "fov_deg": 170, "sensor_fit": "VERTICAL", "sensor_height_mm": 5}
+    )
+    assert finding["pointer"] == "/fov_deg"
+    camera(stage, "Wide", fov_deg=170)
+
+
 def test_a_missing_focus_object_gets_a_suggestion(stage: Stage) -> None:
     stage.do("object.create_empty", {"name": "Pivot"})
     (finding,) = stage.refusal("camera.create", {"name": "Camera", "focus_object": "Pivo"})
@@ -248,3 +263,46 @@ def test_missing_objects_and_wrong_directions_have_their_pointers(stage: Stage) 
     assert stage.invalid("camera.frame_objects", {**args, "view": "TOP", "from_direction": [0, 0, 1]}) == [
         "/from_direction"
     ]
+
+
+# ---------------------------------------------------------------------- mirrored and flat ones
+
+
+@pytest.mark.parametrize("scale", [[-1, 1, 1], [1, 1, -1], [-2, 3, 0.5], [-1, -1, -1]])
+def test_a_mirrored_one_is_aimed_at_the_target_and_stays_mirrored(stage: Stage, scale: list[float]) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    stage.do("light.create", {"name": "Spot", "type": "SPOT", "location": [0, -5, 0], "scale": scale})
+    camera(stage, location=[0, -5, 0], scale=scale)
+    for name, tool, args in (
+        ("Spot", "camera.look_at", {"name": "Spot", "target": "Box"}),
+        ("Camera", "camera.look_at", {"name": "Camera", "target": "Box"}),
+        ("Camera", "camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "FRONT"}),
+        ("Camera", "camera.frame_objects", {"name": "Camera", "objects": ["Box"]}),
+        ("Spot", "place.around", {"object": "Spot", "targets": ["Box"]}),
+    ):
+        stage.do(tool, args)
+        assert axis(name, 2) == (0.0, -1.0, 0.0), tool
+        assert world(name).determinant() < 0.0
+        sizes = [column.length for column in world(name).to_3x3().col]
+        assert sizes == pytest.approx([abs(factor) for factor in scale], abs=1e-5)
+        assert stage.do(tool, args)["changed"] is False
+
+
+def test_a_mirrored_camera_with_a_shifted_frame_still_frames(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    camera(stage, scale=[-1, 1, 1], shift=[0.3, 0.1])
+    stage.do("camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "ISO"})
+
+
+@pytest.mark.parametrize("scale", [[0, 0, 0], [1, 0, 1]])
+def test_one_without_size_cannot_be_aimed(stage: Stage, scale: list[float]) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    camera(stage, location=[0, -5, 0], scale=scale)
+    for tool, args, pointer in (
+        ("camera.look_at", {"name": "Camera", "target": "Box"}, "/name"),
+        ("camera.frame_objects", {"name": "Camera", "objects": ["Box"]}, "/name"),
+        ("camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "FRONT"}, "/name"),
+        ("place.around", {"object": "Camera", "targets": ["Box"]}, "/object"),
+    ):
+        (finding,) = stage.refusal(tool, args)
+        assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", pointer)

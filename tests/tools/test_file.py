@@ -136,6 +136,10 @@ def test_everything_goes_into_the_given_collection(desk: Desk) -> None:
     assert (finding["pointer"], finding["cure"]) == ("/collection", "Did you mean 'Props'?")
 
 
+def test_appending_nothing_is_invalid(desk: Desk) -> None:
+    assert desk.stage.invalid("file.import", {"path": "all.blend", "append": []}) == ["/append"]
+
+
 def test_a_blend_gives_what_is_named_and_what_that_needs(desk: Desk) -> None:
     desk.stage.do("mesh.create_primitive", SPHERE)
     desk.stage.do("object.create_empty", {"name": "Pivot"})

@@ -54,6 +54,25 @@ def test_the_same_light_again_is_found_and_another_under_its_name_is_a_conflict(
     assert [finding["pointer"] for finding in findings] == ["/name", "/size"]
 
 
+def test_only_a_rectangle_and_an_ellipse_have_a_height(stage: Stage) -> None:
+    panel = {"name": "Panel", "type": "AREA", "size": 2}
+    assert stage.invalid("light.create", {**panel, "size_y": 1}) == ["/size_y"]
+    assert stage.invalid("light.create", {**panel, "shape": "DISK", "size_y": 1}) == ["/size_y"]
+    stage.do("light.create", panel)
+    (finding,) = stage.refusal("light.set", {"name": "Panel", "size_y": 1})
+    assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/size_y")
+    stage.do("light.set", {"name": "Panel", "shape": "ELLIPSE", "size_y": 1})
+    stage.do("light.set", {"name": "Panel", "size_y": 3})
+    assert stage.refusal("light.set", {"name": "Panel", "shape": "DISK", "size_y": 1})[0]["pointer"] == "/size_y"
+
+
+def test_the_softness_of_a_sun_is_not_set_by_its_size(stage: Stage) -> None:
+    stage.do("light.create", {"name": "Sun", "type": "SUN"})
+    (finding,) = stage.refusal("light.expose", {"name": "Sun", "softness": 3})
+    assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/softness")
+    stage.do("light.expose", {"name": "Sun"})
+
+
 def test_set_changes_only_what_is_given(stage: Stage) -> None:
     stage.do("light.create", {"name": "Lamp", "type": "POINT", "energy": 10, "color": [1, 0, 0]})
     assert stage.do("light.set", {"name": "Lamp", "energy": 20})["changed"] is True

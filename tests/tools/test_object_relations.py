@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from blendwright.blender.step import HAS_UNDO
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
@@ -110,6 +111,48 @@ def test_children_of_a_deleted_object_stay_where_they_are(stage: Stage) -> None:
     assert world(tip) == pytest.approx(before, abs=1e-5)
 
 
+def test_a_child_that_cannot_stay_without_its_parent_keeps_it_from_being_deleted(stage: Stage) -> None:
+    empty(stage, "Sheared", scale=[1, 1, 4])
+    box(stage, "Box", rotation_euler_deg=[45, 0, 0])
+    stage.do("object.set_parent", {"child": "Box", "parent": "Sheared", "keep_transform": False})
+    empty(stage, "Moved", location=[5, 0, 0])
+    box(stage, "Keyed")
+    stage.do("object.set_parent", {"child": "Keyed", "parent": "Moved", "keep_transform": False})
+    key = {"object": "Keyed", "channel": "location", "frame": 1, "value": [0, 0, 0]}
+    stage.do("animation.set_keyframe", key)
+    stage.do("collection.create", {"name": "Props"})
+    for name in ("Sheared", "Moved"):
+        (finding,) = stage.refusal("object.delete", {"name": name})
+        assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/children")
+        stage.do("collection.link_object", {"object": name, "collection": "Props"})
+        stage.do("collection.unlink_object", {"object": name})
+    findings = stage.refusal("collection.delete", {"name": "Props", "objects": "delete"})
+    assert {finding["pointer"] for finding in findings} == {"/objects"}
+    assert len(findings) == 2
+    stage.do("collection.delete", {"name": "Props"})
+    stage.do("object.delete", {"name": "Moved", "children": "delete"})
+    stage.do("object.delete", {"name": "Sheared", "children": "delete"})
+
+
+def test_a_constrained_child_stays_in_place_or_the_deletion_is_taken_back(stage: Stage) -> None:
+    for name, owner_space in (("Free", "WORLD"), ("Held", "LOCAL")):
+        empty(stage, f"{name} parent", location=[0, 0, 5])
+        box(stage, name, location=[0, 0, 2])
+        stage.do("object.set_parent", {"child": name, "parent": f"{name} parent", "keep_transform": False})
+        limit = named(name).constraints.new("LIMIT_LOCATION")
+        limit.owner_space = owner_space
+        limit.use_max_z, limit.max_z = True, 3.0
+        stage.state.refresh()
+    bpy.context.view_layer.update()
+    assert [named(name).matrix_world.translation.z for name in ("Free", "Held")] == pytest.approx([3.0, 7.0])
+    stage.do("object.delete", {"name": "Free parent"})
+    bpy.context.view_layer.update()
+    assert named("Free").matrix_world.translation.z == pytest.approx(3.0)
+    (finding,) = stage.refusal("object.delete", {"name": "Held parent"})
+    assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/children")
+    assert named("Held").parent == named("Held parent")
+
+
 @pytest.mark.parametrize("children", ["keep_place", "delete"])
 def test_reverting_a_deletion_restores_the_parent_inverse_of_its_children(stage: Stage, children: str) -> None:
     box(stage, **TURNED)
@@ -133,6 +176,71 @@ def test_data_goes_with_its_last_object_only(stage: Stage) -> None:
     stage.do("object.duplicate", {"name": "Box", "new_name": "Twin"})
     assert stage.do("object.delete", {"name": "Box"})["removed"] == ["objects/Box"]
     assert stage.do("object.delete", {"name": "Twin"})["removed"] == ["objects/Twin", "meshes/Box"]
+
+
+KINDS = {
+    "armatures": (),
+    "cameras": (),
+    "curves": ("CURVE",),
+    "hair_curves": (),
+    "lattices": (),
+    "lightprobes": ("SPHERE",),
+    "lights": ("POINT",),
+    "metaballs": (),
+    "pointclouds": (),
+    "speakers": (),
+    "volumes": (),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_data_of_every_type_goes_with_its_last_object_and_so_do_actions(stage: Stage, kind: str) -> None:
+    blocks: Any = getattr(bpy.data, kind)
+    if not hasattr(blocks, "new"):
+        pytest.skip("Blender makes none by itself")
+    objects: Any = bpy.data.objects
+    obj = objects.new("Thing", blocks.new("Data", *KINDS[kind]))
+    bpy.context.scene.collection.objects.link(obj)
+    obj.keyframe_insert("location", frame=1)
+    obj.data["level"] = 1.0
+    obj.data.keyframe_insert('["level"]', frame=1)
+    names = sorted(action.name for action in bpy.data.actions)
+    stage.state.refresh()
+    for way in ("inverse", "memfile") if HAS_UNDO else ("inverse",):
+        assert stage.call("object.delete", {"name": "Thing"}, rehearse=way)["reverted_by"] == way
+    assert stage.call("object.delete", {"name": "Thing", "keep_data": True}, rehearse="inverse")["ok"]
+    removed = stage.do("object.delete", {"name": "Thing"})["removed"]
+    assert removed[:2] == ["objects/Thing", f"{kind}/Data"]
+    assert sorted(removed[2:]) == [f"actions/{name}" for name in names]
+
+
+def test_an_object_can_be_made_keyframed_deleted_and_made_again(stage: Stage) -> None:
+    key = {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}
+    for _ in range(2):
+        box(stage)
+        stage.do("animation.set_keyframe", key)
+        mesh: Any = named("Box").data
+        named("Box").shape_key_add(name="Basis")
+        named("Box").shape_key_add(name="Tall").keyframe_insert("value", frame=1)
+        shape = mesh.shape_keys.animation_data.action.name
+        stage.state.refresh()
+        removed = stage.do("object.delete", {"name": "Box"})["removed"]
+        assert sorted(removed) == sorted(["objects/Box", "meshes/Box", "actions/BoxAction", f"actions/{shape}"])
+
+
+def test_an_action_that_another_uses_or_that_is_to_be_kept_stays(stage: Stage) -> None:
+    for name in ("Box", "Twin", "Kept"):
+        box(stage, name)
+    for name in ("Box", "Kept"):
+        stage.do("animation.set_keyframe", {"object": name, "channel": "location", "frame": 1, "value": [0, 0, 0]})
+    track = named("Twin").animation_data_create().nla_tracks.new()
+    track.strips.new("Strip", 1, bpy.data.actions["BoxAction"])
+    bpy.data.actions["KeptAction"].use_fake_user = True
+    stage.state.refresh()
+    assert stage.do("object.delete", {"name": "Box"})["removed"] == ["objects/Box", "meshes/Box"]
+    assert stage.do("object.delete", {"name": "Kept"})["removed"] == ["objects/Kept", "meshes/Kept"]
+    removed = stage.do("object.delete", {"name": "Twin"})["removed"]
+    assert removed == ["objects/Twin", "meshes/Twin", "actions/BoxAction"]
 
 
 def test_an_image_shown_by_a_deleted_empty_stays(stage: Stage) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from blendwright.blender.step import HAS_UNDO
+
 if TYPE_CHECKING:
     from stage import Stage
 
@@ -33,6 +35,15 @@ def test_a_range_that_ends_before_it_starts_is_invalid(stage: Stage) -> None:
 
 
 # ---------------------------------------------------------------------- units
+
+
+@pytest.mark.parametrize("system", ["METRIC", "IMPERIAL"])
+def test_there_is_a_way_back_from_no_system(stage: Stage, system: str) -> None:
+    stage.do("scene.set_units", {"system": "NONE"})
+    for way in ("inverse", "memfile") if HAS_UNDO else ("inverse",):
+        assert stage.call("scene.set_units", {"system": system}, rehearse=way)["reverted_by"] == way
+    stage.do("scene.set_units", {"system": system})
+    assert scene().unit_settings.system == system
 
 
 def test_changing_the_system_is_reverted_with_the_units_that_follow_it(stage: Stage) -> None:

@@ -173,7 +173,7 @@ class _Run:
         try:
             writes = tool.safety_level is not SafetyLevel.READ_ONLY
             findings = tuple(tool.verify(scene, args, result)) if writes or self._request.get("verify") else ()
-            if self._may_wait and not findings and self._kinds(scene.record.touched()) <= set(tool.writes):
+            if self._may_wait and not findings and self._kinds(scene.record.written()) <= set(tool.writes):
                 self._waits = True
                 return ()
             self._seal()
@@ -198,7 +198,8 @@ class _Run:
         after = self._state.root()
         if self._tool.safety_level is SafetyLevel.READ_ONLY and after != self._before:
             return (Finding(Fault.INTERNAL_ERROR, f"{self._tool.name} is read-only and changed {self._changes[:3]}"),)
-        undeclared = self._kinds(self._changes) - set(self._tool.writes)
+        written = (change for change in self._changes if not self._scene.record.marked(tuple(change[:-1])))
+        undeclared = self._kinds(written) - set(self._tool.writes)
         if undeclared:
             message = f"{self._tool.name} wrote {sorted(undeclared)}, which it does not declare"
             return (Finding(Fault.INTERNAL_ERROR, message),)

@@ -275,7 +275,7 @@ class Pipeline:
     # ------------------------------------------------------------------ failures
 
     def _broke(self, call: Invocation, error: WorkerError | RebuildFailed) -> None:
-        fault, cure = reason_of(error)
+        fault, cure = reason_of(error, call.tool)
         finding = Finding(fault, error.message, "", error.cure or cure)
         if fault is Fault.CANCELLED:
             self._end(call, finding)

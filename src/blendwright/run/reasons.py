@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from blendwright.contracts.tool import AnyTool
 from blendwright.values.errors import (
     Cancelled,
     DeadlinePassed,
@@ -16,15 +17,22 @@ from blendwright.values.faults import Fault
 # What the wire says of a request or an answer that does not fit a frame.
 TOO_MUCH = frozenset({"oversized_request", "oversized_answer"})
 
+RENDER_LESS = (
+    "Take a faster engine (WORKBENCH), fewer samples or a smaller picture, or allow more time; "
+    "render.still has its engine and size from scene.set_render."
+)
+
 
 def unsent(error: WorkerError | RebuildFailed) -> bool:
     """Whether the worker never saw the request, or is dead anyhow."""
     return isinstance(error, Cancelled) or (isinstance(error, WorkerFault) and error.code == "oversized_request")
 
 
-def reason_of(error: WorkerError | RebuildFailed) -> tuple[Fault, str]:
+def reason_of(error: WorkerError | RebuildFailed, tool: AnyTool | None = None) -> tuple[Fault, str]:
+    """The fault and a cure; one that fits the tool, where it is known and decides."""
     if isinstance(error, DeadlinePassed):
-        return Fault.TOOL_TIMEOUT, "Ask for less at once, or allow more time."
+        renders = tool is not None and "render" in tool.requires.capabilities
+        return Fault.TOOL_TIMEOUT, RENDER_LESS if renders else "Ask for less at once, or allow more time."
     if isinstance(error, Cancelled):
         return Fault.CANCELLED, "Call again when it is wanted after all."
     if isinstance(error, (WorkerLost, ProtocolBreach)):

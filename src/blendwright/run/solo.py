@@ -160,7 +160,7 @@ class Solo:
         """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what HEAD says."""
         if not unsent(error):
             self._scene.lose(error, call.ids)
-        fault, cure = reason_of(error)
+        fault, cure = reason_of(error, call.tool)
         finding = Finding(fault, error.message, "", error.cure or cure)
         note = self._ledger.note(call, "rolled_back", before, fault=fault, settles=intent)
         return Settled(note, findings=(finding,), reverted_by="rebuild", broken_off=True)

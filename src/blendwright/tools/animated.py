@@ -12,11 +12,22 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 LAYERED = (4, 4, 0)
+# The rotation that counts, where it is not the Euler angles.
+ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 def action_of(obj: Block) -> Block | None:
     data = obj.animation_data
     return None if data is None else data.action
+
+
+def actions_of(block: Block) -> list[Block]:
+    """All actions that move a datablock: its own, and those of its strips."""
+    data = getattr(block, "animation_data", None)
+    if data is None:
+        return []
+    strips = [strip.action for track in data.nla_tracks for strip in track.strips]
+    return [action for action in [data.action, *strips] if action is not None]
 
 
 def curve_list(scene: Scene, obj: Block) -> Block | None:
@@ -51,14 +62,31 @@ def driven(obj: Block, path: str) -> bool:
 
 
 def held_by_animation(scene: Scene, obj: Block, path: str, at: str) -> Iterator[Finding]:
-    """A finding when a value that is written into a channel would not last: the next evaluation overwrites it."""
+    """A finding when a value that is written into a channel would not last: the next evaluation overwrites it.
+
+    Not only for objects: any datablock that can be animated."""
     if driven(obj, path):
         message = f"{path} of '{obj.name}' is driven, so a value would not last"
         yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave the channel to its driver.")
     elif any(not curve.mute for curve in curves(scene, obj, path)):
         message = f"{path} of '{obj.name}' has keyframes, so a value would not last"
         cure = "Set keyframes with animation.set_keyframe, or remove them first with animation.clear."
+        if obj.id_type != "OBJECT":
+            cure = "Leave it to the keyframes, or remove them first with python.run."
         yield Finding(Fault.SCENE_CONFLICT, message, at, cure)
+
+
+def rotation_channel(obj: Block) -> str:
+    """The rotation that counts in an object's rotation mode."""
+    return ROTATIONS.get(obj.rotation_mode, "rotation_euler")
+
+
+def cannot_move(scene: Scene, obj: Block, at: str, *, turn: bool = False, move: bool = True) -> Iterator[Finding]:
+    """What keeps an object from being put or turned somewhere for good: animation that has its channels."""
+    if move:
+        yield from held_by_animation(scene, obj, "location", at)
+    if turn:
+        yield from held_by_animation(scene, obj, rotation_channel(obj), at)
 
 
 def custom_path(key: str) -> str:

@@ -23,6 +23,9 @@ Channel = Literal["location", "rotation_euler_deg", "rotation_quaternion", "scal
 CUSTOM = re.compile(r'^(.*)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
 ESCAPED = re.compile(r"\\(.)")
 
+# Blender's whole numbers are less than this.
+WHOLE = 2**31
+
 # Channel -> data path and number of values.
 PATHS: dict[str, tuple[str, int]] = {
     "location": ("location", 3),
@@ -74,6 +77,10 @@ def property_findings(obj: Block, key: str, value: Any) -> Iterator[Finding]:
     elif not isinstance(numbers[0], float) and any(number != int(number) for number in given):
         message = f"the custom property '{key}' holds whole numbers"
         cure = "Give whole numbers, or set the property anew with number_type float."
+        yield Finding(Fault.ARGS_INVALID, message, "/value", cure)
+    elif not isinstance(numbers[0], float) and any(not -WHOLE <= number < WHOLE for number in given):
+        message = f"the custom property '{key}' holds whole numbers of 32 bits"
+        cure = f"Give numbers from {-WHOLE} to {WHOLE - 1}, or set the property anew with number_type float."
         yield Finding(Fault.ARGS_INVALID, message, "/value", cure)
 
 

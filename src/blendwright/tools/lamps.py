@@ -70,6 +70,11 @@ def unsuited(args: LightSettings, light_type: str) -> Iterator[tuple[str, str]]:
             yield argument, f"a {light_type} light has no {argument}; only {' and '.join(types)} have"
 
 
+def uneven(shape: str | None) -> bool:
+    """Whether an area light of a shape has a height of its own; a new one is a SQUARE."""
+    return shape in ("RECTANGLE", "ELLIPSE")
+
+
 def light_settings(args: LightSettings, light: Block) -> Iterator[Setting]:
     """What was asked for, as Blender keeps it."""
     for argument, (attribute, types) in PROPERTIES.items():

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
-from blendwright.tools.world import world_matrix
+from blendwright.tools.animated import actions_of
+from blendwright.tools.unparenting import leave_children
 
 # Types of object whose data belongs to them. An empty may show an image, which is nobody's own.
 DATA_KINDS: dict[str, Kind] = {
@@ -18,9 +19,10 @@ DATA_KINDS: dict[str, Kind] = {
     "CAMERA": Kind.CAMERA,
     "ARMATURE": Kind.ARMATURE,
 }
+# Types of object that only show what they have.
+NOBODYS = ("EMPTY",)
 
-# Any kind may change when an object goes: whoever referred to it, and what it was the last to refer to, which is then kept
-# by a mark of its own.
+# Any kind may change when an object goes: whoever referred to it.
 DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)
 
 
@@ -29,23 +31,25 @@ def own_data(obj: Block) -> Block | None:
     return obj.data if obj.type in DATA_KINDS else None
 
 
-def delete_objects(scene: Scene, objects: Iterable[Block], *, keep_data: bool) -> list[str]:
-    """Delete objects, with data that nobody else uses; children that stay keep their place. Says what went, as kind/name."""
+def delete_objects(scene: Scene, objects: Iterable[Block], at: str, *, keep_data: bool) -> list[str]:
+    """Delete objects, with data and actions that nobody else uses; children that stay keep their place.
+
+    Says what went, as kind/name. `at` is the argument to name where a child cannot stay."""
     victims = list(dict.fromkeys(objects))
-    leave_children(scene, victims)
+    leave_children(scene, victims, at)
     if not keep_data:
-        data = dict.fromkeys(block for block in map(own_data, victims) if block is not None)
+        data = dict.fromkeys(obj.data for obj in victims if obj.data is not None and obj.type not in NOBODYS)
         victims += [block for block in data if set(scene.users(block)) <= set(victims)]
+    victims += _actions(scene, victims)
     names = [f"{scene.kind_of(victim).value}/{victim.name}" for victim in victims]
     scene.remove(*victims)
     return names
 
 
-def leave_children(scene: Scene, parents: Iterable[Block]) -> None:
-    """Take the children of objects off them, where they stand."""
-    going = set(parents)
-    staying = sorted({child for parent in going for child in parent.children} - going, key=lambda child: child.name)
-    places = {child: world_matrix(scene, child) for child in staying}
-    for child, place in places.items():
-        scene.set(child, "parent", None)
-        scene.set_world_matrix(child, place)
+def _actions(scene: Scene, victims: Iterable[Block]) -> list[Block]:
+    """The actions that move nothing but these: no tool could use or remove them, and their names would stay taken."""
+    going = set(victims)
+    going |= {block.shape_keys for block in going if getattr(block, "shape_keys", None) is not None}
+    moved = sorted(going, key=lambda block: (block.id_type, block.name))
+    actions = dict.fromkeys(action for block in moved for action in actions_of(block))
+    return [action for action in actions if not action.use_fake_user and set(scene.users(action)) <= going]

@@ -27,6 +27,9 @@ PLAIN: dict[str, str] = {
     "clip_start": "clip_start",
     "clip_end": "clip_end",
 }
+# Blender's shortest focal length, and the sensor of a new camera: its fit, width and height in millimetres.
+SHORTEST = 1.0
+NEW = ("AUTO", 36.0, 24.0)
 
 
 class CameraSettings(Args):
@@ -110,6 +113,11 @@ def camera_problems(scene: Scene, args: CameraSettings, camera: Block | None) ->
             at = "/clip_end" if args.clip_end is not None else "/clip_start"
             message = f"it would see from {start:g} m to {end:g} m only"
             found.append(Finding(Fault.ARGS_INVALID, message, at, "Give clip_start and clip_end together."))
+    if args.fov_deg is not None and (lens := _lens(args, args.fov_deg, camera)) < SHORTEST:
+        message = f"{args.fov_deg:g} degrees need a lens of {lens:.3g} mm on this sensor, and the shortest has {SHORTEST:g} mm"
+        widest = math.degrees(2.0 * math.atan(_side(args, camera) / (2.0 * SHORTEST)))
+        cure = f"Ask for at most {math.floor(widest * 10) / 10:g} degrees, or for a larger sensor."
+        found.append(Finding(Fault.ARGS_INVALID, message, "/fov_deg", cure))
     return found
 
 
@@ -135,10 +143,14 @@ def camera_settings(scene: Scene, args: CameraSettings, camera: Block) -> Iterat
         yield Setting(camera.dof, "aperture_fstop", args.fstop, "/fstop")
 
 
-def _lens(args: CameraSettings, fov_deg: float, camera: Block) -> float:
+def _side(args: CameraSettings, camera: Block | None) -> float:
+    """The side of the sensor that a field of view goes across, in millimetres; a new camera has Blender's defaults."""
+    fit, width, height = (camera.sensor_fit, camera.sensor_width, camera.sensor_height) if camera else NEW
+    if (args.sensor_fit or fit) == "VERTICAL":
+        return args.sensor_height_mm or height
+    return args.sensor_width_mm or width
+
+
+def _lens(args: CameraSettings, fov_deg: float, camera: Block | None) -> float:
     """The focal length that gives a field of view on the sensor's fitted side."""
-    if (args.sensor_fit or camera.sensor_fit) == "VERTICAL":
-        side = args.sensor_height_mm or camera.sensor_height
-    else:
-        side = args.sensor_width_mm or camera.sensor_width
-    return side / (2.0 * math.tan(math.radians(fov_deg) / 2.0))
+    return _side(args, camera) / (2.0 * math.tan(math.radians(fov_deg) / 2.0))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.animated import held_by_animation
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding
 
@@ -32,6 +33,15 @@ def write(scene: Scene, settings: Iterable[Setting], *, owner: Block | None = No
         scene.set(setting.target, setting.attribute, setting.value, owner=owner)
         changed = changed or before != _plain(getattr(setting.target, setting.attribute))
     return changed
+
+
+def held(scene: Scene, settings: Iterable[Setting]) -> Iterator[Finding]:
+    """Where a value would not last, because keyframes or a driver have the property."""
+    for setting in settings:
+        holder = setting.target.id_data
+        if holder.animation_data is not None:
+            path = setting.target.path_from_id(setting.attribute)
+            yield from held_by_animation(scene, holder, path, setting.at)
 
 
 def fill(settings: Iterable[Setting]) -> None:

@@ -6,13 +6,15 @@ Geometry on plain numbers; writes only through `stand`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.contracts.scene import Block, Scene
 from blendwright.tools.geometry import Point
 from blendwright.tools.world import near, world_matrix
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 
 Axes = tuple[Point, Point, Point]
 
@@ -47,11 +49,25 @@ def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
     return turned, _cross(back, turned), back
 
 
-def pose(scene: Scene, axes: Axes, place: Point, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> Block:
-    """A world matrix from axes, place and scale."""
+def like(held: Block, axes: Axes) -> Axes:
+    """Axes for an object that is mirrored where `held` is. It stays so on X, so that it looks and stands as the axes say."""
+    return (_times(axes[0], -1.0), *axes[1:]) if held.determinant() < 0.0 else axes
+
+
+def pose(scene: Scene, axes: Axes, place: Point, held: Block | None = None) -> Block:
+    """A world matrix from axes and place, as large as `held` is along each of its own axes."""
+    # Not `to_scale`, which takes a mirrored matrix for one that is turned over on all three axes.
+    scale = [axis.length for axis in held.to_3x3().col] if held is not None else [1.0, 1.0, 1.0]
     columns = [_times(axis, factor) for axis, factor in zip(axes, scale, strict=True)]
     rows = [[columns[0][i], columns[1][i], columns[2][i], place[i]] for i in range(3)]
     return scene.matrix([*rows, [0.0, 0.0, 0.0, 1.0]])
+
+
+def flat(scene: Scene, obj: Block, at: str) -> Iterator[Finding]:
+    """A finding when an object has no size along an axis: it has no direction that it could be turned from."""
+    if any(axis.length < NEAREST for axis in world_matrix(scene, obj).to_3x3().col):
+        message = f"'{obj.name}' has a scale of zero, so it cannot be aimed"
+        yield Finding(Fault.SCENE_CONFLICT, message, at, "Give it a scale first, with object.transform.")
 
 
 def stand(scene: Scene, obj: Block, matrix: Block) -> bool:

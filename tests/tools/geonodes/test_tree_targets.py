@@ -55,6 +55,23 @@ def test_a_patch_needs_leave_to_create_the_modifier(stage: Stage) -> None:
     assert finding["pointer"] == "/target/modifier_name"
 
 
+def test_leave_to_create_the_object_is_no_leave_to_create_the_modifier(stage: Stage) -> None:
+    import bpy
+
+    groups: Any = bpy.data.node_groups
+    groups.new("Shader", "ShaderNodeTree").use_fake_user = True
+    stage.state.refresh()
+    asked = patch([{"op": "ensure_single_group_io"}], "New")
+    asked["ops"][0] = {"op": "ensure_target", "allow_create_object": True}
+    (finding,) = stage.refusal("geonodes.patch", asked)
+    assert (finding["pointer"], finding["code"]) == ("/target/modifier_name", "TARGET_NOT_FOUND")
+    assert "allow_create_modifier" in finding["cure"]
+    asked["target"]["modifier_name"] = "m" * 80
+    asked["target"]["node_group_name"] = "Shader"
+    pointers = [finding["pointer"] for finding in stage.refusal("geonodes.patch", asked)]
+    assert pointers == ["/target/modifier_name", "/target/modifier_name", "/target/node_group_name"]
+
+
 def test_things_of_another_type_under_the_names_are_refused(stage: Stage) -> None:
     stage.do("object.create_empty", {"name": "Thing"})
     assert attempt(stage)[0]["pointer"] == "/target/object_name"

@@ -125,3 +125,67 @@ def test_the_declared_type_decides_what_is_promised_and_must_be_true(box: Stage)
     add(box, {"type": "BEVEL"})
     (finding,) = box.refusal("modifier.apply", {"object": "Box", "modifier": "It", "type": "ARRAY"})
     assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/type")
+
+
+def test_a_mesh_that_is_not_shared_keeps_its_name(box: Stage) -> None:
+    add(box, {"type": "ARRAY", "count": 2})
+    args = {"object": "Box", "modifier": "It", "type": "ARRAY"}
+    (finding,) = box.refusal("modifier.apply", {**args, "mesh_name": "Other"})
+    assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/mesh_name")
+    assert box.do("modifier.apply", {**args, "mesh_name": "Box"})["mesh"] == "Box"
+
+
+MAKERS = [
+    ([("GeometryNodeMeshToCurve", "Mesh", "Curve")], "GeometryNodeCurveToMesh"),
+    ([("GeometryNodeMeshToPoints", "Mesh", "Points")], "GeometryNodePointsToVertices"),
+    ([("GeometryNodeMeshToVolume", "Mesh", "Volume")], "GeometryNodeVolumeToMesh"),
+    ([("GeometryNodeGeometryToInstance", "Geometry", "Instances")], "GeometryNodeRealizeInstances"),
+]
+
+
+@pytest.mark.parametrize(("chain", "cure"), MAKERS)
+def test_nodes_that_make_what_a_mesh_cannot_hold_are_not_applied(
+    box: Stage, chain: list[tuple[str, str, str]], cure: str
+) -> None:
+    _chain(box, chain)
+    (finding,) = box.refusal("modifier.apply", {"object": "Box", "modifier": "It", "type": "NODES"})
+    assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/modifier")
+    assert cure in finding["cure"]
+    mesh: Any = bpy.data.objects["Box"].data
+    assert len(mesh.vertices) == 8
+
+
+def test_a_later_modifier_does_not_hide_what_the_first_would_lose(box: Stage) -> None:
+    _chain(box, [("GeometryNodeGeometryToInstance", "Geometry", "Instances")])
+    _chain(box, [("GeometryNodeRealizeInstances", "Geometry", "Geometry")], "After")
+    assert box.refusal("modifier.apply", {"object": "Box", "modifier": "It", "type": "NODES"})
+    assert [modifier.show_viewport for modifier in bpy.data.objects["Box"].modifiers] == [True, True]
+
+
+def test_nodes_that_end_with_a_mesh_or_with_nothing_are_applied(box: Stage) -> None:
+    _chain(
+        box,
+        [
+            ("GeometryNodeGeometryToInstance", "Geometry", "Instances"),
+            ("GeometryNodeRealizeInstances", "Geometry", "Geometry"),
+        ],
+    )
+    args = {"object": "Box", "modifier": "It", "type": "NODES"}
+    assert box.do("modifier.apply", args)["vertices"] == 8
+    _chain(box, [("GeometryNodeDeleteGeometry", "Geometry", "Geometry")])
+    assert box.do("modifier.apply", args)["vertices"] == 0
+
+
+def _chain(stage: Stage, chain: list[tuple[str, str, str]], modifier: str = "It") -> None:
+    """A tree that sends the geometry through nodes, each by one input and one output."""
+    operations: list[dict[str, Any]] = []
+    source = {"node_id": "group_input", "socket": "Geometry"}
+    for number, (idname, into, out) in enumerate(chain):
+        name = f"n{number}"
+        operations.append({"op": "create_node", "node_id": name, "bl_idname": idname})
+        operations.append({"op": "link", "from": source, "to": {"node_id": name, "socket": into}})
+        source = {"node_id": name, "socket": out}
+    operations.append({"op": "link", "from": source, "to": {"node_id": "group_output", "socket": "Geometry"}})
+    named = f"{modifier} {chain[0][0]}"
+    target = {"object_name": "Box", "modifier_name": modifier, "node_group_name": named}
+    stage.do("geonodes.node_tree", {"target": target, "operations": operations})

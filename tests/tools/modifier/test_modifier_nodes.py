@@ -79,6 +79,31 @@ def test_inputs_that_do_not_fit_are_refused(
     assert finding["cure"]
 
 
+def test_inputs_keep_to_the_bounds_of_their_sockets_and_the_items_of_their_menus(box: Stage, tree: Any) -> None:
+    sockets = {item.name: item for item in tree.interface.items_tree if item.in_out == "INPUT"}
+    for name, low, high in (("Int", 0, 5), ("Float", 0.1, 1.0), ("Vector", -1.0, 1.0)):
+        sockets[name].min_value, sockets[name].max_value = low, high
+    tree.interface.new_socket("Menu", in_out="INPUT", socket_type="NodeSocketMenu")
+    switch = tree.nodes.new("GeometryNodeMenuSwitch")
+    inside = next(node for node in tree.nodes if node.bl_idname == "NodeGroupInput")
+    tree.links.new(inside.outputs["Menu"], switch.inputs[0])
+    box.state.refresh()
+    add(box, {"type": "NODES", "node_group": "Tree"})
+    wrong: list[tuple[str, Any]] = [("Int", 99), ("Int", -1), ("Float", 50.5), ("Vector", [0, 0, 2])]
+    # Blender 4.2 does not tell the items of a menu.
+    wrong += [("Menu", 77)] if "items" in modifier().id_properties_ui(identifier(tree, "Menu")).as_dict() else []
+    for name, value in wrong:
+        asked = {"object_name": "Box", "socket": name, "value": value}
+        (finding,) = box.refusal("geonodes.set_modifier_input", asked)
+        assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/value")
+        settings = {"type": "NODES", "inputs": {name: value}}
+        (finding,) = box.refusal("modifier.set", {"object": "Box", "modifier": "It", "settings": settings})
+        assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", f"/settings/inputs/{name}")
+    right: list[tuple[str, Any]] = [("Int", 5), ("Float", 0.1), ("Float", 1), ("Vector", [1, -1, 0]), ("Menu", 1)]
+    for name, value in right:
+        box.do("geonodes.set_modifier_input", {"object_name": "Box", "socket": name, "value": value})
+
+
 def test_only_geometry_trees_make_a_modifier(box: Stage) -> None:
     bpy.data.node_groups.new("Shader", "ShaderNodeTree")
     box.state.refresh()

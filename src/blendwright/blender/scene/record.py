@@ -28,6 +28,8 @@ class Record:
         # What this step made, and what may have lost a user in it.
         self.made: list[Any] = []
         self.released: list[Any] = []
+        # What only the port itself wrote, to keep it from being dropped on save.
+        self._marked: set[fp.Key] = set()
 
     def inverse(self, undo: Inverse) -> None:
         self._inverses.append(undo)
@@ -35,6 +37,11 @@ class Record:
     def touch(self, key: fp.Key) -> None:
         if key not in self._before:
             self._before[key] = self._state.known(key)
+
+    def mark(self, key: fp.Key) -> None:
+        """The port is about to write into a datablock for its own reasons; none of the tool's unless it is touched already."""
+        if key not in self._before:
+            self._marked.add(key)
 
     def create(self, key: fp.Key, block: Any) -> None:
         self.touch(key)
@@ -72,6 +79,14 @@ class Record:
 
     def touched(self) -> Collection[fp.Key]:
         return self._before.keys()
+
+    def marked(self, key: fp.Key) -> bool:
+        """Whether nothing but the port's own mark was written into a datablock: it is no part of what a tool declares."""
+        return key in self._marked
+
+    def written(self) -> Collection[fp.Key]:
+        """What the tool itself touched."""
+        return self._before.keys() - self._marked if self._marked else self._before.keys()
 
     def seal(self) -> list[Change]:
         """Hash what was touched; returns what really changed, in a stable order."""

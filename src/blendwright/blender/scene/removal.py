@@ -121,6 +121,7 @@ class Removal(Membership):
 
     def _keep(self, block: Any) -> None:
         if hasattr(block, "use_fake_user") and block.library is None and not isinstance(block, bpy.types.Scene):
+            self.record.mark(fp.key_of(block))
             self.set(block, "use_fake_user", True)
 
 

@@ -12,11 +12,26 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import cannot_move
 from blendwright.tools.geometry import Point
 from blendwright.tools.readback import close, differs
+from blendwright.tools.settings import Setting, held, write
 from blendwright.tools.subject import subject_points
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import FROM, NEAREST, Axes, View, frustum, pose, stand, standpoint, view_axes
+from blendwright.tools.views import (
+    FROM,
+    NEAREST,
+    Axes,
+    Standpoint,
+    View,
+    flat,
+    frustum,
+    like,
+    pose,
+    stand,
+    standpoint,
+    view_axes,
+)
 from blendwright.tools.world import world_matrix
 from blendwright.values.findings import Finding
 
@@ -94,24 +109,21 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         yield from scene.missing(Kind.OBJECT, args.name, "/name")
         for place, name in enumerate(args.objects):
             yield from scene.missing(Kind.OBJECT, name, f"/objects/{place}")
-        camera = scene.find(Kind.OBJECT, args.name)
-        if camera is not None:
-            yield from wrong_type(camera, ("CAMERA",), "/name")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is None:
+            return
+        turns = args.view is not None or args.from_direction is not None
+        trouble = [*wrong_type(obj, ("CAMERA",), "/name"), *cannot_move(scene, obj, "/name", turn=turns)]
+        trouble = trouble or list(flat(scene, obj, "/name"))
+        yield from trouble
+        if not trouble and all(scene.find(Kind.OBJECT, name) for name in args.objects):
+            yield from held(scene, _optics(obj.data, self._aim(scene, args, obj)[1]))
 
     def apply(self, scene: Scene, args: FrameObjectsArgs) -> ObjectsFramed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        camera, held = obj.data, world_matrix(scene, obj)
-        axes = self._axes(args, held)
-        sight = frustum(scene, camera).within(args.margin)
-        target = standpoint(_corners(scene, args), axes, sight, camera.clip_start * 2.0)
-        changed = False
-        if camera.type == "ORTHO" and not close(target.widen, 1.0):
-            scene.set(camera, "ortho_scale", camera.ortho_scale * target.widen)
-            changed = True
-        if target.farthest > camera.clip_end:
-            scene.set(camera, "clip_end", target.farthest * 2.0)
-            changed = True
-        changed = stand(scene, obj, pose(scene, axes, target.place, held.to_scale())) or changed
+        axes, target = self._aim(scene, args, obj)
+        changed = write(scene, _optics(obj.data, target))
+        changed = stand(scene, obj, pose(scene, axes, target.place, world_matrix(scene, obj))) or changed
         place = world_matrix(scene, obj).translation
         return ObjectsFramed(
             camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed
@@ -133,13 +145,29 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
                 )
                 return
 
+    def _aim(self, scene: Scene, args: FrameObjectsArgs, obj: Block) -> tuple[Axes, Standpoint]:
+        """How the camera is to be turned, and where it is to stand."""
+        axes = self._axes(args, world_matrix(scene, obj))
+        sight = frustum(scene, obj.data).within(args.margin)
+        return axes, standpoint(_corners(scene, args), axes, sight, obj.data.clip_start * 2.0)
+
     def _axes(self, args: FrameObjectsArgs, held: Block) -> Axes:
         direction: Point | None = FROM[args.view] if args.view is not None else args.from_direction
         if direction is not None:
-            return view_axes(direction)
+            return like(held, view_axes(direction))
         columns = held.to_3x3().normalized().transposed()
         x, y, z = ((column[0], column[1], column[2]) for column in columns)
         return (x, y, z)
+
+
+def _optics(camera: Block, target: Standpoint) -> list[Setting]:
+    """What has to change in the camera itself."""
+    settings: list[Setting] = []
+    if camera.type == "ORTHO" and not close(target.widen, 1.0):
+        settings.append(Setting(camera, "ortho_scale", camera.ortho_scale * target.widen, "/name"))
+    if target.farthest > camera.clip_end:
+        settings.append(Setting(camera, "clip_end", target.farthest * 2.0, "/name"))
+    return settings
 
 
 def _corners(scene: Scene, args: FrameObjectsArgs) -> list[Point]:

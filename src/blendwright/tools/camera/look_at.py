@@ -13,12 +13,13 @@ from blendwright.contracts.arguments import Args, Name, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import cannot_move
 from blendwright.tools.extents import corners
 from blendwright.tools.geometry import Point
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import NEAREST, pose, stand, view_axes
+from blendwright.tools.views import NEAREST, flat, like, pose, stand, view_axes
 from blendwright.tools.world import near, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -82,7 +83,8 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
         if obj is None or (args.target is not None and scene.find(Kind.OBJECT, args.target) is None):
             return
         wrong = wrong_type(obj, ("CAMERA", "LIGHT"), "/name")
-        yield from wrong
+        yield from wrong or flat(scene, obj, "/name")
+        yield from cannot_move(scene, obj, "/name", turn=True, move=False)
         if not wrong and math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
             at = "/target" if args.target is not None else "/point"
             yield Finding(
@@ -105,7 +107,8 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
         held = world_matrix(scene, obj)
         place, point = held.translation, self._point(scene, args)
         back: Point = (place[0] - point[0], place[1] - point[1], place[2] - point[2])
-        return pose(scene, view_axes(back, args.roll_deg), (place[0], place[1], place[2]), held.to_scale())
+        axes = like(held, view_axes(back, args.roll_deg))
+        return pose(scene, axes, (place[0], place[1], place[2]), held)
 
     def _point(self, scene: Scene, args: LookAtArgs) -> Point:
         if args.point is not None:

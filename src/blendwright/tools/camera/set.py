@@ -12,7 +12,7 @@ from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.optics import CameraSettings, camera_problems, camera_settings
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import unlike, write
+from blendwright.tools.settings import held, unlike, write
 from blendwright.tools.typed import wrong_type
 from blendwright.values.findings import Finding
 
@@ -49,7 +49,10 @@ class SetCamera(Tool[SetCameraArgs, ObjectChanged]):
         if obj is None:
             return
         wrong = wrong_type(obj, ("CAMERA",), "/name")
-        yield from wrong or camera_problems(scene, args, obj.data)
+        trouble = wrong or camera_problems(scene, args, obj.data)
+        yield from trouble
+        if not trouble:
+            yield from held(scene, camera_settings(scene, args, obj.data))
 
     def apply(self, scene: Scene, args: SetCameraArgs) -> ObjectChanged:
         camera = scene.require(Kind.OBJECT, args.name, "/name").data

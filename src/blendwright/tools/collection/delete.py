@@ -13,6 +13,7 @@ from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
 from blendwright.tools.readback import differs
+from blendwright.tools.unparenting import cannot_leave
 from blendwright.values.findings import Finding
 
 PROPS = ("collection.create", {"name": "Props"})
@@ -24,7 +25,7 @@ class DeleteCollectionArgs(Args):
     objects: Literal["keep", "delete"] = Field(
         default="keep",
         description="keep: its objects move to the collection above. delete: those that no other collection holds are deleted, "
-        "with data that nobody else uses.",
+        "with data and actions that nobody else uses.",
     )
 
 
@@ -53,6 +54,9 @@ class DeleteCollection(Tool[DeleteCollectionArgs, CollectionDeleted]):
 
     def check(self, scene: Scene, args: DeleteCollectionArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.COLLECTION, args.name, "/name")
+        collection = scene.find(Kind.COLLECTION, args.name)
+        if collection is not None and args.objects == "delete":
+            yield from cannot_leave(scene, _victims(scene, collection), "/objects")
 
     def apply(self, scene: Scene, args: DeleteCollectionArgs) -> CollectionDeleted:
         collection = scene.require(Kind.COLLECTION, args.name, "/name")
@@ -65,9 +69,7 @@ class DeleteCollection(Tool[DeleteCollectionArgs, CollectionDeleted]):
             moved += [f"objects/{obj.name}" for obj in members]
             _move(scene, members, collection, above)
         else:
-            removed = delete_objects(
-                scene, [obj for obj in members if _only_in(scene, collection, obj)], keep_data=False
-            )
+            removed = delete_objects(scene, _victims(scene, collection), "/objects", keep_data=False)
             _move(scene, [obj for obj in members if scene.is_in(collection, obj)], collection, [])
         _move(scene, inner, collection, above)
         scene.remove(collection)
@@ -92,6 +94,12 @@ def _parents(scene: Scene, collection: Block) -> list[Block]:
 
 def _above(scene: Scene, collection: Block) -> list[Block]:
     return _parents(scene, collection) or [scene.active.collection]
+
+
+def _victims(scene: Scene, collection: Block) -> list[Block]:
+    """The objects that no other collection holds, by name."""
+    alone = [obj for obj in collection.objects if _only_in(scene, collection, obj)]
+    return sorted(alone, key=lambda obj: obj.name)
 
 
 def _only_in(scene: Scene, collection: Block, obj: Block) -> bool:

@@ -72,6 +72,15 @@ class ImportArgs(Args):
     def _known_format(cls, path: str) -> str:
         return known_extension(path, IMPORTS)
 
+    @field_validator("append")
+    @classmethod
+    def _something_to_append(cls, value: list[Append] | None) -> list[Append] | None:
+        if value is not None and not value:
+            raise PydanticCustomError(
+                "append_nothing", "append names nothing; leave it out for all objects of the file"
+            )
+        return value
+
     @model_validator(mode="after")
     def _append_from_blend_only(self) -> ImportArgs:
         if self.append is not None and form_of(self.path) != "blend":

@@ -87,7 +87,10 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
         if len(found) != 1:
             yield inputs.not_one(group, found, args.socket, "/socket")
         elif args.value is not None:
-            for finding in inputs.problems(scene, group, {args.socket: args.value}, ""):
+            modifier, asked = _modifier(scene, args), {args.socket: args.value}
+            for finding in inputs.problems(scene, group, asked, "", modifier):
+                yield Finding(finding.fault, finding.message, "/value", finding.cure)
+            for finding in inputs.held(scene, modifier, asked, ""):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
         elif found[0].socket_type not in FIELDS:
             message = f"input '{args.socket}' of type {found[0].socket_type} cannot be read from an attribute"

@@ -82,7 +82,10 @@ def problems(scene: Scene, target: Target) -> Iterator[Finding]:
     if modifier is None and not target.create_modifier:
         if obj is not None:
             yield from missing_modifier(obj, target.modifier, f"{AT}/modifier_name")
-        return
+            return
+        message = f"the new object '{target.object}' has no modifier '{target.modifier}', and none may be created"
+        cure = "Set allow_create_modifier in ensure_target too."
+        yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/modifier_name", cure)
     yield from _unfit_names(scene, target, modifier)
 
 
@@ -95,7 +98,7 @@ def _unfit_names(scene: Scene, target: Target, modifier: Block | None) -> Iterat
     at = f"{AT}/node_group_name" if target.group is not None else f"{AT}/modifier_name"
     if group is None:
         yield from scene.taken(Kind.NODE_GROUP, name, at)
-        if not target.create_modifier:
+        if modifier is not None and not target.create_modifier:
             message = f"modifier '{target.modifier}' has no node group"
             yield Finding(Fault.TARGET_NOT_FOUND, message, at, "Begin with ensure_target that allows to create it.")
     elif group.bl_idname != TREE:

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.lamps import PROPERTIES, TYPED, LightSettings, LightType, light_settings
+from blendwright.tools.lamps import PROPERTIES, TYPED, LightSettings, LightType, light_settings, uneven
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
@@ -43,6 +43,13 @@ class CreateLightArgs(LightSettings, LightHead):
         if value is not None and light_type is not None and light_type not in types:
             context = {"type": light_type, "types": " and ".join(types)}
             raise PydanticCustomError("light_setting", "a {type} light has no such setting; only {types} have", context)
+        if (
+            info.field_name == "size_y"
+            and value is not None
+            and "shape" in info.data
+            and not uneven(info.data["shape"])
+        ):
+            raise PydanticCustomError("light_height", "only the shapes RECTANGLE and ELLIPSE have a size_y")
         return value
 
     def complete(self) -> CreateLightArgs:

@@ -11,10 +11,11 @@ from blendwright.contracts.arguments import Args, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, held, unlike, write
 from blendwright.tools.subject import missing_targets, subject
 from blendwright.tools.typed import wrong_type
 from blendwright.tools.world import world_matrix
+from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -76,8 +77,16 @@ class Expose(Tool[ExposeArgs, Exposed]):
         yield from scene.missing(Kind.OBJECT, args.name, "/name")
         yield from missing_targets(scene, args.targets, "/targets")
         obj = scene.find(Kind.OBJECT, args.name)
-        if obj is not None:
-            yield from wrong_type(obj, ("LIGHT",), "/name")
+        if obj is None:
+            return
+        wrong = wrong_type(obj, ("LIGHT",), "/name")
+        yield from wrong
+        if wrong or not all(scene.find(Kind.OBJECT, name) for name in args.targets):
+            return
+        if args.softness is not None and obj.data.type == "SUN":
+            message = "a SUN is as soft from everywhere, so it has no size to set"
+            yield Finding(Fault.ARGS_INVALID, message, "/softness", "Leave it out; set angle_deg with light.set.")
+        yield from held(scene, self._settings(scene, args, obj))
 
     def apply(self, scene: Scene, args: ExposeArgs) -> Exposed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

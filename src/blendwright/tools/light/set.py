@@ -10,9 +10,9 @@ from blendwright.contracts.arguments import Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.lamps import LightSettings, light_settings, unsuited
+from blendwright.tools.lamps import LightSettings, light_settings, uneven, unsuited
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import unlike, write
+from blendwright.tools.settings import held, unlike, write
 from blendwright.tools.typed import wrong_type
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -53,6 +53,10 @@ class SetLight(Tool[SetLightArgs, ObjectChanged]):
         if not problems:
             for argument, message in unsuited(args, obj.data.type):
                 yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", "Leave it out.")
+            if args.size_y is not None and obj.data.type == "AREA" and not uneven(args.shape or obj.data.shape):
+                message = f"a {args.shape or obj.data.shape} has no height of its own: only RECTANGLE and ELLIPSE have"
+                yield Finding(Fault.ARGS_INVALID, message, "/size_y", "Leave it out, or give such a shape.")
+            yield from held(scene, light_settings(args, obj.data))
 
     def apply(self, scene: Scene, args: SetLightArgs) -> ObjectChanged:
         light = scene.require(Kind.OBJECT, args.name, "/name").data

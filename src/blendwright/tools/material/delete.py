@@ -10,6 +10,7 @@ from blendwright.contracts.arguments import Args, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.objectdata import DELETION_WRITES
 from blendwright.tools.readback import differs
 from blendwright.tools.results import Removed
 from blendwright.values.faults import Fault
@@ -38,8 +39,7 @@ class DeleteMaterial(Tool[DeleteMaterialArgs, Removed]):
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.DETERMINISTIC
     idempotence = Idempotence.NON_IDEMPOTENT
-    writes = (Kind.MATERIAL, Kind.OBJECT, Kind.MESH, Kind.CURVE, Kind.SCENE, Kind.NODE_GROUP, Kind.IMAGE, Kind.TEXT,
-              Kind.ACTION)  # fmt: skip
+    writes = DELETION_WRITES
     revert = Revert.INVERSE
     replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))

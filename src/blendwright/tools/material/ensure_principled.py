@@ -17,7 +17,7 @@ from blendwright.tools.principled import (
     socket_settings,
     with_nodes,
 )
-from blendwright.tools.settings import unlike, write
+from blendwright.tools.settings import held, unlike, write
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -77,6 +77,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
                 source = setting.target.links[0].from_node.name
                 message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
                 yield Finding(Fault.SCENE_CONFLICT, message, setting.at, "Leave it out, or change that node.")
+        yield from held(scene, [*socket_settings(args, nodes[0]), *display_settings(args, material)])
 
     def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:
         material = scene.find(Kind.MATERIAL, args.name)

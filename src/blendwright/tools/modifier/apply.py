@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 from pydantic import Field
 
@@ -26,6 +27,15 @@ SMOOTH = ("modifier.add", {"object": "Box", "name": "Smooth", "settings": {"type
 UNSTABLE: frozenset[str] = frozenset({"BOOLEAN", "BEVEL"})
 UNSTABLE_NODES = frozenset({"GeometryNodeMeshBoolean"})
 
+# What a mesh cannot hold, and how a tree makes a mesh of it.
+REALIZE = "End the tree with a Realize Instances node (GeometryNodeRealizeInstances)"
+CURES = {
+    "curves": "Make a mesh of them with a Curve to Mesh node (GeometryNodeCurveToMesh)",
+    "points": "Make a mesh of them with a Points to Vertices node (GeometryNodePointsToVertices)",
+    "volumes": "Make a mesh of them with a Volume to Mesh node (GeometryNodeVolumeToMesh)",
+    "strokes": "Make a mesh of them by way of Grease Pencil to Curves and Curve to Mesh nodes",
+}
+
 
 class ApplyModifierArgs(Args):
     object: Name = Field(description="Name of the mesh object.")
@@ -35,7 +45,8 @@ class ApplyModifierArgs(Args):
         default=False, description="When others share the mesh: give the object one of its own."
     )
     mesh_name: Name | None = Field(
-        default=None, description="Name of a mesh that becomes the object's own; the object's name when left out."
+        default=None,
+        description="When others share the mesh: name of the object's own; the object's name when left out.",
     )
 
 
@@ -52,7 +63,8 @@ class ModifierApplied(Result):
 class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     """Apply the first modifier of a mesh object: its result becomes the mesh, and the modifier is gone.
 
-    The mesh keeps its name, materials and custom properties. Booleans and bevels number their elements differently from run
+    The mesh keeps its name, materials and custom properties. Geometry nodes that make what a mesh cannot hold (instances,
+    curves, points, volumes) are refused, since that would be lost. Booleans and bevels number their elements differently from run
     to run, so their result is kept rather than replayed."""
 
     name = "modifier.apply"
@@ -116,6 +128,8 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         if earlier:
             message = f"{', '.join(repr(name) for name in earlier)} would work before '{args.modifier}'"
             yield Finding(Fault.SCENE_CONFLICT, message, "/modifier", f"Apply or remove '{earlier[0]}' first.")
+        elif modifier.type == "NODES":
+            yield from _no_mesh_parts(scene, obj, modifier)
 
     def apply(self, scene: Scene, args: ApplyModifierArgs) -> ModifierApplied:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
@@ -166,6 +180,10 @@ def _unfit_mesh(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[F
         yield Finding(Fault.SCENE_CONFLICT, message, "/make_single_user", cure)
     elif others:
         yield from scene.taken(Kind.MESH, _own_name(args), "/mesh_name")
+    elif args.mesh_name not in (None, obj.data.name):
+        message = f"nobody shares the mesh '{obj.data.name}', so it keeps its name"
+        cure = "Leave it out; object.rename with rename_data gives object and mesh another name."
+        yield Finding(Fault.ARGS_INVALID, message, "/mesh_name", cure)
 
 
 def _unstable_nodes(tree: Block) -> Iterator[Finding]:
@@ -181,6 +199,24 @@ def _unstable_nodes(tree: Block) -> Iterator[Finding]:
                 message = f"node '{node.name}' of '{node.id_data.name}' numbers its result differently from run to run"
                 cure = "Leave the modifier unapplied, or use a BOOLEAN modifier instead of the node."
                 yield Finding(Fault.NONDETERMINISTIC_REFUSED, message, "/modifier", cure)
+
+
+def _no_mesh_parts(scene: Scene, obj: Block, modifier: Block) -> Iterator[Finding]:
+    """A mesh holds no instances, curves, points, volumes or strokes: applying would lose them without a word."""
+    with ExitStack() as alone:
+        for other in obj.modifiers:
+            alone.enter_context(scene.temporarily(other, show_viewport=other == modifier))
+        facts = scene.geometry_facts(obj)
+    if facts is None:
+        return
+    parts = {"instances": facts.loose_instances} | {name: getattr(facts, name) for name in CURES}
+    for name, count in parts.items():
+        if count:
+            message = f"'{modifier.name}' makes {count} {name}, which a mesh cannot hold"
+            cure = f"{CURES.get(name, REALIZE)}, or leave the modifier unapplied."
+            yield Finding(Fault.SCENE_CONFLICT, message, "/modifier", cure)
+            if name == "instances":
+                return  # what they are made of is in the counts too
 
 
 def _own_name(args: ApplyModifierArgs) -> str:

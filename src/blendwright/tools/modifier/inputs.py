@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.animated import custom_path, held_by_animation
 from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
@@ -43,14 +44,19 @@ def sockets_of(tree: Block) -> list[Block]:
     ]
 
 
-def problems(scene: Scene, tree: Block, inputs: Mapping[str, Any], at: str) -> Iterator[Finding]:
-    """What speaks against giving these values to a tree's inputs."""
+def problems(
+    scene: Scene, tree: Block, inputs: Mapping[str, Any], at: str, modifier: Block | None = None
+) -> Iterator[Finding]:
+    """What speaks against giving these values to a tree's inputs. A modifier that has the tree knows the items of its menus."""
     sockets = sockets_of(tree)
     for key, value in inputs.items():
         place = at + pointer_of([key])
         found = _find(sockets, key)
         if len(found) == 1:
-            yield from _misfit(scene, found[0], value, place)
+            trouble = list(_misfit(scene, found[0], value, place))
+            yield from trouble
+            if not trouble and modifier is not None and modifier.node_group == tree:
+                yield from _no_item(modifier, found[0], value, place)
         else:
             yield not_one(tree, found, key, place)
 
@@ -69,6 +75,14 @@ def not_one(tree: Block, found: list[Block], key: str, at: str) -> Finding:
     names = [socket.name for socket in sockets_of(tree)]
     cure = did_you_mean(key, names, otherwise="Known inputs: " + (", ".join(names) or "none") + ".")
     return Finding(Fault.TARGET_NOT_FOUND, f"node group '{tree.name}' has no input '{key}'", at, cure)
+
+
+def held(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at: str) -> Iterator[Finding]:
+    """Where a value would not last, because keyframes or a driver have the input."""
+    for key in inputs:
+        for socket in named(modifier.node_group, key):
+            path = modifier.path_from_id() + custom_path(socket.identifier)
+            yield from held_by_animation(scene, modifier.id_data, path, at + pointer_of([key]))
 
 
 def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:
@@ -116,6 +130,32 @@ def _misfit(scene: Scene, socket: Block, value: Any, at: str) -> Iterator[Findin
     elif kind is not None or not _fits(socket, value):
         message = f"input '{socket.name}' takes {form}, not {value!r}"
         yield Finding(Fault.ARGS_INVALID, message, at, f"Give {form}.")
+    else:
+        yield from _beyond(socket, value, at)
+
+
+def _beyond(socket: Block, value: Any, at: str) -> Iterator[Finding]:
+    """What Blender's own field for the input would not take: it writes any number into the property behind it."""
+    low, high = getattr(socket, "min_value", None), getattr(socket, "max_value", None)
+    if low is None or high is None:
+        return
+    for number in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        if not low <= number <= high and not same(number, low) and not same(number, high):
+            message = f"input '{socket.name}' goes from {low:g} to {high:g}, and {number!r} is not in between"
+            yield Finding(Fault.ARGS_INVALID, message, at, f"Give a number from {low:g} to {high:g}.")
+            return
+
+
+def _no_item(modifier: Block, socket: Block, value: Any, at: str) -> Iterator[Finding]:
+    """A number of a menu that stands for none of its items."""
+    if socket.socket_type != "NodeSocketMenu" or socket.identifier not in modifier:
+        return
+    items = modifier.id_properties_ui(socket.identifier).as_dict().get("items", ())
+    numbers = {item[-1]: item[1] for item in items}
+    if numbers and value not in numbers:
+        known = ", ".join(f"{number} ({name})" for number, name in numbers.items())
+        message = f"the menu '{socket.name}' has no item {value}"
+        yield Finding(Fault.ARGS_INVALID, message, at, f"Give one of {known}.")
 
 
 def _fits(socket: Block, value: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.animated import held_by_animation
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import NodesSettings, Rna, given
 from blendwright.tools.readback import differs
@@ -37,14 +38,14 @@ def problems(scene: Scene, obj: Block, settings: Any) -> Iterator[Finding]:
     yield from _missing_layer(obj, settings, "uv_layer", "UV map", getattr(obj.data, "uv_layers", ()))
 
 
-def input_problems(scene: Scene, tree: Block | None, settings: Any) -> Iterator[Finding]:
+def input_problems(scene: Scene, tree: Block | None, settings: Any, modifier: Block | None = None) -> Iterator[Finding]:
     """What speaks against the values for a tree's inputs; the tree is the one the modifier has or is given."""
     if isinstance(settings, NodesSettings) and tree is not None:
         if tree.bl_idname != "GeometryNodeTree":
             message = f"node group '{tree.name}' is a {tree.bl_idname}, not a GeometryNodeTree"
             yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/node_group", "Name a geometry-nodes tree.")
         else:
-            yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs")
+            yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs", modifier)
 
 
 def inputs_without_tree(tree: Block | None, settings: Any) -> Iterator[Finding]:
@@ -70,6 +71,15 @@ def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
     known = "It has " + (", ".join(f"'{there}'" for there in names) or "none") + "."
     cure = did_you_mean(name, names, otherwise=known)
     return (Finding(Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no modifier named '{name}'", at, cure),)
+
+
+def held(scene: Scene, modifier: Block, settings: Any) -> Iterator[Finding]:
+    """Where a setting would not last, because keyframes or a driver have it."""
+    for name, (rna, _) in given(settings).items():
+        path = modifier.path_from_id(rna.attribute)
+        yield from held_by_animation(scene, modifier.id_data, path, f"{AT}/{name}")
+    if isinstance(settings, NodesSettings) and settings.inputs and modifier.node_group is not None:
+        yield from inputs.held(scene, modifier, settings.inputs, f"{AT}/inputs")
 
 
 def write(scene: Scene, obj: Block, modifier: Block, settings: Any) -> None:

@@ -11,6 +11,7 @@ from blendwright.contracts.arguments import Args, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import held_by_animation
 from blendwright.tools.modifier import rna
 from blendwright.tools.modifier.results import ModifierResult
 from blendwright.tools.modifier.settings import Settings
@@ -66,6 +67,9 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
         if args.index is not None and args.index >= len(obj.modifiers):
             message = f"object '{obj.name}' has {len(obj.modifiers)} modifiers"
             yield Finding(Fault.ARGS_INVALID, message, "/index", f"Use 0 to {len(obj.modifiers) - 1}.")
+        for shown in ("show_viewport", "show_render"):
+            if getattr(args, shown) is not None:
+                yield from held_by_animation(scene, obj, modifier.path_from_id(shown), f"/{shown}")
         if args.settings is None:
             return
         if args.settings.type != modifier.type:
@@ -75,8 +79,9 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
             )
             return
         yield from rna.problems(scene, obj, args.settings)
+        yield from rna.held(scene, modifier, args.settings)
         tree = rna.tree_of(scene, args.settings, modifier)
-        yield from rna.input_problems(scene, tree, args.settings)
+        yield from rna.input_problems(scene, tree, args.settings, modifier)
         yield from rna.inputs_without_tree(tree, args.settings)
 
     def apply(self, scene: Scene, args: SetModifierArgs) -> ModifierResult:

@@ -9,11 +9,12 @@ from pydantic import Field
 
 from blendwright.contracts.arguments import Args, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Scene
+from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
 from blendwright.tools.readback import differs
 from blendwright.tools.results import Removed
+from blendwright.tools.unparenting import cannot_leave
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -24,11 +25,13 @@ class DeleteArgs(Args):
     children: Literal["keep_place", "delete"] = Field(
         default="keep_place", description="Whether children stay where they are, without a parent, or are deleted too."
     )
-    keep_data: bool = Field(default=False, description="Keep mesh, curve, light or camera data that nobody else uses.")
+    keep_data: bool = Field(
+        default=False, description="Keep data (mesh, curve, light, camera ...) that nobody else uses."
+    )
 
 
 class DeleteObject(Tool[DeleteArgs, Removed]):
-    """Delete an object, with its data when nobody else uses it.
+    """Delete an object, with its data and its actions when nobody else uses them.
 
     Whoever referred to it (modifiers, constraints, the scene's camera) has the reference cleared."""
 
@@ -56,13 +59,19 @@ class DeleteObject(Tool[DeleteArgs, Removed]):
 
     def check(self, scene: Scene, args: DeleteArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is not None:
+            yield from cannot_leave(scene, _victims(args, obj), "/children")
 
     def apply(self, scene: Scene, args: DeleteArgs) -> Removed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        victims = [obj, *obj.children_recursive] if args.children == "delete" else [obj]
-        return Removed(removed=delete_objects(scene, victims, keep_data=args.keep_data))
+        return Removed(removed=delete_objects(scene, _victims(args, obj), "/children", keep_data=args.keep_data))
 
     def verify(self, scene: Scene, args: DeleteArgs, result: Removed) -> Iterator[Finding]:
         for entry in result.removed:
             kind, name = entry.split("/", 1)
             yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, "/name")
+
+
+def _victims(args: DeleteArgs, obj: Block) -> list[Block]:
+    return [obj, *obj.children_recursive] if args.children == "delete" else [obj]

@@ -12,10 +12,12 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import cannot_move
 from blendwright.tools.place.bounds import world_bounds
-from blendwright.tools.place.moving import unplaced
+from blendwright.tools.place.moving import is_still, unplaced
 from blendwright.tools.placement import home
 from blendwright.tools.readback import differs
+from blendwright.tools.world import world_matrix
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -50,6 +52,15 @@ class DuplicateGridArgs(Args):
     def names(self) -> list[str]:
         return [f"{self.prefix} {number:03d}" for number in range(2, self.count + 1)]
 
+    def way(self, number: int, step: Vector3) -> Vector3:
+        """From the first place to another one, numbered along X, then Y, then Z."""
+        along, across, up = (
+            number % self.columns,
+            number // self.columns % self.rows,
+            number // (self.columns * self.rows),
+        )
+        return (step[0] * along, step[1] * across, step[2] * up)
+
 
 class GridMade(Result):
     copies: list[str] = Field(description="Names of the copies, along X, then Y, then Z.")
@@ -78,6 +89,9 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Iterator[Finding]:
         yield from unplaced(scene, args.name, "/name")
+        obj = scene.find(Kind.OBJECT, args.name)
+        if obj is not None:
+            yield from cannot_move(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
         if args.collection:
             yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
         for name in args.names():
@@ -91,16 +105,19 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
         for number, name in enumerate(args.names(), start=1):
             copy = scene.adopt(Kind.OBJECT, obj.copy(), name)
             copy.use_fake_user = False
-            place = (number % args.columns, number // args.columns % args.rows, number // (args.columns * args.rows))
             frame = (obj.matrix_world @ obj.matrix_basis.inverted_safe()).to_3x3()
-            way = scene.vector([step[axis] * place[axis] for axis in range(3)])
-            copy.location = obj.location + frame.inverted_safe() @ way
+            copy.location = obj.location + frame.inverted_safe() @ scene.vector(args.way(number, step))
             for collection in homes:
                 scene.link(collection, copy)
         return GridMade(copies=args.names(), step=step)
 
     def verify(self, scene: Scene, args: DuplicateGridArgs, result: GridMade) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        for name in result.copies:
+        start = world_matrix(scene, obj).translation
+        for number, name in enumerate(result.copies, start=1):
             copy = scene.require(Kind.OBJECT, name, "/prefix")
             yield from differs(f"that '{name}' shares its data", True, copy.data == obj.data, "/name")
+            wanted = start + scene.vector(args.way(number, result.step))
+            off = world_matrix(scene, copy).translation - wanted
+            still = is_still([part / 16 for part in off], wanted)
+            yield from differs(f"that '{name}' is in its place (no constraint holds it)", True, still, "/name")

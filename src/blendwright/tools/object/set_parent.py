@@ -10,17 +10,15 @@ from blendwright.contracts.arguments import Args, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.animated import held_by_animation
 from blendwright.tools.readback import differs
+from blendwright.tools.unparenting import IDENTITY, cannot_stand_alone, space
 from blendwright.tools.world import near, rows, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 TIP = ("object.create_empty", {"name": "Tip", "location": [0, 0, 2]})
-# The cosine of the angle between two axes, above which they are not at right angles any more.
-SHEARED = 1e-4
-IDENTITY = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+UNEVEN = "Set keep_transform to false, or make the parent's scale even."
 
 
 class SetParentArgs(Args):
@@ -66,7 +64,7 @@ class SetParent(Tool[SetParentArgs, Parented]):
         child = scene.find(Kind.OBJECT, args.child)
         if args.parent is None:
             if child is not None and child.parent is not None and args.keep_transform:
-                yield from _cannot_stand_alone(scene, child)
+                yield from cannot_stand_alone(scene, child, "/keep_transform", UNEVEN)
             return
         yield from scene.missing(Kind.OBJECT, args.parent, "/parent")
         parent = scene.find(Kind.OBJECT, args.parent)
@@ -109,43 +107,19 @@ def _follow(scene: Scene, child: Block, parent: Block | None, keep: bool) -> boo
     related = child.parent == parent and (parent is None or child.parent_type == "OBJECT")
     if related and (keep or rows(child.matrix_parent_inverse) == IDENTITY):
         return False
-    space = _space(scene, child)
-    place = space @ child.matrix_basis
+    frame = space(scene, child)
+    place = frame @ child.matrix_basis
     scene.set(child, "parent", parent)
     if parent is not None and child.parent_type != "OBJECT":
         scene.set(child, "parent_type", "OBJECT")
     if parent is not None and keep:
         # The child's own channels stay as they are, so that this also holds for animated and sheared ones.
-        scene.set(child, "matrix_parent_inverse", world_matrix(scene, parent).inverted() @ space)
+        scene.set(child, "matrix_parent_inverse", world_matrix(scene, parent).inverted() @ frame)
         return True
     scene.set(child, "matrix_parent_inverse", scene.matrix(IDENTITY))
     if keep:
         scene.set_world_matrix(child, place)
     return True
-
-
-def _space(scene: Scene, child: Block) -> Block:
-    """The space that an object's channels are in, before constraints."""
-    if child.parent is None:
-        return scene.matrix(IDENTITY)
-    if child.parent_type == "OBJECT":
-        return world_matrix(scene, child.parent) @ child.matrix_parent_inverse
-    return world_matrix(scene, child) @ child.matrix_basis.inverted_safe()
-
-
-def _cannot_stand_alone(scene: Scene, child: Block) -> Iterator[Finding]:
-    """What keeps a child from staying in place without its parent."""
-    for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
-        yield from held_by_animation(scene, child, channel, "/keep_transform")
-    axes = [axis.normalized() for axis in (_space(scene, child) @ child.matrix_basis).to_3x3().col]
-    if any(abs(one.dot(other)) > SHEARED for one, other in zip(axes, [*axes[1:], axes[0]], strict=True)):
-        message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
-        yield Finding(
-            Fault.SCENE_CONFLICT,
-            message,
-            "/keep_transform",
-            "Set keep_transform to false, or make the parent's scale even.",
-        )
 
 
 def _ancestors(obj: Block) -> Iterator[Block]:

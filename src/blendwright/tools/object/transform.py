@@ -13,14 +13,13 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector3, Vector4
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.animated import held_by_animation
+from blendwright.tools.animated import ROTATIONS, held_by_animation, rotation_channel
 from blendwright.tools.placement import radians
 from blendwright.tools.readback import differs
 from blendwright.tools.world import orientation
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 class TransformArgs(Args):
@@ -100,8 +99,7 @@ class Transform(Tool[TransformArgs, Transformed]):
         if args.scale is not None:
             yield from held_by_animation(scene, obj, "scale", "/scale")
         if args.rotation_euler_deg is not None:
-            channel = ROTATIONS.get(obj.rotation_mode, "rotation_euler")
-            yield from held_by_animation(scene, obj, channel, "/rotation_euler_deg")
+            yield from held_by_animation(scene, obj, rotation_channel(obj), "/rotation_euler_deg")
         if args.rotation_quaternion is not None:
             # Another mode would silence the keyframes of the old one.
             for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle"):

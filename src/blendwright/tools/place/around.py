@@ -11,9 +11,10 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import cannot_move
 from blendwright.tools.readback import differs
 from blendwright.tools.subject import missing_targets, subject
-from blendwright.tools.views import pose, stand, view_axes
+from blendwright.tools.views import flat, like, pose, stand, view_axes
 from blendwright.tools.world import near, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -80,6 +81,10 @@ class PlaceAround(Tool[AroundArgs, Around]):
             message = f"'{args.object}' cannot stand around itself"
             at = f"/targets/{args.targets.index(args.object)}"
             yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out of the targets.")
+        obj = scene.find(Kind.OBJECT, args.object)
+        if obj is not None:
+            yield from flat(scene, obj, "/object")
+            yield from cannot_move(scene, obj, "/object", turn=args.face)
 
     def apply(self, scene: Scene, args: AroundArgs) -> Around:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
@@ -107,6 +112,6 @@ class PlaceAround(Tool[AroundArgs, Around]):
         x, y, z = (center + part * far for center, part in zip(found.center, way, strict=True))
         held = world_matrix(scene, obj)
         if args.face:
-            return pose(scene, view_axes(way), (x, y, z), held.to_scale())
+            return pose(scene, like(held, view_axes(way)), (x, y, z), held)
         held.translation = (x, y, z)
         return held

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.animated import cannot_move
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.target import not_evaluated
 from blendwright.values.errors import StepError
@@ -70,6 +71,9 @@ def unmovable(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
             yield Finding(Fault.ARGS_INVALID, message, place, "Name each object once.")
             continue
         yield from unplaced(scene, name, place)
+        obj = scene.find(Kind.OBJECT, name)
+        if obj is not None:
+            yield from cannot_move(scene, obj, place)
     for number, name in enumerate(names):
         obj = scene.find(Kind.OBJECT, name)
         parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)

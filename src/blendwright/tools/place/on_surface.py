@@ -11,6 +11,7 @@ from blendwright.contracts.arguments import Args, Name, Result, Vector2
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.animated import cannot_move
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import positions_of
 from blendwright.tools.place.bounds import SOLID, world_mesh
@@ -82,6 +83,8 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
         obj, target = scene.find(Kind.OBJECT, args.object), scene.find(Kind.OBJECT, args.target)
         trouble = list(unplaced(scene, args.object, "/object"))
         trouble += no_surface(scene, args.target, "/target", target)
+        if obj is not None:
+            trouble += cannot_move(scene, obj, "/object", turn=args.align_to_normal)
         if obj is not None and target is not None and obj in (target, *ancestors(target)):
             message = f"'{args.target}' moves along with '{args.object}', so the one cannot rest on the other"
             trouble.append(Finding(Fault.SCENE_CONFLICT, message, "/target", "Name an object that stays where it is."))

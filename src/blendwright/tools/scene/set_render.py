@@ -14,7 +14,7 @@ from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.engines import Engine, engine_id, engine_name
 from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, held, unlike, write
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -69,6 +69,8 @@ class SetRender(Tool[SetRenderArgs, SceneChanged]):
             yield Finding(
                 Fault.ARGS_INVALID, message, "/samples", "Leave it out, or set the engine to CYCLES or EEVEE."
             )
+        else:
+            yield from held(scene, _settings(scene, args))
 
     def apply(self, scene: Scene, args: SetRenderArgs) -> SceneChanged:
         return SceneChanged(scene=scene.active.name, changed=write(scene, _settings(scene, args)))

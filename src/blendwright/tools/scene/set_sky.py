@@ -14,7 +14,7 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.principled import with_nodes
 from blendwright.tools.readback import differs
 from blendwright.tools.scene.set_world import WorldSet, background
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, held, unlike, write
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -57,6 +57,8 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
         elif _sky(world) is None:
             message = f"the world '{args.name}' is there and has no sky of this kind"
             yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Give the name of a new world.")
+        else:
+            yield from held(scene, _settings(scene, args, world))
 
     def apply(self, scene: Scene, args: SetSkyArgs) -> WorldSet:
         world = scene.find(Kind.WORLD, args.name)

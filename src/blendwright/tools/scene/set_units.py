@@ -77,7 +77,10 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
         changed = False
         if args.system is not None and args.system != units.system:
             for attribute in DEPENDENT:
-                scene.set(units, attribute, getattr(units, attribute))
+                held = getattr(units, attribute)
+                # Without a system Blender has no unit of temperature, and takes none.
+                if held:
+                    scene.set(units, attribute, held)
             scene.set(units, "system", args.system)
             changed = True
         changed = write(scene, _settings(args, units)) or changed

@@ -13,7 +13,7 @@ from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.principled import with_nodes
 from blendwright.tools.readback import differs
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, held, unlike, write
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -74,6 +74,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
                 yield Finding(
                     Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one."
                 )
+        yield from held(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
         world = _found(scene, args)
