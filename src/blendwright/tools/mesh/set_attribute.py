@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, Result, Vector3, Vector4
+from blendwright.contracts.arguments import Args, AttributeName, Name, Result, Vector3, Vector4
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
@@ -54,12 +54,13 @@ FIXED: dict[str, tuple[DataType, Domain]] = {
     "bevel_weight_vert": ("FLOAT", "POINT"),
     "bevel_weight_edge": ("FLOAT", "EDGE"),
 }
-AttributeName = Annotated[str, Field(min_length=1, max_length=63)]
 
 
 class SetAttributeArgs(Args):
     object: Name = Field(description="Name of the mesh object; others that share its mesh change with it.")
-    name: AttributeName = Field(description="Name of the attribute; created when it is not there.")
+    name: AttributeName = Field(
+        min_length=1, description="Name of the attribute, at most 67 bytes; created when it is not there."
+    )
     type: DataType = Field(description="Type of its values.")
     domain: Domain = Field(default="POINT", description="What carries a value: vertices, edges, faces or face corners.")
     value: Value | None = Field(default=None, description="One value for all elements; colours are linear RGBA.")

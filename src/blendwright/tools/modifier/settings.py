@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from blendwright.contracts.arguments import Name, UnitFloat, Vector3
+from blendwright.contracts.arguments import AttributeName, InnerName, Name, UnitFloat, Vector3
 from blendwright.contracts.effects import Kind
 
 Length = Annotated[float, Field(ge=0.0)]
@@ -71,7 +71,7 @@ class BevelSettings(ModifierSettings):
     angle_limit_deg: Annotated[float, Field(ge=0.0, le=180.0)] | None = Field(
         default=None, description="For ANGLE: edges sharper than this, in degrees."
     )
-    vertex_group: str | None = Field(default=None, max_length=63, description="For VGROUP: name of the vertex group.")
+    vertex_group: InnerName | None = Field(default=None, description="For VGROUP: name of the vertex group.")
     offset_type: Literal["OFFSET", "WIDTH", "DEPTH", "PERCENT", "ABSOLUTE"] | None = Field(
         default=None, description="What the width measures."
     )
@@ -221,8 +221,8 @@ class DisplaceSettings(ModifierSettings):
         default=None, description="How it is mapped."
     )
     texture_coords_object: Name | None = Field(default=None, description="For OBJECT: the object that maps it.")
-    uv_layer: str | None = Field(default=None, max_length=63, description="For UV: name of the UV map.")
-    vertex_group: str | None = Field(default=None, max_length=63, description="Vertex group that limits it.")
+    uv_layer: AttributeName | None = Field(default=None, description="For UV: name of the UV map.")
+    vertex_group: InnerName | None = Field(default=None, description="Vertex group that limits it.")
 
 
 class WireframeSettings(ModifierSettings):
