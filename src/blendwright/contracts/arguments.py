@@ -53,13 +53,19 @@ InnerName = Annotated[str, Field(max_length=INNER_BYTES), name_of(INNER_BYTES)]
 AttributeName = Annotated[str, Field(max_length=ATTRIBUTE_BYTES), name_of(ATTRIBUTE_BYTES)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True)]
 
-# JSON has arrays, not tuples: these three accept a list and check each element strictly.
-Vector2 = Annotated[tuple[float, float], Field(strict=False)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
-Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
-
+# Blender computes in single precision, which ends at 3e38. Up to this the area of a face is finite, and so is the square of a
+# size times a scale, which lengths are made of (docs/decisions/0036).
+LARGEST = 1e9
+BoundedFloat = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 UnitFloat = Annotated[float, Field(ge=0.0, le=1.0)]
-PositiveFloat = Annotated[float, Field(gt=0.0)]
+PositiveFloat = Annotated[float, Field(gt=0.0, le=LARGEST)]
+LengthFloat = Annotated[float, Field(ge=0.0, le=LARGEST)]
+
+# JSON has arrays, not tuples: these three accept a list and check each element strictly.
+Vector2 = Annotated[tuple[BoundedFloat, BoundedFloat], Field(strict=False)]
+Vector3 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat], Field(strict=False)]
+Vector4 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat, BoundedFloat], Field(strict=False)]
+
 Color3 = Annotated[tuple[UnitFloat, UnitFloat, UnitFloat], Field(strict=False)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 

@@ -6,7 +6,7 @@ defaults, trims, and says what a schema cannot. What only the tool knows of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any, cast
@@ -45,14 +45,15 @@ def _model_findings(tool: type[AnyTool], raw: Any, error: ValidationError) -> It
         yield Finding(Fault.ARGS_INVALID, problem["msg"], pointer, _advice(tool, pointer))
 
 
-def _way(raw: Any, loc: tuple[int | str, ...]) -> Iterator[int | str]:
+def _way(raw: Any, loc: Sequence[int | str]) -> Iterator[int | str]:
     """The parts of a place that lead through the arguments; pydantic also names the members of unions it went through."""
-    for part in loc:
-        if isinstance(raw, (dict, list)):
-            inner = cast("dict[Any, Any]", raw) if isinstance(raw, dict) else dict(enumerate(cast("list[Any]", raw)))
-            if part in inner:
-                raw = inner[part]
-                yield part
+    place = raw
+    for number, part in enumerate(loc, start=1):
+        if (isinstance(place, dict) and part in place) or (isinstance(place, list) and isinstance(part, int)):
+            place = cast("Any", place)[part]
+            yield part
+        elif isinstance(place, dict) and number == len(loc) and part not in cast("dict[str, Any]", place).values():
+            yield part  # an argument that was left out; a member of a union is called by one of the values
 
 
 def _advice(tool: type[AnyTool], pointer: str) -> str:

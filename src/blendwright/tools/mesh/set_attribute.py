@@ -5,16 +5,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, AttributeName, Name, Result, Vector3, Vector4
+from blendwright.contracts.arguments import Args, AttributeName, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.geometry import LARGEST
 from blendwright.tools.mesh.target import mesh_of, no_mesh
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
@@ -23,10 +22,15 @@ from blendwright.values.findings import Finding
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MOST_VALUES = 1_000_000
 MOST_FINDINGS = 50
+# Blender keeps single-precision floats; anything beyond would become infinite.
+LARGEST = 3.4028234e38
 
 DataType = Literal["FLOAT", "INT", "BOOLEAN", "FLOAT_VECTOR", "FLOAT_COLOR"]
 Domain = Literal["POINT", "EDGE", "FACE", "CORNER"]
-Value: TypeAlias = bool | int | float | Vector3 | Vector4
+# Values are data, not places: all that single precision holds will do.
+Vector: TypeAlias = Annotated[tuple[float, float, float], Field(strict=False)]
+Color: TypeAlias = Annotated[tuple[float, float, float, float], Field(strict=False)]
+Value: TypeAlias = bool | int | float | Vector | Color
 
 # Type code of the array, numbers per element, and the name of the value in Blender's elements.
 LAYOUT: dict[str, tuple[str, int, str]] = {
