@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -47,6 +48,32 @@ def test_filters_hold_together(row: Stage) -> None:
     assert names(row, type="EMPTY") == ["Pivot"]
     assert names(row, material="Red") == ["Box1"]
     assert names(row, material="Red", name="*2") == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("a*a*b?c", ["aXab.c", "aaab\\c"]),
+        ("*b?c", ["aXab.c", "aaab\\c"]),
+        ("a\\", []),
+        ("*\\*", ["aaab\\c"]),
+        ("[!a]*", ["[!a]]"]),
+        ("*]", ["[!a]]"]),
+        ("?????", ["[!a]]"]),
+    ],
+)
+def test_only_stars_and_question_marks_are_wildcards(stage: Stage, pattern: str, found: list[str]) -> None:
+    for name in ("aXab.c", "aaab\\c", "[!a]]"):
+        stage.do("object.create_empty", {"name": name})
+    assert names(stage, name=pattern) == found
+
+
+def test_no_pattern_keeps_the_worker_busy(stage: Stage) -> None:
+    stage.do("object.create_empty", {"name": "a" * 60})
+    started = time.monotonic()
+    assert names(stage, name="a*" * 30 + "b") == []
+    assert names(stage, name="a*" * 30 + "a") == ["a" * 60]
+    assert time.monotonic() - started < 10.0, "tried every way to share the name out among the stars"
 
 
 def test_custom_properties_are_found_by_key_and_value(row: Stage) -> None:

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 import bpy
+from pydantic import ValidationError
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
@@ -21,7 +22,7 @@ from blendwright.contracts.step import REVERT_FAILED, StepAnswer, StepRequest
 from blendwright.contracts.tool import AnyTool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, pointer_of
 
 _log = logging.getLogger(__name__)
 
@@ -278,6 +279,8 @@ def _unverified(finding: Finding) -> Finding:
 
 
 def _raised(error: Exception) -> Finding:
+    if isinstance(error, ValidationError):
+        return _untold(error)
     line = " ".join(f"{type(error).__name__}: {error}".split())[:500]
     return Finding(
         Fault.EXECUTION_FAILED,
@@ -285,6 +288,16 @@ def _raised(error: Exception) -> Finding:
         "",
         "Change the arguments; the worker's log has the whole trace.",
     )
+
+
+def _untold(error: ValidationError) -> Finding:
+    """An answer that its own model refuses: something in the scene became infinite, or no number at all."""
+    [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
+    message = (
+        f"the answer cannot be told, since at {pointer_of(first['loc'])} there is no finite number: {first['msg']}"
+    )
+    cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
+    return Finding(Fault.EXECUTION_FAILED, message, "", cure)
 
 
 def _push_undo(message: str) -> None:

@@ -12,6 +12,10 @@ from pydantic_core import PydanticCustomError
 
 # Blender 5.0 keeps names of up to 255 bytes, older ones 63: the Scene port checks the limit of the Blender at hand.
 NAME_BYTES = 255
+# What lies inside a datablock has shorter names in every version (4.2, 4.5, 5.0): vertex groups, nodes, custom properties;
+# attributes and UV maps.
+INNER_BYTES = 63
+ATTRIBUTE_BYTES = 67
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -27,25 +31,41 @@ class Result(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
-def _name_fits(value: str) -> str:
-    if len(value.encode()) > NAME_BYTES:
-        raise PydanticCustomError("name_too_long", "a name has at most {limit} bytes", {"limit": NAME_BYTES})
-    if CONTROL.search(value):
-        raise PydanticCustomError("name_control", "a name has no control characters")
-    return value
+def name_of(most: int) -> AfterValidator:
+    """Holds a text to be a name of at most so many bytes.
+
+    Blender cuts a longer one, and ends any at its first NUL: it would be the name of another thing."""
+
+    def fits(value: str) -> str:
+        if len(value.encode()) > most:
+            raise PydanticCustomError("name_too_long", "a name has at most {limit} bytes", {"limit": most})
+        if CONTROL.search(value):
+            raise PydanticCustomError("name_control", "a name has no control characters")
+        return value
+
+    return AfterValidator(fits)
 
 
 # Names are taken literally, blanks and all: trimming one would address another datablock.
-Name = Annotated[str, Field(min_length=1, max_length=NAME_BYTES), AfterValidator(_name_fits)]
+Name = Annotated[str, Field(min_length=1, max_length=NAME_BYTES), name_of(NAME_BYTES)]
+# Names inside a datablock; an empty one means none where an argument allows it.
+InnerName = Annotated[str, Field(max_length=INNER_BYTES), name_of(INNER_BYTES)]
+AttributeName = Annotated[str, Field(max_length=ATTRIBUTE_BYTES), name_of(ATTRIBUTE_BYTES)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True)]
 
-# JSON has arrays, not tuples: these three accept a list and check each element strictly.
-Vector2 = Annotated[tuple[float, float], Field(strict=False)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
-Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
-
+# Blender computes in single precision, which ends at 3e38. Up to this the area of a face is finite, and so is the square of a
+# size times a scale, which lengths are made of (docs/decisions/0036).
+LARGEST = 1e9
+BoundedFloat = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 UnitFloat = Annotated[float, Field(ge=0.0, le=1.0)]
-PositiveFloat = Annotated[float, Field(gt=0.0)]
+PositiveFloat = Annotated[float, Field(gt=0.0, le=LARGEST)]
+LengthFloat = Annotated[float, Field(ge=0.0, le=LARGEST)]
+
+# JSON has arrays, not tuples: these three accept a list and check each element strictly.
+Vector2 = Annotated[tuple[BoundedFloat, BoundedFloat], Field(strict=False)]
+Vector3 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat], Field(strict=False)]
+Vector4 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat, BoundedFloat], Field(strict=False)]
+
 Color3 = Annotated[tuple[UnitFloat, UnitFloat, UnitFloat], Field(strict=False)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 

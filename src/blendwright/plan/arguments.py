@@ -6,10 +6,10 @@ defaults, trims, and says what a schema cannot. What only the tool knows of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -29,7 +29,7 @@ def canonical_arguments(tool: AnyTool, raw: Any) -> tuple[dict[str, Any], tuple[
     try:
         model = tool.args_model.model_validate(raw)
     except ValidationError as error:
-        return {}, tuple(_model_findings(type(tool), error))
+        return {}, tuple(_model_findings(type(tool), raw, error))
     findings = tuple(tool.examine(model, None))
     return ({}, findings) if findings else (model.model_dump(mode="json"), ())
 
@@ -39,10 +39,21 @@ def _checker(tool: type[AnyTool]) -> Checker:
     return Checker(tool.args_schema(), Fault.ARGS_INVALID, lambda pointer: _advice(tool, pointer))
 
 
-def _model_findings(tool: type[AnyTool], error: ValidationError) -> Iterator[Finding]:
+def _model_findings(tool: type[AnyTool], raw: Any, error: ValidationError) -> Iterator[Finding]:
     for problem in error.errors(include_url=False, include_context=False, include_input=False):
-        pointer = pointer_of(problem["loc"])
+        pointer = pointer_of(_way(raw, problem["loc"]))
         yield Finding(Fault.ARGS_INVALID, problem["msg"], pointer, _advice(tool, pointer))
+
+
+def _way(raw: Any, loc: Sequence[int | str]) -> Iterator[int | str]:
+    """The parts of a place that lead through the arguments; pydantic also names the members of unions it went through."""
+    place = raw
+    for number, part in enumerate(loc, start=1):
+        if (isinstance(place, dict) and part in place) or (isinstance(place, list) and isinstance(part, int)):
+            place = cast("Any", place)[part]
+            yield part
+        elif isinstance(place, dict) and number == len(loc) and part not in cast("dict[str, Any]", place).values():
+            yield part  # an argument that was left out; a member of a union is called by one of the values
 
 
 def _advice(tool: type[AnyTool], pointer: str) -> str:

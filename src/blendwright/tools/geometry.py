@@ -16,9 +16,6 @@ from blendwright.values.findings import Finding
 
 Point = tuple[float, float, float]
 
-# Blender keeps single-precision floats; anything beyond would become infinite.
-LARGEST = 3.4028234e38
-
 
 @dataclass(frozen=True, slots=True)
 class Geometry:

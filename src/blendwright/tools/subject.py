@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Scene
-from blendwright.tools.extents import corners, visible
+from blendwright.tools.extents import corners, everything
 from blendwright.tools.geometry import Point
 from blendwright.values.findings import Finding
 
@@ -38,7 +38,7 @@ class Subject:
 def subject_points(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
     """Corners of the bounds of these objects; of all that a render shows but `without`, where none is named."""
     named = [scene.require(Kind.OBJECT, name) for name in names]
-    found = corners(scene, named or [obj for obj in visible(scene) if obj.name != without])
+    found = corners(scene, named) if named else everything(scene, without)
     if not found:
         low, high = NOTHING
         found = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]

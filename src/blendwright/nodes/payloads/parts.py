@@ -11,22 +11,20 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.arguments import NAME_BYTES, Args, InnerName, Name, name_of
 
 MOST_OPERATIONS = 10_000
 MOST_TEXT = 10_000
 MOST_SOCKETS = 500
-# Node names have at most 63 bytes before Blender 5.0, and ids live where names do.
-MOST_ID = 63
 # Ids that every tree has without creating them.
 GROUP_INPUT, GROUP_OUTPUT = "group_input", "group_output"
 GIVEN_IDS = (GROUP_INPUT, GROUP_OUTPUT)
 
+# An id is kept as the name of its node.
 NodeId = Annotated[
-    str,
+    InnerName,
     Field(
         min_length=1,
-        max_length=MOST_ID,
         pattern=r"^[^\x00-\x1f\x7f]+$",
         description="Id of a node in this tree; 'group_input' and 'group_output' are there from the start.",
     ),
@@ -108,7 +106,7 @@ class InterfaceSocket(Part):
     dimensions: Optional[Annotated[int, Field(ge=2, le=4)]] = Field(
         default=None, description="Numbers of a vector (from Blender 5.0)."
     )
-    default_attribute_name: Optional[Annotated[str, Field(max_length=255)]] = Field(
+    default_attribute_name: Optional[Annotated[str, Field(max_length=NAME_BYTES), name_of(NAME_BYTES)]] = Field(
         default=None, description="Attribute that is read or written by default."
     )
     attribute_domain: Optional[Annotated[str, Field(max_length=64)]] = Field(

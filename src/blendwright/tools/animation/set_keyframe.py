@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, Result
+from blendwright.contracts.arguments import LARGEST, Args, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
@@ -80,6 +80,12 @@ class SetKeyframeArgs(Args):
             if not isinstance(self.value, list) or len(self.value) != count:
                 raise PydanticCustomError(
                     "value_count", "{channel} takes {count} numbers", {"channel": self.channel, "count": count}
+                )
+            if any(abs(number) > LARGEST for number in self.value):
+                raise PydanticCustomError(
+                    "value_too_large",
+                    "{channel} takes numbers up to {most}",
+                    {"channel": self.channel, "most": LARGEST},
                 )
         if self.channel == "rotation_quaternion" and math.hypot(*self.numbers()) < 1e-6:
             raise PydanticCustomError("zero_quaternion", "a quaternion must not be zero: no rotation is [1, 0, 0, 0]")

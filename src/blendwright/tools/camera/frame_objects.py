@@ -73,7 +73,7 @@ class FrameObjectsArgs(Args):
 
 class ObjectsFramed(Result):
     camera: str = Field(description="Name of the camera.")
-    location: Vector3 = Field(description="Where it stands now, in the world.")
+    location: Point = Field(description="Where it stands now, in the world.")
     distance: float = Field(description="From the camera to the farthest corner along its view, in metres.")
     changed: bool = Field(description="False when it framed them just so already.")
 

@@ -19,8 +19,6 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
-NODE_MOST_BYTES = 63
-
 
 class TreeEditor:
     """`tree` is written; `group` is the node group that it is or will take the place of."""
@@ -54,9 +52,6 @@ class TreeEditor:
         if self.find(node_id) is not None:
             message = f"there is already a node '{node_id}'"
             raise StepError.of(Fault.SCENE_CONFLICT, message, at=id_at, cure="Choose another id, or delete it first.")
-        if len(node_id.encode()) > NODE_MOST_BYTES:
-            message = f"an id has at most {NODE_MOST_BYTES} bytes"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=id_at, cure="Shorten it.")
         fonts = self._scene.names(Kind.FONT)
         try:
             node = self._tree.nodes.new(bl_idname)

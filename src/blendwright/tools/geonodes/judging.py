@@ -14,6 +14,7 @@ from blendwright.contracts.scene import Block, Scene
 from blendwright.tools.geonodes.structure import Structure
 from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
 from blendwright.tools.modifier.inputs import sockets_of
+from blendwright.tools.scene.numbers import number
 
 # node_warnings came with Blender 4.5.
 WARNINGS_MIN = (4, 5, 0)
@@ -160,12 +161,12 @@ def _wrong_size(asked: AskedGate, facts: GeometryFacts) -> str:
     wrong = [
         f"{axis} is {size:.6g}, {'at least' if least else 'at most'} {limit:.6g} is wanted"
         for axis, size, limit in zip(AXES, facts.size, wanted, strict=True)
-        if (size < limit - 1e-6 if least else size > limit + 1e-6)
+        if not (size >= limit - 1e-6 if least else size <= limit + 1e-6)
     ]
     return f"The size does not fit: {'; '.join(wrong)}. Scale it, or change the lengths." if wrong else ""
 
 
-def _told(facts: GeometryFacts) -> dict[str, int | list[float]]:
+def _told(facts: GeometryFacts) -> dict[str, int | list[float | None]]:
     counts = ("vertices", "edges", "faces", "curves", "points", "volumes", "strokes", "loose_instances")
-    told: dict[str, int | list[float]] = {name: getattr(facts, name) for name in counts}
-    return {**told, "size": [round(length, 6) for length in facts.size]}
+    told: dict[str, int | list[float | None]] = {name: getattr(facts, name) for name in counts}
+    return {**told, "size": [number(round(length, 6)) for length in facts.size]}

@@ -36,9 +36,7 @@ class SetModifierInputArgs(Args):
     value: InputValue | None = Field(
         default=None, description="Its value; objects, collections, materials and images by name."
     )
-    attribute: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
-        default=None, description="Attribute to read in place of a value."
-    )
+    attribute: Name | None = Field(default=None, description="Attribute to read in place of a value.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

@@ -88,7 +88,7 @@ class GateReport(Result):
     modifier: str = Field(description="Name of the modifier.")
     node_group: str = Field(description="Name of the node group.")
     gates: list[Verdict] = Field(description="All verdicts, the advisory ones included.")
-    geometry: dict[str, int | list[float]] | None = Field(
+    geometry: dict[str, int | list[float | None]] | None = Field(
         description="Counts of vertices, edges, faces, curves, points, volumes, strokes and loose instances, and the size "
-        "in metres; null when it was not evaluated."
+        "in metres (null where it is not finite); null when it was not evaluated."
     )

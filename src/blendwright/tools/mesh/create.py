@@ -12,7 +12,7 @@ from blendwright.contracts.arguments import Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.geometry import LARGEST, Geometry, edges_differ, fill_mesh, geometry, mesh_differs
+from blendwright.tools.geometry import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
@@ -110,11 +110,6 @@ def _flaws(args: CreateMeshArgs) -> Iterator[Finding]:
     if corners > MOST_CORNERS:
         message = f"the faces have {corners} corners together; at most {MOST_CORNERS} are allowed"
         yield Finding(Fault.LIMIT_EXCEEDED, message, "/faces", "Split the mesh into several objects.")
-    for number, vertex in enumerate(args.vertices):
-        for place, value in enumerate(vertex):
-            if abs(value) > LARGEST:
-                message = f"{value:g} is more than single precision holds"
-                yield Finding(Fault.ARGS_INVALID, message, f"/vertices/{number}/{place}", "Use smaller coordinates.")
     yield from _wrong_indices("faces", args.faces, len(args.vertices))
     yield from _wrong_indices("edges", args.edges, len(args.vertices))
     yield from _doubles("faces", args.faces)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import PositiveFloat
+from blendwright.contracts.arguments import LengthFloat, PositiveFloat
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
@@ -29,9 +29,7 @@ class CreatePrimitiveArgs(Placed):
     radius: PositiveFloat = Field(
         default=1.0, description="Radius of round shapes (of a torus: to the middle of its tube), in metres."
     )
-    radius_top: Annotated[float, Field(ge=0.0)] = Field(
-        default=0.0, description="Upper radius of a cone; 0 makes a point."
-    )
+    radius_top: LengthFloat = Field(default=0.0, description="Upper radius of a cone; 0 makes a point.")
     tube_radius: PositiveFloat = Field(default=0.25, description="Radius of the tube of a torus, in metres.")
     depth: PositiveFloat = Field(default=2.0, description="Height of a cylinder or cone, in metres.")
     segments: Segments = Field(default=32, description="Corners around a round shape.")

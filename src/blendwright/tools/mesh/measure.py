@@ -12,15 +12,16 @@ from blendwright.contracts.arguments import Args, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.geometry import Point
+from blendwright.tools.extents import SOLID
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
 from blendwright.tools.mesh.target import no_mesh, not_evaluated
+from blendwright.tools.scene.numbers import number, vector3
+from blendwright.tools.scene.snapshot_model import Number, Vector3
+from blendwright.tools.world import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "scale": [1, 2, 0.5]})
-# Types of objects that Blender can turn into a mesh.
-MESHABLE = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 # Measures come from single-precision positions.
 TOLERANCE = 1e-5
 
@@ -31,18 +32,19 @@ class MeasureArgs(Args):
         default="world", description="With the object's position, rotation and scale, or in its own space."
     )
     evaluated: bool = Field(
-        default=True, description="Measure what modifiers make of it; false measures the base mesh."
+        default=True,
+        description="Measure what modifiers make of it (instances are no part of a mesh); false measures the base mesh.",
     )
 
 
 class Measures(Result):
-    """Measures of one mesh, in metres, relative to the space that was asked for."""
+    """Measures of one mesh, in metres, relative to the space that was asked for. What single precision cannot hold is null."""
 
     object: str = Field(description="Name of the object.")
-    bounds_min: Point | None = Field(description="Least coordinates; null for a mesh without vertices.")
-    bounds_max: Point | None = Field(description="Greatest coordinates; null for a mesh without vertices.")
-    dimensions: Point = Field(description="Size along X, Y and Z.")
-    area: float = Field(description="Surface area.")
+    bounds_min: Vector3 | None = Field(description="Least coordinates; null for a mesh without vertices.")
+    bounds_max: Vector3 | None = Field(description="Greatest coordinates; null for a mesh without vertices.")
+    dimensions: Vector3 = Field(description="Size along X, Y and Z.")
+    area: Number = Field(description="Surface area.")
     volume: float | None = Field(description="Enclosed volume; null unless the surface is closed and turned one way.")
     outward: bool | None = Field(
         description="Whether the faces of a closed surface look outward; null where volume is."
@@ -85,7 +87,7 @@ class Measure(Tool[MeasureArgs, Measures]):
             yield from scene.missing(Kind.OBJECT, args.object, "/object")
         elif not args.evaluated:
             yield from no_mesh(scene, args.object, "/object")
-        elif obj.type not in MESHABLE:
+        elif obj.type not in SOLID:
             message = f"object '{args.object}' is of type {obj.type}, which has no surface"
             yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Name a mesh, curve or text object.")
         else:
@@ -97,9 +99,8 @@ class Measure(Tool[MeasureArgs, Measures]):
 
     def apply(self, scene: Scene, args: MeasureArgs) -> Measures:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        source = scene.evaluated(obj)
-        place = source.matrix_world.copy()
-        with _own_mesh(source if args.evaluated else obj) as mesh:
+        place = world_matrix(scene, obj)
+        with _own_mesh(scene.evaluated(obj) if args.evaluated else obj) as mesh:
             if args.space == "world":
                 mesh.transform(place)
             mirrored = args.space == "world" and place.determinant() < 0.0
@@ -130,11 +131,11 @@ def _measures(name: str, mesh: Block, mirrored: bool) -> Measures:
     mesh.calc_loop_triangles()
     return Measures(
         object=name,
-        bounds_min=low if bounds else None,
-        bounds_max=high if bounds else None,
-        dimensions=(high[0] - low[0], high[1] - low[1], high[2] - low[2]),
-        area=area_of(mesh),
-        volume=None if volume is None else abs(volume),
+        bounds_min=vector3(low) if bounds else None,
+        bounds_max=vector3(high) if bounds else None,
+        dimensions=vector3((high[0] - low[0], high[1] - low[1], high[2] - low[2])),
+        area=number(area_of(mesh)),
+        volume=None if volume is None else number(abs(volume)),
         outward=None if volume is None else volume > 0.0,
         vertices=len(mesh.vertices),
         edges=len(mesh.edges),

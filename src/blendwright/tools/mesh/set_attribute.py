@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, Result, Vector3, Vector4
+from blendwright.contracts.arguments import Args, AttributeName, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.geometry import LARGEST
 from blendwright.tools.mesh.target import mesh_of, no_mesh
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
@@ -23,10 +22,15 @@ from blendwright.values.findings import Finding
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MOST_VALUES = 1_000_000
 MOST_FINDINGS = 50
+# Blender keeps single-precision floats; anything beyond would become infinite.
+LARGEST = 3.4028234e38
 
 DataType = Literal["FLOAT", "INT", "BOOLEAN", "FLOAT_VECTOR", "FLOAT_COLOR"]
 Domain = Literal["POINT", "EDGE", "FACE", "CORNER"]
-Value: TypeAlias = bool | int | float | Vector3 | Vector4
+# Values are data, not places: all that single precision holds will do.
+Vector: TypeAlias = Annotated[tuple[float, float, float], Field(strict=False)]
+Color: TypeAlias = Annotated[tuple[float, float, float, float], Field(strict=False)]
+Value: TypeAlias = bool | int | float | Vector | Color
 
 # Type code of the array, numbers per element, and the name of the value in Blender's elements.
 LAYOUT: dict[str, tuple[str, int, str]] = {
@@ -54,12 +58,13 @@ FIXED: dict[str, tuple[DataType, Domain]] = {
     "bevel_weight_vert": ("FLOAT", "POINT"),
     "bevel_weight_edge": ("FLOAT", "EDGE"),
 }
-AttributeName = Annotated[str, Field(min_length=1, max_length=63)]
 
 
 class SetAttributeArgs(Args):
     object: Name = Field(description="Name of the mesh object; others that share its mesh change with it.")
-    name: AttributeName = Field(description="Name of the attribute; created when it is not there.")
+    name: AttributeName = Field(
+        min_length=1, description="Name of the attribute, at most 67 bytes; created when it is not there."
+    )
     type: DataType = Field(description="Type of its values.")
     domain: Domain = Field(default="POINT", description="What carries a value: vertices, edges, faces or face corners.")
     value: Value | None = Field(default=None, description="One value for all elements; colours are linear RGBA.")

@@ -11,10 +11,17 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from blendwright.contracts.arguments import Name, UnitFloat, Vector3
+from blendwright.contracts.arguments import (
+    AttributeName,
+    BoundedFloat,
+    InnerName,
+    LengthFloat,
+    Name,
+    UnitFloat,
+    Vector3,
+)
 from blendwright.contracts.effects import Kind
 
-Length = Annotated[float, Field(ge=0.0)]
 Axis = Literal["X", "Y", "Z"]
 Axes = Annotated[list[Axis], Field(max_length=3)]
 InputValue = bool | int | float | str | Annotated[list[float], Field(min_length=2, max_length=4)]
@@ -38,7 +45,7 @@ class ArraySettings(ModifierSettings):
     count: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
         default=None, description="Copies, the first included."
     )
-    fit_length: Length | None = Field(default=None, description="Length to fill, in metres.")
+    fit_length: LengthFloat | None = Field(default=None, description="Length to fill, in metres.")
     use_relative_offset: bool | None = Field(default=None, description="Step by multiples of the object's size.")
     relative_offset: Vector3 | None = Field(default=None, description="Step in sizes of the object; turns it on.")
     use_constant_offset: bool | None = Field(default=None, description="Step by a distance.")
@@ -51,7 +58,7 @@ class ArraySettings(ModifierSettings):
         description="Object whose transform is the step; turns it on, and on a new modifier the relative one off.",
     )
     use_merge_vertices: bool | None = Field(default=None, description="Join vertices of neighbouring copies.")
-    merge_threshold: Length | None = Field(default=None, description="Distance to join within, in metres.")
+    merge_threshold: LengthFloat | None = Field(default=None, description="Distance to join within, in metres.")
 
     def for_new(self) -> Self:
         other = self.constant_offset is not None or self.offset_object is not None
@@ -64,14 +71,16 @@ class BevelSettings(ModifierSettings):
     """Round edges or corners off."""
 
     type: Literal["BEVEL"]
-    width: Length | None = Field(default=None, description="Width in metres (for PERCENT: of the edges, in percent).")
+    width: LengthFloat | None = Field(
+        default=None, description="Width in metres (for PERCENT: of the edges, in percent)."
+    )
     segments: Annotated[int, Field(ge=1, le=100)] | None = Field(default=None, description="Steps of the rounding.")
     affect: Literal["EDGES", "VERTICES"] | None = Field(default=None, description="What is rounded.")
     limit_method: Literal["NONE", "ANGLE", "WEIGHT", "VGROUP"] | None = Field(default=None, description="Which edges.")
     angle_limit_deg: Annotated[float, Field(ge=0.0, le=180.0)] | None = Field(
         default=None, description="For ANGLE: edges sharper than this, in degrees."
     )
-    vertex_group: str | None = Field(default=None, max_length=63, description="For VGROUP: name of the vertex group.")
+    vertex_group: InnerName | None = Field(default=None, description="For VGROUP: name of the vertex group.")
     offset_type: Literal["OFFSET", "WIDTH", "DEPTH", "PERCENT", "ABSOLUTE"] | None = Field(
         default=None, description="What the width measures."
     )
@@ -107,14 +116,14 @@ class MirrorSettings(ModifierSettings):
     mirror_object: Name | None = Field(default=None, description="Object to mirror about.")
     use_clip: bool | None = Field(default=None, description="Keep vertices from crossing the middle.")
     use_mirror_merge: bool | None = Field(default=None, description="Join vertices at the middle.")
-    merge_threshold: Length | None = Field(default=None, description="Distance to join within, in metres.")
+    merge_threshold: LengthFloat | None = Field(default=None, description="Distance to join within, in metres.")
 
 
 class SolidifySettings(ModifierSettings):
     """Give a surface thickness."""
 
     type: Literal["SOLIDIFY"]
-    thickness: float | None = Field(default=None, description="Thickness in metres.")
+    thickness: BoundedFloat | None = Field(default=None, description="Thickness in metres.")
     offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = Field(
         default=None, description="Where it grows: -1 inward, 0 to both sides, 1 outward."
     )
@@ -181,8 +190,8 @@ class ScrewSettings(ModifierSettings):
     """Turn a profile around an axis."""
 
     type: Literal["SCREW"]
-    angle_deg: float | None = Field(default=None, description="Angle of one turn in degrees.")
-    screw_offset: float | None = Field(default=None, description="Rise along the axis per turn, in metres.")
+    angle_deg: BoundedFloat | None = Field(default=None, description="Angle of one turn in degrees.")
+    screw_offset: BoundedFloat | None = Field(default=None, description="Rise along the axis per turn, in metres.")
     steps: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         default=None, description="Steps per turn in the viewport."
     )
@@ -193,7 +202,7 @@ class ScrewSettings(ModifierSettings):
     axis: Axis | None = Field(default=None, description="Axis to turn around.")
     object: Name | None = Field(default=None, description="Object whose axis is taken instead of the own one.")
     use_merge_vertices: bool | None = Field(default=None, description="Join vertices that meet.")
-    merge_threshold: Length | None = Field(default=None, description="Distance to join within, in metres.")
+    merge_threshold: LengthFloat | None = Field(default=None, description="Distance to join within, in metres.")
     use_smooth_shade: bool | None = Field(default=None, description="Shade the faces smooth.")
     use_normal_calculate: bool | None = Field(default=None, description="Work out which way faces look.")
     use_normal_flip: bool | None = Field(default=None, description="Turn the faces around.")
@@ -208,8 +217,8 @@ class DisplaceSettings(ModifierSettings):
     """Push vertices along a direction, by a texture or evenly."""
 
     type: Literal["DISPLACE"]
-    strength: float | None = Field(default=None, description="Distance in metres for a full texture value.")
-    mid_level: float | None = Field(default=None, description="Texture value that does not move anything.")
+    strength: BoundedFloat | None = Field(default=None, description="Distance in metres for a full texture value.")
+    mid_level: BoundedFloat | None = Field(default=None, description="Texture value that does not move anything.")
     direction: Literal["X", "Y", "Z", "NORMAL", "CUSTOM_NORMAL", "RGB_TO_XYZ"] | None = Field(
         default=None, description="Where vertices go."
     )
@@ -221,15 +230,15 @@ class DisplaceSettings(ModifierSettings):
         default=None, description="How it is mapped."
     )
     texture_coords_object: Name | None = Field(default=None, description="For OBJECT: the object that maps it.")
-    uv_layer: str | None = Field(default=None, max_length=63, description="For UV: name of the UV map.")
-    vertex_group: str | None = Field(default=None, max_length=63, description="Vertex group that limits it.")
+    uv_layer: AttributeName | None = Field(default=None, description="For UV: name of the UV map.")
+    vertex_group: InnerName | None = Field(default=None, description="Vertex group that limits it.")
 
 
 class WireframeSettings(ModifierSettings):
     """Turn edges into bars."""
 
     type: Literal["WIREFRAME"]
-    thickness: Length | None = Field(default=None, description="Thickness of the bars in metres.")
+    thickness: LengthFloat | None = Field(default=None, description="Thickness of the bars in metres.")
     offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = Field(
         default=None, description="Where they grow: -1 inward, 0 to both sides, 1 outward."
     )

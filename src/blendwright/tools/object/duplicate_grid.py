@@ -13,7 +13,8 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
-from blendwright.tools.place.bounds import world_bounds
+from blendwright.tools.extents import world_bounds
+from blendwright.tools.geometry import Point
 from blendwright.tools.place.moving import is_still, unplaced
 from blendwright.tools.placement import home
 from blendwright.tools.readback import differs
@@ -64,7 +65,7 @@ class DuplicateGridArgs(Args):
 
 class GridMade(Result):
     copies: list[str] = Field(description="Names of the copies, along X, then Y, then Z.")
-    step: Vector3 = Field(description="From one place to the next along X, Y and Z, in metres.")
+    step: Point = Field(description="From one place to the next along X, Y and Z, in metres.")
 
 
 class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
@@ -99,7 +100,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
 
     def apply(self, scene: Scene, args: DuplicateGridArgs) -> GridMade:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        bounds = world_bounds(scene, obj)
+        [bounds] = world_bounds(scene, [obj])
         step = (bounds.size(0) + args.gap[0], bounds.size(1) + args.gap[1], bounds.size(2) + args.gap[2])
         homes = [home(scene, args.collection)] if args.collection else scene.collections_of(obj)
         for number, name in enumerate(args.names(), start=1):

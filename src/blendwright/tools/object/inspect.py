@@ -13,16 +13,17 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.described import plain, properties, settings
+from blendwright.tools.extents import Reach
 from blendwright.tools.objectdata import own_data
 from blendwright.tools.readback import differs
-from blendwright.tools.world import orientation, rows, world_matrix
+from blendwright.tools.scene.numbers import number, vector3, vector4
+from blendwright.tools.scene.snapshot_model import Number
+from blendwright.tools.world import orientation, world_matrix
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
-# Types of object without any extent of their own.
-POINTS = frozenset({"EMPTY", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE"})
-
-Numbers = list[float]
+# Numbers beyond single precision are null: JSON has no word for them.
+Numbers = list[Number]
 
 
 class InspectArgs(Args):
@@ -51,9 +52,12 @@ class ObjectReport(Result):
     rotation_quaternion: Numbers = Field(description="Its rotation as W, X, Y, Z, whatever the mode.")
     scale: Numbers = Field(description="Scale along X, Y and Z.")
     matrix_world: list[Numbers] = Field(description="World matrix, row by row.")
-    dimensions: Numbers = Field(description="Size along its own axes in metres, modifiers included.")
+    dimensions: Numbers = Field(
+        description="Size along its own axes in metres, modifiers and instances included; without them when it is hidden."
+    )
     bounds: Bounds | None = Field(
-        description="Box around it in the world, modifiers included; null for what has no extent."
+        description="Box around it in the world, modifiers and instances included; without them when it is hidden, null for "
+        "what has no extent."
     )
     parent: str | None = Field(description="Name of its parent, when it has one.")
     children: list[str] = Field(description="Names of the objects that follow it.")
@@ -88,18 +92,19 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
     def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         turn = orientation(scene, obj)
+        reach = Reach(scene)
         return ObjectReport(
             object=obj.name,
             type=obj.type,
             data=None if obj.data is None else obj.data.name,
             location=plain(obj.location),
             rotation_mode=obj.rotation_mode,
-            rotation_euler_deg=[math.degrees(angle) + 0.0 for angle in _angles(obj, turn)],
+            rotation_euler_deg=[number(math.degrees(angle)) for angle in _angles(obj, turn)],
             rotation_quaternion=plain(turn),
             scale=plain(obj.scale),
-            matrix_world=rows(world_matrix(scene, obj)),
-            dimensions=plain(scene.evaluated(obj).dimensions),
-            bounds=_bounds(scene, obj),
+            matrix_world=[list(vector4(row)) for row in world_matrix(scene, obj)],
+            dimensions=list(vector3(reach.own_size(obj))),
+            bounds=_bounds(reach, obj),
             parent=None if obj.parent is None else obj.parent.name,
             children=sorted(child.name for child in obj.children),
             collections=[home.name for home in scene.collections_of(obj)],
@@ -117,17 +122,13 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
         yield from differs("its content hash", result.content_hash, scene.content_hash(obj), "/name")
 
 
-def _angles(obj: Block, turn: Block) -> Numbers:
+def _angles(obj: Block, turn: Block) -> list[float]:
     return list(turn.to_euler() if obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else obj.rotation_euler)
 
 
-def _bounds(scene: Scene, obj: Block) -> Bounds | None:
-    if obj.type in POINTS:
-        return None
-    place = world_matrix(scene, obj)
-    corners = [place @ scene.vector(corner) for corner in scene.evaluated(obj).bound_box]
-    columns = list(zip(*corners, strict=True))
-    return Bounds(minimum=[min(column) + 0.0 for column in columns], maximum=[max(column) + 0.0 for column in columns])
+def _bounds(reach: Reach, obj: Block) -> Bounds | None:
+    found = reach.bounds(obj)
+    return None if found is None else Bounds(minimum=list(vector3(found.low)), maximum=list(vector3(found.high)))
 
 
 def _modifier(modifier: Block) -> ModifierReport:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.arguments import Args, InnerName, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
@@ -19,7 +19,6 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 EMPTY = ("object.create_empty", {"name": "Marker"})
-KEY_BYTES = 63
 LARGEST = 2**31 - 1
 
 Number = int | float
@@ -29,9 +28,7 @@ Value = bool | Number | Annotated[str, Field(max_length=100_000)] | Numbers | No
 
 class SetPropertyArgs(Args):
     name: Name = Field(description="Name of the object.")
-    key: Annotated[Name, Field(max_length=KEY_BYTES)] = Field(
-        description="Name of the custom property, at most 63 bytes."
-    )
+    key: InnerName = Field(min_length=1, description="Name of the custom property, at most 63 bytes.")
     value: Value = Field(description="A boolean, a number, a text or an array of numbers; null removes the property.")
     number_type: Literal["auto", "int", "float"] = Field(
         default="auto", description="How numbers are kept. auto: as int when all are whole (2.0 is), else as float."
@@ -39,8 +36,6 @@ class SetPropertyArgs(Args):
 
     @model_validator(mode="after")
     def _can_be_kept(self) -> SetPropertyArgs:
-        if len(self.key.encode()) > KEY_BYTES:
-            raise PydanticCustomError("key_too_long", "a key has at most {limit} bytes", {"limit": KEY_BYTES})
         numbers = _numbers(self.value)
         if numbers and self.number_type == "int" and not all(_whole(number) for number in numbers):
             raise PydanticCustomError("not_whole", "number_type int takes whole numbers only")

@@ -8,12 +8,13 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name
+from blendwright.contracts.arguments import Args, BoundedFloat, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.extents import world_bounds
 from blendwright.tools.geometry import Point
-from blendwright.tools.place.bounds import AXES, Edge, world_bounds
+from blendwright.tools.place.bounds import AXES, Edge, side
 from blendwright.tools.place.moving import (
     along,
     ancestors,
@@ -43,7 +44,9 @@ class AlignArgs(Args):
     reference_edge: Edge | None = Field(
         default=None, description="Which end of the reference's bounds to align to; the same as `edge` when left out."
     )
-    value: float | None = Field(default=None, description="Coordinate in metres to align to, instead of an object.")
+    value: BoundedFloat | None = Field(
+        default=None, description="Coordinate in metres to align to, instead of an object."
+    )
 
     @model_validator(mode="after")
     def one_of_two(self) -> AlignArgs:
@@ -107,9 +110,13 @@ class Align(Tool[AlignArgs, Moved]):
         target = args.value
         if target is None:
             reference = scene.require(Kind.OBJECT, args.reference or "", "/reference")
-            target = world_bounds(scene, reference).at(axis, args.reference_edge or args.edge)
-        objects = [scene.require(Kind.OBJECT, name) for name in args.objects]
-        return [(obj.name, along(axis, target - world_bounds(scene, obj).at(axis, args.edge))) for obj in objects]
+            [held] = world_bounds(scene, [reference])
+            target = side(held, axis, args.reference_edge or args.edge)
+        bounds = world_bounds(scene, [scene.require(Kind.OBJECT, name) for name in args.objects])
+        return [
+            (name, along(axis, target - side(box, axis, args.edge)))
+            for name, box in zip(args.objects, bounds, strict=True)
+        ]
 
 
 def _shifted(scene: Scene, ways: Sequence[tuple[str, Point]]) -> set[str]:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Name, Result, Vector3
+from blendwright.contracts.arguments import Args, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
+from blendwright.tools.geometry import Point
 from blendwright.tools.readback import differs
 from blendwright.tools.subject import missing_targets, subject
 from blendwright.tools.views import flat, like, pose, stand, view_axes
@@ -46,8 +47,8 @@ class AroundArgs(Args):
 
 class Around(Result):
     object: str = Field(description="Name of the object.")
-    location: Vector3 = Field(description="Where it stands now, in the world.")
-    center: Vector3 = Field(description="The centre of the targets.")
+    location: Point = Field(description="Where it stands now, in the world.")
+    center: Point = Field(description="The centre of the targets.")
     radius: float = Field(description="Radius of the sphere around the targets, in metres.")
     changed: bool = Field(description="False when it stood there already.")
 

@@ -8,12 +8,13 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, Vector3
+from blendwright.contracts.arguments import Args, LengthFloat, Name, Vector3
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.extents import Bounds, world_bounds
 from blendwright.tools.geometry import Point
-from blendwright.tools.place.bounds import AXES, Bounds, world_bounds
+from blendwright.tools.place.bounds import AXES
 from blendwright.tools.place.moving import along, is_still, shift, unmovable
 from blendwright.tools.place.results import Moved
 from blendwright.tools.readback import differs
@@ -44,7 +45,7 @@ class DistributeArgs(Args):
     spacing: Literal["centers", "gaps"] = Field(
         default="centers", description="Equal distances between centres, or equal gaps between bounds (with an axis)."
     )
-    gap: Annotated[float, Field(ge=0.0)] | None = Field(
+    gap: LengthFloat | None = Field(
         default=None, description="A fixed gap in metres (with `gaps`): only the first stays, the others follow it."
     )
     order: Literal["position", "given"] = Field(
@@ -117,7 +118,8 @@ def _ways(scene: Scene, args: DistributeArgs) -> list[tuple[str, Point]]:
 
 
 def _ordered(scene: Scene, args: DistributeArgs) -> list[Placed]:
-    placed = [(name, world_bounds(scene, scene.require(Kind.OBJECT, name))) for name in args.objects]
+    bounds = world_bounds(scene, [scene.require(Kind.OBJECT, name) for name in args.objects])
+    placed = list(zip(args.objects, bounds, strict=True))
     if args.order == "given":
         return placed
     if args.start is not None and args.end is not None:

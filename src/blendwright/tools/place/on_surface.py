@@ -7,14 +7,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Name, Result, Vector2
+from blendwright.contracts.arguments import Args, BoundedFloat, Name, Result, Vector2
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
+from blendwright.tools.extents import Reach, own_box, shape
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.place.bounds import SOLID, world_mesh
 from blendwright.tools.place.moving import ancestors, further_rounds, is_still, shift, unplaced, unsettled
 from blendwright.tools.place.surface import Hit, no_surface, vertical_hit
 from blendwright.tools.readback import differs
@@ -40,7 +40,7 @@ class OnSurfaceArgs(Args):
     align_to_normal: bool = Field(
         default=False, description="Tilt the object's Z axis to the direction of the surface."
     )
-    gap: float = Field(default=0.0, description="Distance to keep in metres; negative sinks in.")
+    gap: BoundedFloat = Field(default=0.0, description="Distance to keep in metres; negative sinks in.")
 
 
 class RestingOn(Result):
@@ -161,17 +161,20 @@ def _resting_place(scene: Scene, args: OnSurfaceArgs, obj: Block, hit: Hit) -> B
 
 def _reach(scene: Scene, args: OnSurfaceArgs, obj: Block, turn: Block, away: Block) -> float:
     """How far the object's points lie along a direction from its origin, at the least, once it is turned."""
-    source = scene.evaluated(obj)
-    if args.contact == "origin" or source.type not in SOLID:
+    if args.contact == "origin":
         return 0.0
+    into = scene.evaluated(obj).matrix_world.inverted_safe()
+    boxes = [into @ scene.vector(corner) for corner in Reach(scene).instance_corners(obj)]
     if args.contact == "bounds":
-        return min((turn @ scene.vector(corner)).dot(away) for corner in source.bound_box)
-    with world_mesh(scene, obj) as mesh:
-        if mesh is None or not len(mesh.vertices):
-            return 0.0
-        upright = away.rotation_difference(scene.vector((0.0, 0.0, 1.0))).to_matrix().to_4x4()
-        mesh.transform(upright @ turn @ source.matrix_world.inverted_safe())
-        return min(positions_of(mesh)[2::3])
+        boxes += [scene.vector(corner) for corner in own_box(scene, obj)]
+    reaches = [(turn @ corner).dot(away) for corner in boxes]
+    if args.contact == "mesh":
+        with shape(scene, obj) as mesh:
+            if mesh is not None and len(mesh.vertices):
+                upright = away.rotation_difference(scene.vector((0.0, 0.0, 1.0))).to_matrix().to_4x4()
+                mesh.transform(upright @ turn)
+                reaches.append(min(positions_of(mesh)[2::3]))
+    return min(reaches, default=0.0)
 
 
 def _is_there(wanted: Block, held: Block) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, PositiveFloat, Result, Seed
+from blendwright.contracts.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
@@ -20,6 +20,7 @@ from blendwright.tools.place.spread import spread
 from blendwright.tools.place.surface import Hit, Surface, no_surface
 from blendwright.tools.placement import home
 from blendwright.tools.readback import same
+from blendwright.tools.world import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -44,10 +45,8 @@ class ScatterArgs(Args):
     align_to_normal: bool = Field(default=False, description="Tilt each copy's Z axis to the direction of the surface.")
     random_yaw: bool = Field(default=True, description="Turn each copy about its Z axis at random.")
     scale_range: ScaleRange = Field(default=(1.0, 1.0), description="Least and greatest scale, relative to the source.")
-    min_distance: Annotated[float, Field(ge=0.0)] = Field(
-        default=0.0, description="Least distance between origins in metres."
-    )
-    offset: float = Field(
+    min_distance: LengthFloat = Field(default=0.0, description="Least distance between origins in metres.")
+    offset: BoundedFloat = Field(
         default=0.0, description="Distance of the origins from the surface in metres; negative sinks in."
     )
 
@@ -148,9 +147,7 @@ def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
     surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"))
     if not surface.area:
         return []
-    source = scene.evaluated(scene.require(Kind.OBJECT, args.source, "/source"))
-    # Blender keeps no world matrix up to date for a hidden object; its own channels are always right.
-    matrix = source.matrix_world if source.is_evaluated else source.matrix_basis
+    matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.source, "/source"))
     random = Random(args.seed)
     hits = spread(surface, random, args.count, args.min_distance)
     return [_spot(scene, args, hit, matrix, random) for hit in hits]

@@ -11,9 +11,9 @@ from itertools import accumulate
 from random import Random
 
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.extents import SOLID, world_bounds, world_mesh
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.place.bounds import SOLID, world_bounds, world_mesh
 from blendwright.tools.place.moving import unplaced
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -43,7 +43,7 @@ def no_surface(scene: Scene, name: str, at: str, find: Block | None) -> Iterator
 def vertical_hit(scene: Scene, target: Block, x: float, y: float, side: str) -> Hit | None:
     """Where the outermost surface above (side `top`) or below (`bottom`) meets the vertical at x, y."""
     source = scene.evaluated(target)
-    box = world_bounds(scene, target)
+    [box] = world_bounds(scene, [target])
     down = -1.0 if side == "top" else 1.0
     away = 1.0 + box.size(2)
     start = scene.vector((x, y, box.high[2] + away if side == "top" else box.low[2] - away))

@@ -14,7 +14,7 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.engines import engine_id
-from blendwright.tools.extents import corners, visible
+from blendwright.tools.extents import everything
 from blendwright.tools.pictures import PngName, Rendered, read_picture
 from blendwright.tools.readback import differs
 from blendwright.tools.typed import wrong_type
@@ -89,7 +89,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
                 "/camera",
                 "Give a view such as ISO, or the name of a camera.",
             )
-        elif args.view is not None and not visible(scene):
+        elif args.view is not None and not everything(scene):
             yield Finding(
                 Fault.SCENE_CONFLICT, "there is nothing to look at", "/view", "Create a visible object first."
             )
@@ -123,9 +123,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
         lens = held.enter_context(scene.temporary(Kind.CAMERA))
         eye = held.enter_context(scene.temporary(Kind.OBJECT, lens))
         axes = view_axes(FROM[args.view])
-        stand = standpoint(
-            corners(scene, visible(scene)), axes, frustum(scene, lens).within(MARGIN), lens.clip_start * 2.0
-        )
+        stand = standpoint(everything(scene), axes, frustum(scene, lens).within(MARGIN), lens.clip_start * 2.0)
         lens.clip_end = max(stand.farthest * 2.0, 1.0)
         # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
         lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)

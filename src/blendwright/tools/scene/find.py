@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, Result, Vector3
+from blendwright.contracts.arguments import Args, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tools.extents import Reach, around
 from blendwright.tools.readback import same
 from blendwright.tools.scene.numbers import custom_keys, vector3
 from blendwright.tools.scene.selection import Paged, matching, missing_collection, next_offset, page
@@ -23,6 +24,10 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [5, 0, 0]})
 
 
+# A box may reach farther than anything in it.
+Corner = Annotated[tuple[float, float, float], Field(strict=False)]
+
+
 class PropertyFilter(Args):
     key: Name = Field(description="The custom property that an object must have.")
     equals: bool | int | float | str | None = Field(
@@ -31,11 +36,11 @@ class PropertyFilter(Args):
 
 
 class Box(Args):
-    min: Vector3 = Field(description="Lowest corner in world space, in metres.")
-    max: Vector3 = Field(description="Highest corner in world space, in metres.")
+    min: Corner = Field(description="Lowest corner in world space, in metres.")
+    max: Corner = Field(description="Highest corner in world space, in metres.")
     test: Literal["origin", "overlaps", "inside"] = Field(
         default="overlaps",
-        description="What must be in the box: the object's origin, any of its bounding box, or all of that.",
+        description="What must be in the box: the object's origin, any of its bounding boxes (instances have their own), or all of that.",
     )
 
     @model_validator(mode="after")
@@ -93,7 +98,8 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
             yield from scene.missing(Kind.MATERIAL, args.material, "/material")
 
     def apply(self, scene: Scene, args: FindArgs) -> FoundObjects:
-        found = [obj for obj in matching(scene, args) if _fits(scene, args, obj)]
+        reach = Reach(scene)
+        found = [obj for obj in matching(scene, args) if _fits(scene, args, obj, reach)]
         return FoundObjects(
             total=len(found),
             objects=[_found(scene, obj) for obj in page(found, args)],
@@ -105,12 +111,12 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
             yield from scene.missing(Kind.OBJECT, entry.name, "")
 
 
-def _fits(scene: Scene, args: FindArgs, obj: Block) -> bool:
+def _fits(scene: Scene, args: FindArgs, obj: Block, reach: Reach) -> bool:
     if args.material and not any(slot.material and slot.material.name == args.material for slot in obj.material_slots):
         return False
     if args.property and not _has_property(obj, args.property):
         return False
-    return args.box is None or _in_box(scene, obj, args.box)
+    return args.box is None or _in_box(scene, obj, args.box, reach)
 
 
 def _has_property(obj: Block, wanted: PropertyFilter) -> bool:
@@ -122,15 +128,13 @@ def _has_property(obj: Block, wanted: PropertyFilter) -> bool:
     return wanted.equals is None or same(wanted.equals, held)
 
 
-def _in_box(scene: Scene, obj: Block, box: Box) -> bool:
+def _in_box(scene: Scene, obj: Block, box: Box, reach: Reach) -> bool:
     matrix = evaluated_matrix(scene, obj)
     if matrix is None:
         return False
     low = high = tuple(matrix.translation)
-    if box.test != "origin" and obj.data is not None:
-        corners = [matrix @ scene.vector(corner) for corner in scene.evaluated(obj).bound_box]
-        low = tuple(min(corner[axis] for corner in corners) for axis in range(3))
-        high = tuple(max(corner[axis] for corner in corners) for axis in range(3))
+    if box.test != "origin" and (held := around(reach.corners(obj))) is not None:
+        low, high = held.low, held.high
     if box.test == "overlaps":
         return all(low[axis] <= box.max[axis] and high[axis] >= box.min[axis] for axis in range(3))
     return all(low[axis] >= box.min[axis] and high[axis] <= box.max[axis] for axis in range(3))

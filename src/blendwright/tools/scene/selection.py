@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Literal, TypeVar
@@ -40,7 +41,7 @@ def missing_collection(scene: Scene, args: Paged) -> Sequence[Finding]:
 
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
     """The objects that pass the filters, in the order of their names."""
-    fits = _pattern(args.name).fullmatch if args.name is not None else None
+    fits = _pattern(args.name).match if args.name is not None else None
     inside = _names_inside(scene, args.collection) if args.collection else None
     for obj in _candidates(scene, args.name):
         if fits is not None and fits(obj.name) is None:
@@ -68,9 +69,9 @@ def next_offset(args: Paged, *totals: int) -> int | None:
 
 
 def _pattern(wildcards: str) -> re.Pattern[str]:
-    parts = {"*": ".*", "?": "."}
-    # Neighbouring stars mean the same as one, and many of them would make matching slow.
-    return re.compile("".join(parts.get(char) or re.escape(char) for char in re.sub(r"\*+", "*", wildcards)), re.DOTALL)
+    # A bracket stands for itself here. fnmatch never tries a star's text again once the text behind the star was found,
+    # so that no pattern takes more than a moment.
+    return re.compile(fnmatch.translate(wildcards.replace("[", "[[]")))
 
 
 def _names_inside(scene: Scene, collection: str) -> set[str]:
