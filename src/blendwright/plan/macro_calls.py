@@ -13,7 +13,7 @@ from blendwright.contracts.effects import SafetyLevel
 from blendwright.macros import Macro
 from blendwright.macros.expansion import Call, expand
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Operation, Origin, Plan
 
 RANKS: dict[str, int] = {level.value: level.rank for level in SafetyLevel}
@@ -90,7 +90,9 @@ def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Itera
 def _collisions(operation: Operation, chain: list[Operation], taken: set[str]) -> Iterator[Finding]:
     for step in chain:
         if step.id in taken:
-            message = f"'{operation.id}' calls a macro, whose steps go by ids like '{step.id}', which is taken"
+            message = (
+                f"'{cut(operation.id)}' calls a macro, whose steps go by ids like '{cut(step.id)}', which is taken"
+            )
             yield Finding(Fault.SCHEMA_INVALID, message, operation.pointer + operation.places.id, "Choose another id.")
             return
 
