@@ -61,7 +61,7 @@ def test_a_steps_plan_goes_on_without_the_dependents_of_a_failure(engine: Engine
 
 
 def test_a_steps_plan_of_which_thousands_of_steps_fail_is_over_in_seconds(engine: Engine) -> None:
-    nowhere = {"name": "no.such_tool", "args": {}}
+    nowhere: dict[str, Any] = {"name": "no.such_tool", "args": {}}
     many = [step(f"s{number}", *["first"] * 100, tool=nowhere) for number in range(2000)]
     plan = steps_of("many-fail", step("first", tool={"name": "scene.find", "args": {}}), *many)
     began = process_time()

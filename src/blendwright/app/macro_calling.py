@@ -7,12 +7,12 @@ from typing import Any
 
 from blendwright.contracts.effects import Determinism
 from blendwright.macros import Macro
-from blendwright.plan.json_values import foreign_values
 from blendwright.run.clock import Clock
 from blendwright.run.executor import CALL
 from blendwright.run.keys import new_id
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
+from blendwright.values.json_values import foreign_values
 from blendwright.values.macro_report import as_asked, kept_steps
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Places, Plan

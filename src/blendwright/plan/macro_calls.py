@@ -27,9 +27,10 @@ class Expanded:
     findings: tuple[Finding, ...] = ()
 
 
-def expand_macros(plan: Plan, macros: Mapping[str, Macro]) -> Expanded:
-    """Every macro of a plan expanded."""
-    if not any(operation.tool in macros for operation in plan.operations):
+def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> Expanded:
+    """Every macro of a plan expanded, until there are more than `most` operations: the plan is refused then, whatever follows."""
+    count = len(plan.operations)
+    if count > most or not any(operation.tool in macros for operation in plan.operations):
         return Expanded(plan)
     findings: list[Finding] = []
     chains: dict[int, list[Operation]] = {}
@@ -48,6 +49,9 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro]) -> Expanded:
             chains[place] = list(_chain(operation, macro, calls))
             ends.setdefault(operation.id, chains[place][-1].id)
             findings += _collisions(operation, chains[place], taken)
+            count += len(calls) - 1
+            if count > most:
+                break
     return Expanded(
         replace(plan, operations=tuple(_joined(plan, chains, ends)), written=plan.operations), tuple(findings)
     )
