@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import copy
+import http.server
+import itertools
 import json
+import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import jsonschema_rs
 import pytest
 
 from blendwright.contracts.effects import SafetyLevel
 from blendwright.contracts.published import schema
+from blendwright.contracts.schema_check import Checker
 from blendwright.macros import load_macros, macro_registry, package_macros, registry_fingerprint
 from blendwright.macros.loading import read_macros
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 from macro_documents import NAME, document, empty, macros, read, said
 
 
@@ -176,3 +182,137 @@ def test_the_macro_that_the_documents_show_is_sound() -> None:
     page = (Path(__file__).parents[2] / "docs" / "macros.md").read_text()
     shown = json.loads(page.partition("```json\n")[2].partition("```")[0])
     assert list(macros(shown)) == ["desk.lamp"]
+
+
+# ---------------------------------------------------------------------- unsound files
+
+
+def with_input(**properties: Any) -> dict[str, Any]:
+    """The inputs of `document`, and more; each is used by a step of `using`."""
+    return {**CLOSED, "required": ["name"], "properties": {"name": NAME, **properties}}
+
+
+def using(name: str, *inputs: str, **fields: Any) -> dict[str, Any]:
+    values = {one: f"{{{{{one}}}}}" for one in inputs}
+    return document(name, empty("one"), {"title": "all", "tool": "object.set_property", "args": values}, **fields)
+
+
+class Listener(http.server.BaseHTTPRequestHandler):
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"type": "integer"}')
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    """The address of a server that must not be asked."""
+    Listener.asked.clear()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Listener)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    assert Listener.asked == []
+
+
+def test_nothing_outside_the_document_is_ever_looked_up_for_a_schema(elsewhere: str, tmp_path: Path) -> None:
+    there = tmp_path / "type.json"
+    there.write_text('{"type": "integer"}')
+    at = "/inputs/properties/q"
+    for word in ("$ref", "$dynamicRef"):
+        for address in (f"{elsewhere}/{word}", there.as_uri(), "other.json"):
+            inputs = with_input(q={word: address, "description": "x", "default": 1})
+            assert said(document(inputs=inputs)) == {("SCHEMA_INVALID", f"{at}/{word}")}
+    inputs = {"$schema": f"{elsewhere}/schema", **with_input()}
+    assert said(document(inputs=inputs)) == {("SCHEMA_INVALID", "/inputs/$schema")}
+    with pytest.raises(jsonschema_rs.ValidationError):
+        Checker({"$ref": f"{elsewhere}/checker"}, Fault.SCHEMA_INVALID, str)
+    with pytest.raises(jsonschema_rs.ValidationError):
+        Checker({"$ref": there.as_uri()}, Fault.SCHEMA_INVALID, str)
+
+
+def test_references_inside_the_document_are_followed() -> None:
+    shared = {"$ref": "#/properties/name", "description": "Like the name."}
+    inputs = with_input(other={**shared, "default": "B"}, third={**shared, "default": 3})
+    inputs["properties"]["fourth"] = {"$ref": "#/$defs/size", "description": "x", "default": 2}
+    inputs["$defs"] = {"size": {"type": "integer"}}
+    found = read(using("test.refs", "other", "third", "fourth", inputs=inputs))[1]
+    assert [(one.pointer, one.fault.value) for one in found] == [("/inputs/properties/third/default", "SCHEMA_INVALID")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        ({"$ref": "#/$defs/none", "description": "x", "default": 1}, "/inputs"),
+        ({"type": "string", "pattern": "(", "description": "x", "default": "a"}, "/inputs/properties/q/pattern"),
+        (True, "/inputs/properties/q"),
+    ],
+)
+def test_a_schema_that_cannot_be_built_is_told(schema: Any, pointer: str) -> None:
+    assert said(document(inputs=with_input(q=schema))) == {("SCHEMA_INVALID", pointer)}
+
+
+def test_boolean_schemas_and_lists_of_types_are_read() -> None:
+    repeated = {"title": "t", "tool": "object.create_empty", "for_each": "l", "args": {"name": "A {{each}}"}}
+    listed = {"type": "array", "items": True, "description": "x", "default": ["q"]}
+    macro = document("test.bool", empty("x"), repeated, inputs=with_input(l=listed))
+    assert said(macro) == {("SCHEMA_INVALID", "/steps/1/args/name")}
+    either = {"type": ["string", "integer"], "description": "x", "default": 1}
+    assert not said(document("test.either", empty("x", "{{name}} {{q}}"), inputs=with_input(q=either)))
+
+
+def test_a_cycle_behind_a_macro_is_told_of_those_that_are_in_it() -> None:
+    def calls(name: str, *others: str) -> dict[str, Any]:
+        return document(name, *({"title": "on", "tool": one, "args": {"name": "{{name}}"}} for one in others))
+
+    listed = (calls("test.a", "test.b"), calls("test.b", "test.c"), calls("test.c", "test.b"))
+    assert [one.message for one in read(*listed)[1]] == [
+        "1.json: it calls itself: test.b → test.c → test.b",
+        "2.json: it calls itself: test.c → test.b → test.c",
+    ]
+    assert said(calls("test.a", "test.b"), calls("test.b", "no.such")) == {("TOOL_NOT_ALLOWED", "/steps/0/tool")}
+    names = [f"test.m{'_x' * place}" for place in range(1200)]
+    chain = [calls(name, after) for name, after in itertools.pairwise(names)]
+    found = read(*chain, document(names[-1]))[1]
+    assert {(one.fault.value, one.pointer) for one in found} == {("LIMIT_EXCEEDED", "/steps")}
+
+
+def test_what_cannot_be_carried_is_found_at_its_place() -> None:
+    text = json.dumps(document("test.a", empty("x", location=[1, 2, 3]), summary="x"))
+    for wrong in ("1e400", str(10**30), "[" * 80 + "]" * 80):
+        found = read_macros({"a": text.replace("[1, 2, 3]", f"[{wrong}, 2, 3]").encode()}, catalog.tools(), {})[1]
+        assert found[0].pointer.startswith("/steps/0/args/location/0"), found
+
+
+def test_an_input_that_nothing_uses_is_found() -> None:
+    inputs = with_input(q={"type": "string", "description": "x", "default": "a"})
+    assert said(document(inputs=inputs)) == {("SCHEMA_INVALID", "/inputs/properties/q")}
+
+
+@pytest.mark.proves("CORE-MACRO-02")
+def test_a_seeded_macro_passes_its_seed_on() -> None:
+    inputs = with_input(seed={"type": "integer", "description": "Seed.", "default": 7})
+
+    def seeded(**more: str) -> dict[str, Any]:
+        code = {"title": "code", "tool": "python.run", "args": {"code": "print(1)", **more}}
+        return document("test.seeded", code, empty("e", "{{name}} {{seed}}"), determinism="seeded", inputs=inputs)
+
+    assert said(seeded()) == {("SCHEMA_INVALID", "/inputs/properties/seed")}
+    assert not said(seeded(seed="{{seed}}"))
+
+
+def test_the_calls_that_set_the_stage_of_an_example_are_checked() -> None:
+    def staged(*given: Any) -> set[tuple[str, str]]:
+        return said(document(examples=[{"inputs": {"name": "P"}, "given": list(given)}]))
+
+    assert not staged(["object.create_empty", {"name": "A"}], ["test.pair", {"name": "B"}])
+    assert staged(["no.such", {"x": 1}]) == {("TOOL_NOT_ALLOWED", "/examples/0/given/0/0")}
+    assert staged(["object.create_empty", {"nam": "A"}]) == {("ARGS_INVALID", "/examples/0/given/0/1")}
+    assert ("ARGS_INVALID", "/examples/0/given/0/1") in staged(["test.pair", {}])

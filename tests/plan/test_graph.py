@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blendwright.dialects import steps
 from blendwright.plan.graph import cycles, graph_findings, read_graph
 from blendwright.plan.order import run_order
+from blendwright.plan.refusal import refused
 from blendwright.values.plan import Operation
-from plans import box, codes, findings, of_operations
+from plans import box, codes, findings, of_operations, step
 
 
 def bare(id: str, *waits_for: str, position: int = 0) -> Operation:
@@ -112,3 +114,38 @@ def test_large_cycles_are_found_in_seconds(shape: str) -> None:
     heads = {operations[cycle[0]].id for cycle in found}
     left = [bare(op.id, *(set(op.depends_on) - heads)) for op in operations if op.id not in heads]
     assert heads and len(run_order(read_graph(left), "id")) == len(left)
+
+
+@pytest.mark.proves("OPS-GRAPH-04")
+def test_long_ids_are_cut_wherever_a_message_repeats_them() -> None:
+    long, other = "a" * 100_000, "b" * 100_000
+    listed = [step(long, *(f"x{number}" for number in range(3000)), other), step(other, long), step(other)]
+    document = {"steps": listed}
+    plan = steps.parse(document)
+    found = [*graph_findings(read_graph(plan.operations))]
+    assert {finding.fault.value for finding in found} == {"SCHEMA_INVALID", "DEPENDENCY_MISSING", "GRAPH_CYCLE"}
+    assert all(len(finding.message) < 1000 for finding in found)
+    report = refused(plan, found)
+    assert all(len(operation.message) < 10_000 for operation in report.operations)
+    assert any(operation.message.endswith("; and 2980 more") for operation in report.operations)
+
+
+@pytest.mark.parametrize("length", [20, 100, 128])
+def test_looking_for_the_ids_that_were_meant_is_bounded(length: int) -> None:
+    letters = [chr(0x4E00 + number) for number in range(length)]
+    shuffled = random.Random(1)
+
+    def near() -> str:
+        shuffled.shuffle(letters)
+        return "".join(letters)
+
+    graph = read_graph([bare(near(), near(), position=position) for position in range(1000)])
+    began = process_time()
+    assert len([*graph_findings(graph)]) == 1000
+    assert process_time() - began < 0.5
+
+
+def test_in_a_plan_of_common_size_the_ids_that_were_meant_are_named() -> None:
+    graph = read_graph([bare(f"leg_{place}", *([] if place else ["leg_O"]), position=place) for place in range(100)])
+    (finding,) = graph_findings(graph)
+    assert (finding.cure or "").startswith("Did you mean 'leg_")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 from blendwright.contracts.contract import Terms
+from blendwright.contracts.limits import Limits
 from blendwright.dialects import operations, steps
+from blendwright.plan.macro_calls import expand_macros
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
@@ -136,3 +139,60 @@ def test_steps_are_repeated_for_each_value_and_inner_macros_are_flattened() -> N
 def test_an_unknown_name_is_told_from_macros_too() -> None:
     (found,) = findings(plan_of(call("m", tool="test.pear")))
     assert found.fault.value == "TOOL_NOT_ALLOWED" and "test.pair" in (found.cure or "")
+
+
+NAMES: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["names"],
+    "properties": {"names": {"type": "array", "items": NAME, "description": "Names."}},
+}
+
+
+def test_more_steps_than_a_macro_may_have_are_not_worked_out_first() -> None:
+    find = {"title": "find", "tool": "scene.find", "args": {}}
+    each = empty("each", "{{each}}") | {"for_each": "names"}
+    again = {"title": "again", "tool": "test.inner", "for_each": "names", "args": {"names": "{{names}}"}}
+    example = [{"inputs": {"names": ["a"]}}]
+    inner = document("test.inner", find, each, inputs=NAMES, examples=example)
+    outer = document("test.outer", find, again, inputs=NAMES, examples=example)
+    known = macros(inner, outer)
+    # Worked out, these would be a hundred million steps.
+    many = {"names": [f"n{number}" for number in range(10_000)]}
+    began = process_time()
+    (finding,) = findings(plan_of(box("m", tool_name="test.outer", args=many)), known)
+    assert (finding.fault.value, finding.pointer) == ("LIMIT_EXCEEDED", "/operations/0/args")
+    assert process_time() - began < 2
+
+
+def test_a_plan_that_is_too_long_with_its_macros_is_not_expanded_to_its_end() -> None:
+    plan = plan_of(*(call(f"m{number}") for number in range(100)))
+    terms = Terms(limits=Limits(operations_per_plan=120))
+    found = validate(plan, catalog.tools(), terms, macros=PAIR)
+    assert not isinstance(found, ValidPlan)
+    assert [finding.rule for finding in found] == ["plan_too_long"]
+    assert found[0].message.startswith("the plan has 121 operations or more with the steps of its macros")
+    assert len(expand_macros(plan, PAIR, 120).plan.operations) == 121
+
+
+def test_a_part_of_an_input_is_followed_through_macros_inside_macros() -> None:
+    at = {"type": "array", "description": "Where.", "default": [0, 0, 0]}
+    closed = {**NAMES, "required": ["name"]}
+    place = document(
+        "test.place", empty("put", location="{{at}}"), inputs={**closed, "properties": {"name": NAME, "at": at}}
+    )
+    nested = {"title": "nest", "tool": "test.place", "args": {"name": "{{name}}", "at": [0, "{{x}}", 0]}}
+    x = {"description": "x", "default": 0}
+    parts = document("test.parts", nested, inputs={**closed, "properties": {"name": NAME, "x": x}})
+    known = macros(place, parts)
+    (inner,) = findings(plan_of(call("m", tool="test.parts", x="far")), known)
+    assert inner.pointer == "/operations/0/args/x"
+    (outer,) = findings(plan_of(call("m", tool="test.place", at=[0, "far", 0])), known)
+    assert outer.pointer == "/operations/0/args/at/1"
+
+
+def test_the_rule_of_a_refusal_is_known_inside_a_macro_too() -> None:
+    code = {"title": "code", "tool": "python.run", "args": {"code": "{{name}}"}}
+    known = macros(document("test.code", code, determinism="nondeterministic", examples=[{"inputs": {"name": "pass"}}]))
+    found = findings(plan_of(call("m", tool="test.code", name="#" * 20_001)), known)
+    assert "python_code" in [finding.rule for finding in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import Any, NoReturn
 
 import pytest
@@ -57,6 +58,21 @@ def test_a_steps_plan_goes_on_without_the_dependents_of_a_failure(engine: Engine
     assert meta[-1]["failed_steps"] == ["bad", "odd", "worse"]
     bad = report.operations[1]
     assert bad.findings[0].pointer == "/steps/1/tool/args/how"
+
+
+def test_a_steps_plan_of_which_thousands_of_steps_fail_is_over_in_seconds(engine: Engine) -> None:
+    nowhere: dict[str, Any] = {"name": "no.such_tool", "args": {}}
+    many = [step(f"s{number}", *["first"] * 100, tool=nowhere) for number in range(2000)]
+    plan = steps_of("many-fail", step("first", tool={"name": "scene.find", "args": {}}), *many)
+    began = process_time()
+    assert engine.run(plan).status == "failed"
+    assert process_time() - began < 10
+
+
+def test_what_waits_for_a_step_with_a_long_id_does_not_repeat_it(engine: Engine) -> None:
+    plan = steps_of("long", trial_step("l" * 10_000, "fail"), *(step(f"s{n}", "l" * 10_000) for n in range(3)))
+    report = engine.run(plan)
+    assert all(operation.blocked and len(operation.message) < 200 for operation in report.operations[1:])
 
 
 @pytest.mark.proves("OPS-ROLL-02", "OPS-AUDIT-04")

@@ -7,12 +7,12 @@ from typing import Any
 
 from blendwright.contracts.effects import Determinism
 from blendwright.macros import Macro
-from blendwright.plan.json_values import foreign_values
 from blendwright.run.clock import Clock
 from blendwright.run.executor import CALL
 from blendwright.run.keys import new_id
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, sentence
+from blendwright.values.json_values import foreign_values
 from blendwright.values.macro_report import as_asked, kept_steps
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Places, Plan
@@ -42,7 +42,7 @@ def refused_call(macro: Macro, findings: Sequence[Finding], clock: Clock, scene_
         macro.name,
         macro.version,
         fault=findings[0].fault,
-        message="; ".join(dict.fromkeys(finding.message for finding in findings)),
+        message=sentence(findings),
         findings=tuple(findings),
         fingerprint_before=scene_hash,
         fingerprint_after=scene_hash,

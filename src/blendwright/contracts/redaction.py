@@ -6,9 +6,10 @@ The journal has them all the same: without its arguments no operation could be d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, sentence
 
 HIDDEN = "…"
 
@@ -30,4 +31,5 @@ def redacted_message(message: str, findings: Sequence[Finding], names: Sequence[
     secret = [finding for finding in findings if not hidden.isdisjoint(finding.pointer.casefold().split("/"))]
     if not secret:
         return message
-    return "; ".join(f"{finding.pointer}: {HIDDEN}" if finding in secret else finding.message for finding in findings)
+    hide = [replace(one, message=f"{one.pointer}: {HIDDEN}") if one in secret else one for one in findings]
+    return sentence(hide)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import jsonschema_rs
 
@@ -19,13 +19,18 @@ SHOWN = 60
 
 Advice = Callable[[str], str]
 
+# What building a checker raises for a schema that is none, or refers to what it does not have.
+BROKEN_SCHEMA = (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError)
+
 
 class Checker:
-    """A compiled schema. `advice` gives the cure for a pointer where the problem itself does not suggest one."""
+    """A compiled schema; it must not refer to others. `advice` gives the cure for a pointer where the problem itself does not
+    suggest one. Building one raises `BROKEN_SCHEMA` for what is no schema: it is a stranger's only in a workspace's macros."""
 
     def __init__(self, schema: dict[str, Any], fault: Fault, advice: Advice) -> None:
-        # The value is named "it" in messages: a document of megabytes must not be repeated in them.
-        self._validator: Any = jsonschema_rs.validator_for(schema, mask="it")
+        # The value is named "it" in messages: a document of megabytes must not be repeated in them. A schema may come from a
+        # workspace: offline, a reference in it is never followed out of it, neither to a file nor to another machine.
+        self._validator: Any = jsonschema_rs.validator_for(schema, mask="it", offline=True)
         self._schema = schema
         self._fault = fault
         self._advice = advice
@@ -65,8 +70,17 @@ class Checker:
         """The fields that the schema at fault knows, following references on the way there."""
         found: Any = self._schema
         for part in path[:-1]:
-            found = self._schema["$defs"][found["$ref"].rsplit("/", 1)[-1]] if part == "$ref" else found[part]
+            found = resolved(self._schema, found["$ref"]) if part == "$ref" else found[part]
         return sorted(found.get("properties", {}))
+
+
+def resolved(schema: Any, reference: str) -> dict[str, Any]:
+    """What a reference inside a schema leads to; an empty schema where that is not to be seen at once."""
+    found: Any = schema
+    for part in reference.removeprefix("#").split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        found = cast("dict[str, Any]", found).get(key) if isinstance(found, dict) else None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _discriminators(branches: Sequence[Sequence[Any]]) -> tuple[str, Any, list[str]] | None:

@@ -16,9 +16,9 @@ import orjson
 
 from blendwright.contracts.schema_check import MOST_FINDINGS
 from blendwright.plan.collector import collector_paused
-from blendwright.plan.json_values import DEEPEST, foreign_values
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.json_values import DEEPEST, foreign_values
 
 # A plan of 100,000 operations has some 20 MB.
 LARGEST = 64 * 1024 * 1024

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import jsonschema_rs
 
 from blendwright.contracts.effects import Determinism
-from blendwright.contracts.schema_check import Checker
+from blendwright.contracts.schema_check import BROKEN_SCHEMA, Checker
 from blendwright.macros.definition import MacroDocument, properties_of
-from blendwright.macros.templates import EACH, TEMPLATE, uses
+from blendwright.macros.templates import EACH, TEMPLATE, Use, uses
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, did_you_mean, pointer_of
+from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
 
 # What can be written into a text.
 SCALARS = frozenset({"string", "integer", "number", "boolean"})
+# What the schema of the inputs is read as, whether it says so or not.
+JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
+SEED = "{{seed}}"
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+# In these stand values, not schemas.
+VALUES = ("default", "const", "enum", "examples")
 
 
 def own_findings(document: MacroDocument) -> Iterator[Finding]:
@@ -32,13 +39,19 @@ def own_findings(document: MacroDocument) -> Iterator[Finding]:
 
 
 def _inputs(inputs: Mapping[str, Any]) -> Iterator[Finding]:
+    # First of all: what is asked about such a schema below goes and looks for what it refers to.
+    outside = list(_outside(dict(inputs), ()))
+    if outside:
+        yield from outside
+        return
     try:
         jsonschema_rs.meta.validate(dict(inputs))
-    except jsonschema_rs.ValidationError as error:
-        pointer = "/inputs" + pointer_of(error.instance_path)
-        yield _wrong(
-            f"the schema of the inputs is no JSON Schema: {error.message}", pointer, "See JSON Schema 2020-12."
-        )
+        Checker(dict(inputs), Fault.SCHEMA_INVALID, str)
+    except BROKEN_SCHEMA as error:
+        pointer, said = "/inputs", str(error).partition("\n")[0]
+        if isinstance(error, jsonschema_rs.ValidationError):
+            pointer, said = pointer + pointer_of(error.instance_path), error.message
+        yield _wrong(f"the schema of the inputs is no JSON Schema: {said[:200]}", pointer, "See JSON Schema 2020-12.")
         return
     if inputs.get("type") != "object":
         yield _wrong("the inputs are no object", "/inputs/type", 'Say "type": "object".')
@@ -63,17 +76,38 @@ def _inputs(inputs: Mapping[str, Any]) -> Iterator[Finding]:
             yield _wrong(message, pointer, "Add a default, or require it.")
 
 
+def _outside(schema: Any, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    """References that lead out of the document. Nothing is ever fetched for a schema."""
+    if isinstance(schema, dict):
+        known = cast("dict[str, Any]", schema)
+        for word in REFERENCES:
+            there = known.get(word)
+            if isinstance(there, str) and not there.startswith("#"):
+                message = f"'{cut(there)}' is not in this document"
+                cure = "Put it under $defs here, and refer to it as #/$defs/name."
+                yield _wrong(message, "/inputs" + pointer_of((*path, word)), cure)
+        draft = known.get("$schema")
+        if isinstance(draft, str) and draft.removesuffix("#") != JSON_SCHEMA:
+            message = f"the inputs are described in JSON Schema 2020-12, and this says '{cut(draft)}'"
+            yield _wrong(message, "/inputs" + pointer_of((*path, "$schema")), "Leave $schema out.")
+        for key, inner in known.items():
+            if key not in VALUES or isinstance(inner, dict):
+                yield from _outside(inner, (*path, key))
+    elif isinstance(schema, list):
+        for place, inner in enumerate(cast("list[Any]", schema)):
+            yield from _outside(inner, (*path, place))
+
+
 def _defaults(inputs: Mapping[str, Any]) -> Iterator[Finding]:
+    """Each held against the whole schema, since its own part may refer to others."""
+    checker = Checker({**inputs, "required": []}, Fault.SCHEMA_INVALID, lambda _: "Give a default that fits.")
     for name, schema in properties_of(inputs).items():
         if "default" in schema:
-            pointer = "/inputs/properties" + pointer_of([name, "default"])
-            checker = Checker(
-                {**schema, "$defs": inputs.get("$defs", {})},
-                Fault.SCHEMA_INVALID,
-                lambda _: "Give a default that fits.",
-            )
-            for finding in checker.findings(schema["default"]):
-                yield finding.under(pointer)
+            own = pointer_of([name])
+            for finding in checker.findings({name: schema["default"]}):
+                if finding.pointer == own or finding.pointer.startswith(own + "/"):
+                    pointer = "/inputs/properties" + pointer_of([name, "default"])
+                    yield replace(finding, pointer=pointer + finding.pointer.removeprefix(own))
 
 
 def _templates(document: MacroDocument) -> Iterator[Finding]:
@@ -88,8 +122,18 @@ def _templates(document: MacroDocument) -> Iterator[Finding]:
             if listed is None or listed.get("type") != "array":
                 cure = did_you_mean(step.for_each, known, otherwise="Name an input whose type is array.")
                 yield _wrong(f"for_each names no list: '{step.for_each[:60]}'", f"{pointer}/for_each", cure)
-            names[EACH] = {} if listed is None else listed.get("items", {})
+            items: Any = None if listed is None else listed.get("items")
+            names[EACH] = cast("dict[str, Any]", items) if isinstance(items, dict) else {}
         yield from _used(step.args, f"{pointer}/args", names)
+    unused = known.keys() - {step.for_each for step in document.steps} - {use.name for use in _all_uses(document)}
+    for name in sorted(unused):
+        pointer = "/inputs/properties" + pointer_of([name])
+        yield _wrong(f"the input '{name}' is used nowhere", pointer, f"Use it as {{{{{name}}}}}, or leave it out.")
+
+
+def _all_uses(document: MacroDocument) -> Iterator[Use]:
+    for part in (document.preconditions, document.postconditions, *(step.args for step in document.steps)):
+        yield from uses(part)
 
 
 def _used(value: Any, base: str, known: Mapping[str, Any]) -> Iterator[Finding]:
@@ -100,14 +144,25 @@ def _used(value: Any, base: str, known: Mapping[str, Any]) -> Iterator[Finding]:
         elif use.name not in known:
             cure = did_you_mean(use.name, known, otherwise=f"The inputs are: {', '.join(known) or 'none'}.")
             yield _wrong(f"there is no input named '{use.name}'", pointer, cure)
-        elif not use.whole and known[use.name].get("type") not in SCALARS:
+        elif not use.whole and not _is_scalar(known[use.name]):
             message = f"'{use.name}' stands inside a text, and may be something else than text, a number or a boolean"
             yield _wrong(message, pointer, "Use it as a whole value, or say its type.")
 
 
+def _is_scalar(schema: Mapping[str, Any]) -> bool:
+    types: Any = schema.get("type")
+    return SCALARS.issuperset(cast("list[Any]", types) if isinstance(types, list) else [types])
+
+
 def _seed(document: MacroDocument) -> Iterator[Finding]:
-    if document.determinism is Determinism.SEEDED and "seed" not in properties_of(document.inputs):
+    """What a caller is told about the seed must be true: it is the one that steps were given."""
+    if document.determinism is not Determinism.SEEDED:
+        return
+    if "seed" not in properties_of(document.inputs):
         yield _wrong("it is seeded and takes no seed", "/inputs", "Add an input 'seed', and pass it on.")
+    elif not any(step.args.get("seed") == SEED for step in document.steps):
+        message = "it is seeded, and no step is given its seed"
+        yield _wrong(message, "/inputs/properties/seed", f'Give "seed": "{SEED}" to the steps that take one.')
 
 
 def _wrong(message: str, pointer: str, cure: str) -> Finding:

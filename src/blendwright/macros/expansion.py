@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from blendwright.contracts.schema_check import MOST_FINDINGS
 from blendwright.macros.definition import MOST_STEPS, Macro, MacroStep
-from blendwright.macros.templates import EACH, Bound, fill
+from blendwright.macros.templates import EACH, Bound, fill, sources_within
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.plan import caller_pointer
 
 EXPECT = "scene.expect"
@@ -36,17 +37,22 @@ def expand(macro: Macro, raw: Any, macros: Mapping[str, Macro]) -> tuple[tuple[C
     inputs, findings = macro.complete(raw)
     if findings:
         return (), findings
-    given = {name: Bound(value, f"/{name}" if name in raw else None) for name, value in inputs.items()}
+    given = {name: Bound(value, {"": pointer_of([name])} if name in raw else {}) for name, value in inputs.items()}
     calls: list[Call] = []
+    found: list[Finding] = []
     for call in _calls(macro, given, macros, group=None, path=""):
-        if isinstance(call, Finding):
-            findings += (call,)
+        # Macros inside macros multiply: what is past a limit is not worked out first.
+        if len(calls) == MOST_STEPS:
+            message = f"{macro.name} has more than {MOST_STEPS} steps with these inputs, which is the limit"
+            found.append(Finding(Fault.LIMIT_EXCEEDED, message, "", "Give shorter lists."))
+        elif isinstance(call, Finding):
+            found.append(call)
         else:
             calls.append(call)
-    if len(calls) > MOST_STEPS:
-        message = f"{macro.name} has {len(calls)} steps with these inputs, and {MOST_STEPS} are the limit"
-        findings += (Finding(Fault.LIMIT_EXCEEDED, message, "", "Give shorter lists."),)
-    return (() if findings else tuple(calls)), findings
+            continue
+        if len(calls) == MOST_STEPS or len(found) == MOST_FINDINGS:
+            break
+    return (() if found else tuple(calls)), tuple(found)
 
 
 def _calls(
@@ -83,8 +89,7 @@ def _rounds(step: MacroStep, given: Mapping[str, Bound]) -> Iterator[Mapping[str
         return
     over = given[step.for_each]
     for place, value in enumerate(over.value):
-        pointer = None if over.pointer is None else f"{over.pointer}/{place}"
-        yield {**given, EACH: Bound(value, pointer)}
+        yield {**given, EACH: Bound(value, sources_within(over.sources, f"/{place}"))}
 
 
 def _nested(
@@ -99,7 +104,7 @@ def _nested(
     inputs, findings = inner.complete(raw)
     for finding in findings:
         message = f"{title} ({inner.name}): {finding.message}"
-        yield Finding(finding.fault, message, caller_pointer(finding.pointer, sources) or "", finding.cure)
+        yield replace(finding, message=message, pointer=caller_pointer(finding.pointer, sources) or "")
     if not findings:
-        given = {name: Bound(value, sources.get(f"/{name}")) for name, value in inputs.items()}
+        given = {name: Bound(value, sources_within(sources, pointer_of([name]))) for name, value in inputs.items()}
         yield from _calls(inner, given, macros, group=group, path=path)

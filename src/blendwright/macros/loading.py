@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import ValidationError
 
-from blendwright.contracts.effects import Determinism, SafetyLevel
+from blendwright.contracts.schema_check import MOST_FINDINGS
 from blendwright.contracts.tool import AnyTool
 from blendwright.macros.checks import own_findings
 from blendwright.macros.definition import FORMAT, Macro, MacroDocument
-from blendwright.macros.expansion import EXPECT, expand
+from blendwright.macros.expansion import expand
+from blendwright.macros.linking import link
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, did_you_mean, pointer_of
+from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
+from blendwright.values.json_values import foreign_values
 
 PACKAGE = "package"
 FOLDER = "macros"
@@ -72,13 +76,15 @@ def read_macros(
             found += own_findings(document)
             documents.setdefault(document.name, (source, document))
         findings += _named(source, found)
-    linker = _Linker(documents, tools, known, package)
+    macros, unlinked = link({name: document for name, (_, document) in documents.items()}, tools, known)
     for name, (source, _) in documents.items():
-        findings += _named(source, linker.link(name))
+        findings += _named(source, unlinked[name])
+        if name in macros:
+            macros[name] = replace(macros[name], source=PACKAGE if package else source)
     if not findings:
         for name, (source, _) in documents.items():
-            findings += _named(source, _examples(linker.macros[name], linker.macros, tools))
-    return dict(sorted(linker.macros.items())), tuple(findings)
+            findings += _named(source, _examples(macros[name], macros, tools))
+    return dict(sorted(macros.items())), tuple(findings)
 
 
 def _named(source: str, found: Any) -> list[Finding]:
@@ -90,6 +96,9 @@ def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
         raw: Any = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         return None, [_wrong(f"this is not strict JSON: {error}", "", "Give one JSON document in UTF-8.")]
+    foreign = list(islice(foreign_values(raw, Fault.SCHEMA_INVALID), MOST_FINDINGS))
+    if foreign:
+        return None, foreign
     form: Any = cast("dict[str, Any]", raw).get("format") if isinstance(raw, dict) else None
     if isinstance(form, str) and form != FORMAT:
         cure = f"Write it as {FORMAT} (blendwright schemas {FORMAT}), or use a blendwright that knows {form[:60]}."
@@ -129,93 +138,44 @@ def _name_taken(
         yield _wrong(f"'{name}' is the name of the macro in {documents[name][0]}", "/name", cure)
 
 
-class _Linker:
-    """Finds the tools and macros that steps call, and what follows from them for the macro."""
-
-    def __init__(
-        self,
-        documents: Mapping[str, tuple[str, MacroDocument]],
-        tools: Mapping[str, AnyTool],
-        known: Mapping[str, Macro],
-        package: bool,
-    ) -> None:
-        self._documents = documents
-        self._tools = tools
-        self._package = package
-        self.macros: dict[str, Macro] = dict(known)
-
-    def link(self, name: str) -> Iterator[Finding]:
-        """What is wrong with what it calls; without a finding it is among the macros."""
-        source, document = self._documents[name]
-        found = list(self._unknown(document)) + list(self._cycle(name))
-        if not found:
-            level, weakest, which = self._effects(document)
-            if document.determinism.rank < weakest.rank:
-                message = f"it is called {document.determinism.value}, and {which} is {weakest.value}"
-                found.append(_wrong(message, "/determinism", f"Say {weakest.value}."))
-            self.macros.setdefault(name, Macro(document, PACKAGE if self._package else source, level))
-        yield from found
-
-    def _unknown(self, document: MacroDocument) -> Iterator[Finding]:
-        for place, step in enumerate(document.steps):
-            if step.tool not in self._tools and step.tool not in self.macros and step.tool not in self._documents:
-                names = [*self._tools, *self.macros, *self._documents]
-                cure = did_you_mean(step.tool, names, otherwise="See: blendwright tools")
-                message = f"there is no tool or macro named '{step.tool[:100]}'"
-                yield Finding(Fault.TOOL_NOT_ALLOWED, message, f"/steps/{place}/tool", cure)
-
-    def _cycle(self, name: str) -> Iterator[Finding]:
-        for place, step in enumerate(self._documents[name][1].steps):
-            way = self._way(step.tool, name, set())
-            if way:
-                message = f"it calls itself: {' → '.join([name, *way])}"
-                yield Finding(Fault.GRAPH_CYCLE, message, f"/steps/{place}/tool", "Take one of these calls out.")
-
-    def _way(self, start: str, goal: str, seen: set[str]) -> list[str]:
-        if start == goal:
-            return [goal]
-        if start in seen or start not in self._documents:
-            return []
-        seen.add(start)
-        for step in self._documents[start][1].steps:
-            way = self._way(step.tool, goal, seen)
-            if way:
-                return [start, *way]
-        return []
-
-    def _effects(self, document: MacroDocument) -> tuple[SafetyLevel, Determinism, str]:
-        """The highest safety level, the weakest determinism, and which step has it. A macro's declaration stands for it."""
-        level, weakest, which = SafetyLevel.READ_ONLY, Determinism.DETERMINISTIC, EXPECT
-        for place, step in enumerate(document.steps, start=1):
-            known = self.macros.get(step.tool)
-            inner = self._documents.get(step.tool)
-            if step.tool in self._tools:
-                found, given = self._tools[step.tool].safety_level, self._tools[step.tool].determinism
-            elif known is not None:
-                found, given = known.safety_level, known.determinism
-            else:
-                assert inner is not None
-                found, given = self._effects(inner[1])[0], inner[1].determinism
-            level = max(level, found, key=lambda one: one.rank)
-            if given.rank > weakest.rank:
-                weakest, which = given, f"step {place} ({step.tool})"
-        return level, weakest, which
-
-
 def _examples(macro: Macro, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
     """Every example expanded, and every call held against its tool: what is misspelt in a macro shows before anyone uses it."""
     for place, example in enumerate(macro.document.examples):
-        pointer = f"/examples/{place}/inputs"
-        calls, findings = expand(macro, example.inputs, macros)
-        yield from (finding.under(pointer) for finding in findings)
-        for call in calls:
-            try:
-                tools[call.tool].args_model.model_validate(call.args)
-            except ValidationError as error:
-                for problem in error.errors(include_url=False, include_context=False, include_input=False):
-                    where = pointer_of(problem["loc"]) or "the arguments"
-                    message = f"{call.title} ({call.tool}), {where}: {problem['msg']}"
-                    yield Finding(Fault.ARGS_INVALID, message, pointer, f"See: blendwright tools {call.tool}")
+        for number, (name, args) in enumerate(example.given):
+            yield from _given(name, args, f"/examples/{place}/given/{number}", macros, tools)
+        yield from _expanded(macro, example.inputs, f"/examples/{place}/inputs", macros, tools)
+
+
+def _given(
+    name: str, args: Mapping[str, Any], pointer: str, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]
+) -> Iterator[Finding]:
+    """A call that sets the stage."""
+    if name in macros:
+        yield from _expanded(macros[name], args, f"{pointer}/1", macros, tools)
+    elif name in tools:
+        yield from _misfits(tools[name], args, f"{pointer}/1", "")
+    else:
+        cure = did_you_mean(name, [*tools, *macros], otherwise="See: blendwright tools")
+        message = f"there is no tool or macro named '{cut(name)}'"
+        yield Finding(Fault.TOOL_NOT_ALLOWED, message, f"{pointer}/0", cure)
+
+
+def _expanded(
+    macro: Macro, inputs: Mapping[str, Any], pointer: str, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]
+) -> Iterator[Finding]:
+    calls, findings = expand(macro, inputs, macros)
+    yield from (finding.under(pointer) for finding in findings)
+    for call in calls:
+        yield from _misfits(tools[call.tool], call.args, pointer, f"{call.title} ({call.tool}), ")
+
+
+def _misfits(tool: AnyTool, args: Mapping[str, Any], pointer: str, which: str) -> Iterator[Finding]:
+    try:
+        tool.args_model.model_validate(args)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False, include_context=False, include_input=False):
+            message = f"{which}{pointer_of(problem['loc']) or 'the arguments'}: {problem['msg']}"
+            yield Finding(Fault.ARGS_INVALID, message, pointer, f"See: blendwright tools {tool.name}")
 
 
 def _wrong(message: str, pointer: str, cure: str) -> Finding:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from blendwright.values.findings import pointer_of
+from blendwright.values.plan import caller_pointer
 
 TEMPLATE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 BRACES = re.compile(r"\{\{|\}\}")
@@ -27,10 +28,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The value of an input, and the caller's pointer to it; None where it is none of the caller's."""
+    """The value of an input. `sources` leads from places in it to the caller's pointers they came from; "" is the whole."""
 
     value: Any
-    pointer: str | None = None
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,22 @@ def fill(value: Any, bound: Mapping[str, Bound]) -> Filled:
     return Filled(_fill(value, bound, (), sources), sources)
 
 
+def sources_within(sources: Mapping[str, str], pointer: str) -> dict[str, str]:
+    """The sources of a value, seen from inside of it at a pointer."""
+    inner = {place.removeprefix(pointer): there for place, there in sources.items() if place.startswith(pointer + "/")}
+    whole = caller_pointer(pointer, sources)
+    return inner if whole is None else {"": whole, **inner}
+
+
 def _fill(value: Any, bound: Mapping[str, Bound], path: tuple[str | int, ...], sources: dict[str, str]) -> Any:
     if isinstance(value, str):
         found = TEMPLATE.fullmatch(value)
         if found is None:
             return TEMPLATE.sub(lambda match: _written(bound[match[1]].value), value)
         origin = bound[found[1]]
-        if origin.pointer is not None:
-            sources[pointer_of(path)] = origin.pointer
+        if origin.sources:
+            base = pointer_of(path)
+            sources.update({base + place: pointer for place, pointer in origin.sources.items()})
         return origin.value
     if isinstance(value, dict):
         known = cast("dict[str, Any]", value)

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 
 from blendwright.contracts.schema_check import MOST_FINDINGS, Checker
 from blendwright.contracts.tool import AnyTool
-from blendwright.plan.json_values import foreign_values
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.json_values import foreign_values
 
 
 def canonical_arguments(tool: AnyTool, raw: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.findings import LONGEST_COMPARED, Finding, cut, did_you_mean
 from blendwright.values.plan import Operation
 
-# Looking for the nearest of many names costs more than it helps.
-MOST_NAMES = 1000
-MOST_SUGGESTIONS = 100
+# Looking for the nearest of many names costs more than it helps: how often, and how many characters are compared in all.
+MOST_SUGGESTIONS = 10
+MOST_COMPARED = 5000
 # How much of a long cycle is worth showing.
 SHOWN = 12
 # Links followed in the search for cycles. Only a tangle made on purpose needs more; what is left of it counts as closing one.
@@ -74,26 +74,40 @@ def graph_findings(graph: Graph) -> Iterator[Finding]:
             first.setdefault(operation.id, operation)
         for node in graph.repeats:
             again = operations[node]
-            message = f"the id '{again.id}' is taken already, at {first[again.id].pointer}"
+            message = f"the id '{cut(again.id)}' is taken already, at {first[again.id].pointer}"
             cure = "Give every operation an id of its own."
             yield Finding(Fault.SCHEMA_INVALID, message, again.pointer + again.places.id, cure)
-    for number, missing in enumerate(graph.missing):
+    advice = _Nearest(operations)
+    for missing in graph.missing:
         operation = operations[missing.node]
         pointer = operation.pointer + operation.places.depends_on
         if "depends_on" not in operation.unsound:
             pointer += f"/{missing.place}"
-        near = number < MOST_SUGGESTIONS and len(operations) <= MOST_NAMES
-        names = [other.id for other in operations if other is not operation] if near else []
-        cure = did_you_mean(missing.id, names, otherwise="Add an operation with this id, or do not wait for it.")
-        message = f"'{operation.id}' waits for '{missing.id}', which is not in the plan"
-        yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, cure)
+        message = f"'{cut(operation.id)}' waits for '{cut(missing.id)}', which is not in the plan"
+        yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, advice.on(missing))
     for cycle in cycles(graph):
         operation = operations[cycle[0]]
-        ids = [operations[node].id for node in cycle]
+        ids = [cut(operations[node].id) for node in cycle]
         shown = [*ids[: SHOWN // 2], "…", *ids[-SHOWN // 2 :]] if len(ids) > SHOWN else ids
-        message = f"'{operation.id}' waits for itself: {' → '.join([*shown, operation.id])}"
+        message = f"'{ids[0]}' waits for itself: {' → '.join([*shown, ids[0]])}"
         cure = "Let one of them not wait for the other."
         yield Finding(Fault.GRAPH_CYCLE, message, operation.pointer + operation.places.depends_on, cure)
+
+
+class _Nearest:
+    """The cure for a dependency that names nothing: the ids nearest to it, as long as looking for them is worth it."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self._operations = operations
+        self._cost = sum(len(operation.id) for operation in operations if len(operation.id) <= LONGEST_COMPARED)
+        self._looks = MOST_COMPARED // max(self._cost, MOST_COMPARED // MOST_SUGGESTIONS)
+
+    def on(self, missing: Missing) -> str:
+        names: list[str] = []
+        if self._looks:
+            self._looks -= 1
+            names = [other.id for node, other in enumerate(self._operations) if node != missing.node]
+        return did_you_mean(missing.id, names, otherwise="Add an operation with this id, or do not wait for it.")
 
 
 def cycles(graph: Graph, without: Set[int] = frozenset(), staying: Set[int] = frozenset()) -> list[list[int]]:

@@ -13,7 +13,7 @@ from blendwright.contracts.effects import SafetyLevel
 from blendwright.macros import Macro
 from blendwright.macros.expansion import Call, expand
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Operation, Origin, Plan
 
 RANKS: dict[str, int] = {level.value: level.rank for level in SafetyLevel}
@@ -27,9 +27,10 @@ class Expanded:
     findings: tuple[Finding, ...] = ()
 
 
-def expand_macros(plan: Plan, macros: Mapping[str, Macro]) -> Expanded:
-    """Every macro of a plan expanded."""
-    if not any(operation.tool in macros for operation in plan.operations):
+def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> Expanded:
+    """Every macro of a plan expanded, until there are more than `most` operations: the plan is refused then, whatever follows."""
+    count = len(plan.operations)
+    if count > most or not any(operation.tool in macros for operation in plan.operations):
         return Expanded(plan)
     findings: list[Finding] = []
     chains: dict[int, list[Operation]] = {}
@@ -48,6 +49,9 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro]) -> Expanded:
             chains[place] = list(_chain(operation, macro, calls))
             ends.setdefault(operation.id, chains[place][-1].id)
             findings += _collisions(operation, chains[place], taken)
+            count += len(calls) - 1
+            if count > most:
+                break
     return Expanded(
         replace(plan, operations=tuple(_joined(plan, chains, ends)), written=plan.operations), tuple(findings)
     )
@@ -90,7 +94,9 @@ def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Itera
 def _collisions(operation: Operation, chain: list[Operation], taken: set[str]) -> Iterator[Finding]:
     for step in chain:
         if step.id in taken:
-            message = f"'{operation.id}' calls a macro, whose steps go by ids like '{step.id}', which is taken"
+            message = (
+                f"'{cut(operation.id)}' calls a macro, whose steps go by ids like '{cut(step.id)}', which is taken"
+            )
             yield Finding(Fault.SCHEMA_INVALID, message, operation.pointer + operation.places.id, "Choose another id.")
             return
 

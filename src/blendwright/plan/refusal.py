@@ -8,7 +8,7 @@ from blendwright.plan.graph import Graph, read_graph
 from blendwright.plan.order import run_order
 from blendwright.plan.ownership import Owners
 from blendwright.plan.repair import minimal_repair
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, sentence
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
@@ -40,7 +40,7 @@ def refused(plan: Plan, findings: Sequence[Finding]) -> RunReport:
                 operation.position,
                 safety_level=operation.safety_level,
                 fault=own[0].fault if own else None,
-                message="; ".join(dict.fromkeys(finding.message for finding in own)) or _reason(blocked, node),
+                message=sentence(own) or _reason(blocked, node),
                 findings=own,
                 blocked=node in blocked,
             )

@@ -71,9 +71,9 @@ def validate(
     """The valid plan with its macros expanded, or all findings in the order of the document. `objections` is what else speaks
     against single calls; a run asks that only when it has a Blender."""
     graph = read_graph(plan.operations)
-    expanded = expand_macros(plan, macros or {})
+    expanded = expand_macros(plan, macros or {}, terms.limits.operations_per_plan)
     checks = _Checks(plan, tools, terms, macros or {}, objections)
-    too_long = _too_long(len(expanded.plan.operations), terms)
+    too_long = _too_long(expanded.plan, terms)
     found = too_long or tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
     if found:
         owners = Owners(plan)
@@ -84,11 +84,13 @@ def validate(
     return ValidPlan(ready, replace(graph, operations=ready.operations), checks.failing)
 
 
-def _too_long(count: int, terms: Terms) -> tuple[Finding, ...]:
-    most = terms.limits.operations_per_plan
+def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:
+    count, most = len(plan.operations), terms.limits.operations_per_plan
     if count <= most:
         return ()
-    return (refusal("plan_too_long", f"the plan has {count} operations, and {most} are allowed"),)
+    # Macros are expanded only until the limit is passed.
+    what = f"{count} operations" if plan.written is None else f"{count} operations or more with the steps of its macros"
+    return (refusal("plan_too_long", f"the plan has {what}, and {most} are allowed"),)
 
 
 def _all(plan: Plan, graph: Graph, expanded: Expanded, checks: _Checks) -> Iterator[Finding]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from blendwright.contracts.step import StepAnswer
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, cut, sentence
 from blendwright.values.plan import Operation, Schedule
 from blendwright.values.report import OperationReport, OperationStatus, RunStatus
 
@@ -55,16 +56,21 @@ class Board:
 
     def block_dependents(self, id: str, why: str = "failed", *, blocked: bool = True) -> None:
         """What waits for it, directly or through others, and is not done already, is kept from running."""
-        waited_by: dict[str, list[str]] = {}
-        for operation in self._order:
-            for other in operation.depends_on:
-                waited_by.setdefault(other, []).append(operation.id)
         waiting = deque([id])
         while waiting:
-            for other in waited_by.get(waiting.popleft(), ()):
+            for other in self._waited_by.get(waiting.popleft(), ()):
                 if self.open(other):
-                    self.settle(self.skipped(other, f"waits for '{id}', which {why}", blocked=blocked))
+                    self.settle(self.skipped(other, f"waits for '{cut(id)}', which {why}", blocked=blocked))
                     waiting.append(other)
+
+    @cached_property
+    def _waited_by(self) -> Mapping[str, Sequence[str]]:
+        """Made once, and only where something is not done: a plan may have thousands of steps that fail."""
+        waited_by: dict[str, list[str]] = {}
+        for operation in self._order:
+            for other in dict.fromkeys(operation.depends_on):
+                waited_by.setdefault(other, []).append(operation.id)
+        return waited_by
 
     def skip_rest(self, message: str) -> None:
         for operation in self._order:
@@ -90,7 +96,7 @@ class Board:
         return replace(
             _blank(operation, "failed"),
             fault=findings[0].fault,
-            message="; ".join(dict.fromkeys(finding.message for finding in located)),
+            message=sentence(located),
             findings=located,
             **fields,
         )

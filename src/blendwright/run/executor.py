@@ -26,7 +26,7 @@ from blendwright.run.reasons import reason_of
 from blendwright.run.solo import Settled, Solo
 from blendwright.values import crash_points
 from blendwright.values.errors import RebuildFailed, Refusal, WorkerError
-from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.findings import Finding, did_you_mean, sentence
 from blendwright.values.outcome import Outcome
 
 SNAPSHOT_TOOL = "scene.snapshot"
@@ -216,12 +216,8 @@ def _succeeded(call: Invocation, settled: Settled, answer: StepAnswer, blank: Ou
 
 
 def _refused(blank: Outcome, findings: tuple[Finding, ...], clock: Clock) -> Outcome:
-    return blank.with_(fault=findings[0].fault, message=_sentence(findings), findings=findings, trace=clock.trace())
+    return blank.with_(fault=findings[0].fault, message=sentence(findings), findings=findings, trace=clock.trace())
 
 
 def _nothing_kept(seconds: float) -> dict[str, Any]:
     return {"kept": [], "scene": "as before the call; rebuilt from the journal", "deadline_seconds": seconds}
-
-
-def _sentence(findings: tuple[Finding, ...]) -> str:
-    return "; ".join(dict.fromkeys(finding.message for finding in findings))

@@ -10,7 +10,7 @@ from blendwright.contracts.journal_port import JournalReader
 from blendwright.contracts.journal_records import Found, Reading, Wanted
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport
 
@@ -110,7 +110,7 @@ def _settled_readings(everything: Sequence[tuple[Invocation, Found]]) -> dict[st
 def _conflict(call: Invocation, found: Found) -> Finding | None:
     if found.clash is None and found.intent is None and found.where in ("ancestor", "nowhere"):
         return None
-    what = f"operation '{call.operation_id}' of request '{call.request_id[:100]}'"
+    what = f"operation '{cut(call.operation_id)}' of request '{cut(call.request_id)}'"
     if found.clash is not None:
         other = found.clash
         same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)

@@ -18,7 +18,7 @@ import orjson
 from blendwright.contracts.envelopes import core_envelope, tool_result
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, sentence
 from blendwright.values.outcome import Outcome
 
 Envelope = Literal["tool_result", "core"]
@@ -44,8 +44,8 @@ def succeeded(name: str, result: Mapping[str, Any], **more: Any) -> Answer:
 
 def refused(name: str, findings: tuple[Finding, ...], result: Mapping[str, Any] | None = None) -> Answer:
     """Why it did not; `result` is the payload of the plan's own contract where there is one."""
-    message = "; ".join(dict.fromkeys(finding.message for finding in findings))
-    return Answer(Outcome(name, 1, fault=findings[0].fault, message=message, findings=findings, result=result))
+    told = sentence(findings)
+    return Answer(Outcome(name, 1, fault=findings[0].fault, message=told, findings=findings, result=result))
 
 
 def failed(name: str, error: BlendwrightError) -> Answer:

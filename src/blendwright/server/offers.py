@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from blendwright.contracts.arguments import Args
 from blendwright.contracts.schema_check import Checker
-from blendwright.plan.json_values import foreign_values
 from blendwright.server.answers import Answer
 from blendwright.server.house import Caller, House
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.json_values import foreign_values
 
 # gemini-cli adds this to every call, whatever the schema says.
 ADDED_BY_HOSTS = "wait_for_previous"

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, sentence
 
 
 class BlendwrightError(Exception):
@@ -40,7 +40,7 @@ class Refusal(BlendwrightError):
 
     def __init__(self, findings: Sequence[Finding], *, cure: str | None = None) -> None:
         first = next((finding.cure for finding in findings if finding.cure), None)
-        super().__init__("; ".join(finding.message for finding in findings), cure=cure or first)
+        super().__init__(sentence(findings), cure=cure or first)
         self.findings = tuple(findings)
 
 

@@ -9,6 +9,14 @@ from typing import Any
 
 from blendwright.values.faults import Fault
 
+# How much of an id or a name of the caller's is worth repeating: some contracts set no length.
+SHOWN = 100
+# How much of all messages together is worth saying in one sentence; the findings have the rest.
+MOST_SAID = 20
+LONGEST_SENTENCE = 4000
+# Longer words are no names, and comparing them costs the square of their length.
+LONGEST_COMPARED = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -47,9 +55,26 @@ def pointer_of(parts: Iterable[str | int]) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
+def cut(text: str) -> str:
+    """A caller's id or name, as a message repeats it."""
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def sentence(findings: Iterable[Finding]) -> str:
+    """What findings say, each message once, as one line of bounded length."""
+    messages = list(dict.fromkeys(finding.message for finding in findings))
+    told = "; ".join(messages[:MOST_SAID])
+    if len(told) > LONGEST_SENTENCE:
+        told = told[: LONGEST_SENTENCE - 1] + "…"
+    more = len(messages) - MOST_SAID
+    return f"{told}; and {more} more" if more > 0 else told
+
+
 def did_you_mean(wanted: str, known: Iterable[str], *, otherwise: str) -> str:
     """A cure that names the nearest known words, or `otherwise` when none is near."""
-    by_fold = {name.casefold(): name for name in known}
+    if len(wanted) > LONGEST_COMPARED:
+        return otherwise
+    by_fold = {name.casefold(): name for name in known if len(name) <= LONGEST_COMPARED}
     near = difflib.get_close_matches(wanted.casefold(), by_fold, n=3, cutoff=0.6)
     if not near:
         return otherwise

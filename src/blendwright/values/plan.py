@@ -100,7 +100,9 @@ class Operation:
             return finding.under(base)
         place = caller_pointer(finding.pointer, self.origin.sources)
         message = f"{self.origin.label}: {finding.message}"
-        return Finding(finding.fault, message, self.pointer if place is None else base + place, finding.cure)
+        return Finding(
+            finding.fault, message, self.pointer if place is None else base + place, finding.cure, finding.rule
+        )
 
     def as_a_whole(self, finding: Finding) -> Finding:
         """A finding about the operation, with its place in the plan's document."""

@@ -1,0 +1,134 @@
+"""What macros call: the tools and macros that their steps name, found; and what follows from them for the macro.
+
+Macros that call each other in a circle are found over all documents first, so that nothing after it can go round in one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+from blendwright.contracts.effects import Determinism, SafetyLevel
+from blendwright.contracts.tool import AnyTool
+from blendwright.macros.definition import Macro, MacroDocument
+from blendwright.macros.expansion import EXPECT
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, cut, did_you_mean
+
+# Macros inside macros. Nobody needs more, and they are expanded one inside the other.
+DEEPEST = 32
+
+Documents = Mapping[str, MacroDocument]
+
+
+def link(
+    documents: Documents, tools: Mapping[str, AnyTool], known: Mapping[str, Macro]
+) -> tuple[dict[str, Macro], Mapping[str, list[Finding]]]:
+    """The macros by name, those that are `known` included and without a source yet, and what is wrong with each document.
+
+    A macro whose calls, or those of one that it calls, lead nowhere or round in a circle is not among them.
+    """
+    linker = _Linker(documents, tools, known)
+    order = _inner_first(documents)
+    callers = _callers(documents)
+    for name in documents:
+        linker.findings[name] += linker.unknown(documents[name])
+        if name not in order:
+            linker.findings[name] += _cycles(name, documents[name], callers)
+    for name in order:
+        linker.link(name)
+    return linker.macros, linker.findings
+
+
+def _calls(document: MacroDocument, documents: Documents) -> dict[str, None]:
+    """The other documents that its steps call."""
+    return dict.fromkeys(step.tool for step in document.steps if step.tool in documents)
+
+
+def _callers(documents: Documents) -> Mapping[str, list[str]]:
+    callers: dict[str, list[str]] = {name: [] for name in documents}
+    for name, document in documents.items():
+        for called in _calls(document, documents):
+            callers[called].append(name)
+    return callers
+
+
+def _inner_first(documents: Documents) -> dict[str, None]:
+    """Every document behind those that it calls. Those that lead into a circle are not among them."""
+    callers = _callers(documents)
+    waits_for = {name: len(_calls(document, documents)) for name, document in documents.items()}
+    order: dict[str, None] = {}
+    ready = [name for name, count in waits_for.items() if not count]
+    while ready:
+        name = ready.pop()
+        order[name] = None
+        for caller in callers[name]:
+            waits_for[caller] -= 1
+            if not waits_for[caller]:
+                ready.append(caller)
+    return order
+
+
+def _cycles(name: str, document: MacroDocument, callers: Mapping[str, list[str]]) -> Iterator[Finding]:
+    """A finding for each step by which a macro comes to call itself."""
+    onward = {name: name}
+    waiting = deque([name])
+    while waiting:
+        called = waiting.popleft()
+        for caller in callers[called]:
+            if caller not in onward:
+                onward[caller] = called
+                waiting.append(caller)
+    for place, step in enumerate(document.steps):
+        if step.tool in onward:
+            way = [name, step.tool]
+            while way[-1] != name:
+                way.append(onward[way[-1]])
+            message = f"it calls itself: {' → '.join(way)}"
+            yield Finding(Fault.GRAPH_CYCLE, message, f"/steps/{place}/tool", "Take one of these calls out.")
+
+
+class _Linker:
+    def __init__(self, documents: Documents, tools: Mapping[str, AnyTool], known: Mapping[str, Macro]) -> None:
+        self._documents = documents
+        self._tools = tools
+        self._depths: dict[str, int] = {}
+        self.macros: dict[str, Macro] = dict(known)
+        self.findings: dict[str, list[Finding]] = {name: [] for name in documents}
+
+    def unknown(self, document: MacroDocument) -> Iterator[Finding]:
+        for place, step in enumerate(document.steps):
+            if step.tool not in self._tools and step.tool not in self.macros and step.tool not in self._documents:
+                names = [*self._tools, *self.macros, *self._documents]
+                cure = did_you_mean(step.tool, names, otherwise="See: blendwright tools")
+                message = f"there is no tool or macro named '{cut(step.tool)}'"
+                yield Finding(Fault.TOOL_NOT_ALLOWED, message, f"/steps/{place}/tool", cure)
+
+    def link(self, name: str) -> None:
+        """What it calls is linked already, where that can be."""
+        document = self._documents[name]
+        if name in self.macros or not all(
+            step.tool in self._tools or step.tool in self.macros for step in document.steps
+        ):
+            return
+        depth = self._depths[name] = 1 + max(self._depths.get(step.tool, 0) for step in document.steps)
+        if depth > DEEPEST:
+            message = f"macros call each other {depth} deep, and {DEEPEST} is the limit"
+            self.findings[name].append(Finding(Fault.LIMIT_EXCEEDED, message, "/steps", "Nest them less deeply."))
+            return
+        level, weakest, which = self._effects(document)
+        if document.determinism.rank < weakest.rank:
+            message = f"it is called {document.determinism.value}, and {which} is {weakest.value}"
+            cure = f"Say {weakest.value}."
+            self.findings[name].append(Finding(Fault.SCHEMA_INVALID, message, "/determinism", cure))
+        self.macros[name] = Macro(document, "", level)
+
+    def _effects(self, document: MacroDocument) -> tuple[SafetyLevel, Determinism, str]:
+        """The highest safety level, the weakest determinism, and which step has it. A macro's declaration stands for it."""
+        level, weakest, which = SafetyLevel.READ_ONLY, Determinism.DETERMINISTIC, EXPECT
+        for place, step in enumerate(document.steps, start=1):
+            called = self._tools.get(step.tool) or self.macros[step.tool]
+            level = max(level, called.safety_level, key=lambda one: one.rank)
+            if called.determinism.rank > weakest.rank:
+                weakest, which = called.determinism, f"step {place} ({step.tool})"
+        return level, weakest, which
