@@ -77,7 +77,10 @@ def preview(
     if not isinstance(findings, ValidPlan):
         return Preview(refused(plan, findings))
     files = FileAccess(
-        offer.terms.constraints.rules.roots, place / "artifacts", scratch_mb=offer.terms.constraints.scratch_mb
+        offer.terms.constraints.rules.roots,
+        place / "artifacts",
+        workspace=place,
+        scratch_mb=offer.terms.constraints.scratch_mb,
     )
     target = None if image is None else Path(image).resolve()
     with _room(place) as room:
@@ -145,7 +148,7 @@ class _Copy:
             recover(journal, 0)
             scene = LiveScene(
                 self._pool, journal, registry, spare=self._spare, start=self._taken_over(),
-                origin=None if self._start is None else self._start.parent, externals=Externals(files.rules),
+                origin=None if self._start is None else self._start.parent, externals=Externals(files.reach),
             )  # fmt: skip
             try:
                 ordered = schedule(valid, registry, scene.hash)

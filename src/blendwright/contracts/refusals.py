@@ -125,6 +125,11 @@ RULES: dict[str, Rule] = {
         "the nearest of [policy.roots] denies a path",
         "Choose a path elsewhere. Allowed: {roots}.",
     ),
+    "path_workspace": Rule(
+        Fault.POLICY_BLOCKED,
+        "a path belongs to the workspace: its journal, checkpoints, artifacts and the like",
+        "Choose a path outside {workspace}. `blendwright export` and `adopt` take scenes out and in.",
+    ),
     # ---- calls: determinism
     "determinism": Rule(
         Fault.NONDETERMINISTIC_REFUSED,

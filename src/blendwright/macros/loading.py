@@ -190,7 +190,7 @@ class _Linker:
             known = self.macros.get(step.tool)
             inner = self._documents.get(step.tool)
             if step.tool in self._tools:
-                found, given = self._tools[step.tool].safety_level, self._tools[step.tool].determinism
+                found, given = _level(self._tools[step.tool], step.args), self._tools[step.tool].determinism
             elif known is not None:
                 found, given = known.safety_level, known.determinism
             else:
@@ -200,6 +200,12 @@ class _Linker:
             if given.rank > weakest.rank:
                 weakest, which = given, f"step {place} ({step.tool})"
         return level, weakest, which
+
+
+def _level(tool: AnyTool, args: Mapping[str, Any]) -> SafetyLevel:
+    """Of a step: an argument that makes it destructive may be filled in later."""
+    destroys = any(args.get(name, False) is not False for name in tool.destructive_with)
+    return SafetyLevel.DESTRUCTIVE if destroys else tool.safety_level
 
 
 def _examples(macro: Macro, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
