@@ -27,6 +27,7 @@ from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.agreement import Offer
+from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.board import Progress
 from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
@@ -54,6 +55,7 @@ def preview(
     policy: Policy | None = None,
     proposal: Proposal | None = None,
     determinism: Determinism | None = None,
+    consent: Consent = NO_CONSENT,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Preview:
@@ -93,7 +95,9 @@ def preview(
         )
         with Pool(options) as pool:
             copied = _Copy(place, room, pool, start=start, spare=False)
-            return copied.preview(plan, known, macros, offer, files, target, timeout, cancel, progress, determinism)
+            return copied.preview(
+                plan, known, macros, offer, files, target, timeout, cancel, progress, determinism, consent
+            )
 
 
 def preview_beside(
@@ -110,11 +114,12 @@ def preview_beside(
     cancel: CancelToken | None = None,
     progress: Progress | None = None,
     determinism: Determinism | None = None,
+    consent: Consent = NO_CONSENT,
 ) -> Preview:
     """The same for a workspace that is open, with a worker of its pool."""
     with _room(place) as room:
         copied = _Copy(place, room, pool, start=None, spare=True)
-        return copied.preview(plan, tools, macros, offer, files, image, timeout, cancel, progress, determinism)
+        return copied.preview(plan, tools, macros, offer, files, image, timeout, cancel, progress, determinism, consent)
 
 
 class _Copy:
@@ -139,6 +144,7 @@ class _Copy:
         cancel: CancelToken | None,
         progress: Progress | None,
         determinism: Determinism | None,
+        consent: Consent,
     ) -> Preview:
         valid = validate(plan, tools, offer.terms.demanding(determinism), macros=macros)
         if not isinstance(valid, ValidPlan):
@@ -161,6 +167,7 @@ class _Copy:
                     cancel=cancel,
                     progress=progress,
                     determinism=determinism,
+                    consent=consent,
                 )
             finally:
                 scene.discard()

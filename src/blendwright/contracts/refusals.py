@@ -147,6 +147,11 @@ RULES: dict[str, Rule] = {
         "trusted code is to run where nobody is asked, as in a preview",
         "Use safe Python, or run the plan itself: it asks.",
     ),
+    "preview_unasked": Rule(
+        Fault.POLICY_BLOCKED,
+        "a person must allow the call, in a preview too, and nobody could be asked",
+        "Give {option}, or run the plan itself: it asks.",
+    ),
     "approval_declined": Rule(
         Fault.POLICY_BLOCKED, "a person was asked and declined", "Do without it, or run it again to be asked anew."
     ),
