@@ -127,10 +127,11 @@ def main(output: Path) -> int:
     calls.append(
         ("render.preview", {"engine": "CYCLES", "width": 640, "height": 480, "samples": 24, "artifact": "table.png"})
     )
-    calls.append(("file.export", {"path": str(blend), "overwrite": True}))
+    calls.append(("file.export", {"path": str(blend)}))
     artifacts = output / "workspace" / "artifacts"
-    # A workspace keeps its scene; this example builds the same one from the beginning each time.
+    # A workspace keeps its scene, and replacing a file is asked about; this example builds the same one from the beginning each time.
     shutil.rmtree(output / "workspace", ignore_errors=True)
+    blend.unlink(missing_ok=True)
     patient = Policy(
         constraints=Constraints(call_seconds=600)
     )  # a picture on a slow machine takes longer than other calls

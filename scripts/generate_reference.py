@@ -172,6 +172,9 @@ def _field_table(schema: Mapping[str, Any], root: Mapping[str, Any], with_defaul
 def _promises(tool: Declaration) -> Iterator[tuple[str, str, str]]:
     for promise, meanings in PROMISES.items():
         yield promise, _code(tool[promise]), meanings[tool[promise]]
+        if promise == "safety_level" and tool["destructive_with"]:
+            named = " or ".join(map(_code, tool["destructive_with"]))
+            yield "", _code("destructive"), f"with {named}: {meanings['destructive']}"
     yield "safety_mode", _code(tool["safety_mode"]), "what it needs around it"
     yield (
         "replayable",

@@ -88,7 +88,9 @@ class Engine:
 
     @property
     def files(self) -> FileAccess:
-        return FileAccess(self.roots or {str(self.place): Verdict.ALLOW}, self.place / "artifacts")
+        return FileAccess(
+            self.roots or {str(self.place): Verdict.ALLOW}, self.place / "artifacts", workspace=self.place / "workspace"
+        )
 
     @property
     def solo(self) -> Solo:

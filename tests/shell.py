@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -42,3 +44,22 @@ class Shell:
         if "--json" in arguments:
             assert ran.document is not None
         return ran
+
+
+def at_a_terminal(place: Path, answers: str, *arguments: str) -> tuple[int, str]:
+    """The program with a terminal as standard input and error; everything that it showed there."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [PROGRAM, *arguments], cwd=place, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, start_new_session=True
+    )
+    os.close(theirs)
+    os.write(ours, answers.encode())
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:
+        pass  # how a terminal says that nobody is on the other side any more
+    os.close(ours)
+    out, _ = process.communicate(timeout=90)
+    return process.returncode, shown.decode(errors="replace") + out.decode()

@@ -15,6 +15,7 @@ from blendwright.cli.output import Exit
 from blendwright.contracts.policy import Verdict
 from blendwright.journal import JournalView
 from blendwright.run.externals import External, Externals, recorded_in
+from blendwright.run.reach import Reach
 from stage import Stage
 
 PLANE = {"kind": "plane", "name": "Wall", "size": 4}
@@ -147,7 +148,7 @@ def test_an_adopted_file_has_its_files_recorded_and_the_command_tells_what_is_wr
 
 def test_of_several_roots_the_nearest_says_whether_a_file_is_read(tmp_path: Path) -> None:
     roots = {".": Verdict.ALLOW, "originals": Verdict.DENY, "originals/free": Verdict.ALLOW, "asked": Verdict.ASK}
-    files = Externals({str(tmp_path / root): verdict for root, verdict in roots.items()})
+    files = Externals(Reach({str(tmp_path / root): verdict for root, verdict in roots.items()}))
     states: dict[str, str] = {}
     for name in ("a.png", "originals/b.png", "originals/free/c.png", "asked/d.png"):
         path = tmp_path / name

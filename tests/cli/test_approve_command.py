@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from plans import box
-from shell import PROGRAM, Shell
+from shell import Shell, at_a_terminal
 
 
 def delete(id: str, *waits_for: str, name: str) -> dict[str, Any]:
@@ -32,11 +29,13 @@ def test_a_plan_is_refused_allowed_elsewhere_and_run_again(shell: Shell) -> None
     assert (waiting["operation_id"], waiting["state"]) == ("d", "pending")
     assert waiting["id"] in refused["result"]["retry_hint"]
     assert waiting["id"] in shell("approve", code=0).out
-    (given,) = shell("approve", waiting["id"], "--json", code=0).document["approvals"]
+    unasked = shell("approve", waiting["id"], "--json", code=2).document["error"]
+    assert "no terminal" in unasked["message"] and "--yes" in unasked["cure"]
+    (given,) = shell("approve", waiting["id"], "--yes", "--json", code=0).document["approvals"]
     assert given["state"] == "approved"
     done = shell("run", plan, "--json", code=0).document
     assert done["result"]["receipts"][0]["approval"] == waiting["id"]
-    again = shell("approve", waiting["id"], "--json", code=2).document["error"]["message"]
+    again = shell("approve", waiting["id"], "--yes", "--json", code=2).document["error"]["message"]
     assert again == f"approval {waiting['id']} was used already"
     assert shell("approve", "--json", code=0).document["approvals"] == []
     assert shell("audit", "verify", "--json", code=0).document["ok"]
@@ -55,25 +54,6 @@ def _fresh(shell: Shell) -> str:
     return shell("approve", "xyz", "--json", code=2).document["error"]["message"]
 
 
-def at_a_terminal(place: Path, answers: str, *arguments: str) -> tuple[int, str]:
-    """The program with a terminal as standard input and error; everything that it showed there."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [PROGRAM, *arguments], cwd=place, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, start_new_session=True
-    )
-    os.close(theirs)
-    os.write(ours, answers.encode())
-    shown = b""
-    try:
-        while part := os.read(ours, 4096):
-            shown += part
-    except OSError:
-        pass  # how a terminal says that nobody is on the other side any more
-    os.close(ours)
-    out, _ = process.communicate(timeout=90)
-    return process.returncode, shown.decode(errors="replace") + out.decode()
-
-
 def test_on_a_terminal_a_person_is_asked_and_a_no_is_a_no(shell: Shell) -> None:
     shell("run", write(shell.place, "made.json", box("a"), box("b"), box("c")), code=0)
     plan = write(shell.place, "no.json", delete("d", name="Box a"), box("e"))
@@ -84,3 +64,40 @@ def test_on_a_terminal_a_person_is_asked_and_a_no_is_a_no(shell: Shell) -> None:
     code, shown = at_a_terminal(shell.place, "y\na\n", "run", write(shell.place, "yes.json", *three))
     assert code == 0, shown
     assert shown.count("Allow it?") == 2, "all means all"
+
+
+def waiting(shell: Shell, plan: str) -> dict[str, Any]:
+    shell("run", plan, code=2)
+    (found,) = shell("approve", "--json", code=0).document["approvals"]
+    return found
+
+
+def test_an_approval_is_shown_whole_and_asked_about_before_it_is_given(shell: Shell) -> None:
+    shell("run", write(shell.place, "made.json", box("a")), code=0)
+    plan = write(shell.place, "gone.json", delete("d", name="Box a"))
+    id = waiting(shell, plan)["id"]
+    for answer in ("n\n", "\n"):
+        code, shown = at_a_terminal(shell.place, answer, "approve", id)
+        assert code == 2 and "Box a" in shown and "Allow it? [y/N]" in shown and "policy.levels.destructive" in shown
+        assert waiting(shell, plan)["state"] == "pending", "no yes is no answer"
+    code, shown = at_a_terminal(shell.place, "y\n", "approve", id)
+    assert code == 0 and "Box a" in shown, shown
+    assert shell("approve", "--json", code=0).document["approvals"] == []
+    shell("run", plan, code=0)
+
+
+def test_code_is_allowed_by_nobody_but_a_person_at_a_terminal_who_sees_it(shell: Shell) -> None:
+    (shell.place / ".blendwright").mkdir()
+    (shell.place / ".blendwright" / "blendwright.toml").write_text('[policy]\ntrusted_python = "ask"\n')
+    code = "import bpy\n" + "# " + "x" * 300 + "\nbpy.context.scene.frame_start = 7"
+    call = ("call", "python.run", "--args", json.dumps({"code": code, "mode": "trusted"}))
+    shell(*call, code=2)
+    (found,) = shell("approve", "--json", code=0).document["approvals"]
+    assert found["in_person"]
+    for options in ((), ("--yes",)):
+        refused = shell("approve", found["id"], *options, "--json", code=2).document["error"]
+        assert "only be allowed by a person" in refused["message"] and "terminal" in refused["cure"]
+    status, shown = at_a_terminal(shell.place, "n\n", "approve", found["id"], "--yes")
+    assert status == 2 and "bpy.context.scene.frame_start = 7" in shown, "asked all the same"
+    shell("approve", found["id"], "--decline", code=0)
+    shell(*call, code=2)

@@ -127,7 +127,9 @@ def test_people_are_told_what_changed_and_a_scene_file_is_never_written(shell: S
 
 def test_a_scene_lives_on_between_commands_and_is_not_replaced(shell: Shell) -> None:
     made = shell(*CUBE, "--export", "scene.blend", "--json", code=0).document
-    again = shell(*CUBE, "--json", code=0).document
+    before = (shell.place / "scene.blend").stat()
+    again = shell(*CUBE, "--export", "scene.blend", "--json", code=0).document
+    assert (shell.place / "scene.blend").stat() != before, "replaced, as the option says, without a question"
     assert again["result"]["created"] is False, "it is there already"
     assert again["fingerprint_before"] == again["fingerprint_after"] == made["fingerprint_after"]
     refused = shell(*CUBE, "--scene", "scene.blend", "--json", code=3).document

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shell import Shell
+from shell import Shell, at_a_terminal
 
 SAFE = {"code": "import bpy\nprint(len(bpy.data.objects))"}
 TRUSTED = {"code": "import bpy\nbpy.context.scene.frame_start = 7", "mode": "trusted"}
@@ -25,5 +25,6 @@ def test_safe_code_runs_and_trusted_code_waits_for_a_person(shell: Shell) -> Non
     waiting = shell("approve", code=0).out
     assert TRUSTED["code"].splitlines()[1] in waiting
     id = finding["cure"].partition("approve ")[2].partition("`")[0]
-    shell("approve", id, code=0)
+    code, shown = at_a_terminal(shell.place, "y\n", "approve", id)
+    assert code == 0 and TRUSTED["code"].splitlines()[1] in shown
     assert shell(*call, code=0).document["result"]["mode"] == "trusted"

@@ -99,6 +99,22 @@ def test_the_arguments_decide_where_the_promise_depends_on_them() -> None:
     assert list(gate(terms, blender(), export, export.args_model.model_validate({"path": "a.stl"}))) == []
 
 
+@pytest.mark.parametrize("name", ["file.export", "render.still"])
+def test_replacing_a_file_is_destructive_whatever_is_declared(name: str) -> None:
+    tool = catalog.tools()[name]
+    new, replacing = (
+        tool.args_model.model_validate({"path": "a.png" if name == "render.still" else "a.stl", "overwrite": overwrite})
+        for overwrite in (False, True)
+    )
+    denying = Terms(constraints=Agreed(rules=Rules(levels=Levels(destructive=Verdict.DENY))))
+    for level in (None, "safe_write"):
+        assert list(gate(denying, blender(), tool, new, level=level)) == []
+        assert [found.rule for found in gate(denying, blender(), tool, replacing, level=level)] == ["level_denied"]
+    asked = asks(Terms(), tool, replacing, "safe_write")
+    assert asked is not None and asked.asked == ("destructive",)
+    assert asks(Terms(), tool, new, "safe_write") is None
+
+
 def test_all_reasons_come_at_once() -> None:
     tool = changed(
         safety_mode=SafetyMode.UNSAFE_OPS,

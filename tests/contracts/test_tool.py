@@ -23,6 +23,10 @@ class Seeded(Args):
     seed: Seed = 0
 
 
+class Replacing(Args):
+    overwrite: bool = False
+
+
 class Done(Result):
     pass
 
@@ -110,6 +114,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a write that reverts nothing": ({"revert": Revert.NOTHING}, "must revert by something"),
     "a read that reverts": ({"safety_level": SafetyLevel.READ_ONLY, "writes": ()}, "must revert by something"),
     "a read that writes": ({"safety_level": SafetyLevel.READ_ONLY, "revert": Revert.NOTHING}, "declares writes"),
+    "destructive with what it does not take": ({"destructive_with": ("force",)}, "destructive with force"),
     "seeded without a seed": ({"determinism": Determinism.SEEDED}, "takes no seed"),
 }
 
@@ -119,6 +124,15 @@ def test_a_tool_that_contradicts_itself_is_refused(case: str) -> None:
     changes, problem = CONTRADICTIONS[case]
     with pytest.raises(TypeError, match=problem):
         define(**changes)
+
+
+def test_a_tool_that_replaces_files_says_that_it_then_destroys() -> None:
+    with pytest.raises(TypeError, match="takes overwrite and is not destructive with it"):
+        define(Tool[Replacing, Done])
+    tool = define(Tool[Replacing, Done], destructive_with=("overwrite",))()
+    levels = [tool.safety_level_for(Replacing(overwrite=given)).value for given in (False, True)]
+    assert levels == ["safe_write", "destructive"]
+    assert define(Tool[Replacing, Done], safety_level=SafetyLevel.DESTRUCTIVE)
 
 
 def test_a_refusal_names_every_problem_at_once() -> None:

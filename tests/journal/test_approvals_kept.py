@@ -131,8 +131,9 @@ def test_whatever_of_an_operation_changes_changes_its_hash() -> None:
         operation_hash("a", 1, {"name": "y"}, key="k", baseline="s"),
         operation_hash("a", 1, {"name": "x"}, key=None, baseline="s"),
         operation_hash("a", 1, {"name": "x"}, key="k", baseline="t"),
+        operation_hash("a", 1, {"name": "x"}, key="k", baseline="s", after="b"),
     }
-    assert len(hashes) == 6
+    assert len(hashes) == 7
     assert operation_hash("a", 1, {"name": "x"}, key="k", baseline="s") in hashes
 
 

@@ -102,6 +102,20 @@ def test_a_macro_declares_the_level_of_its_most_harmful_step() -> None:
     )
 
 
+def test_a_step_that_may_replace_a_file_counts_as_destructive() -> None:
+    def level(**args: Any) -> str:
+        step = {"title": "out", "tool": "file.export", "args": {"path": "{{name}}.stl", **args}}
+        again = {"type": "boolean", "description": "Once more."}
+        inputs = {"type": "object", "additionalProperties": False, "required": ["name", "again"],
+                  "properties": {"name": NAME, "again": again}}  # fmt: skip
+        examples = [{"inputs": {"name": "Pair", "again": False}}]
+        known = macros(document("test.pair", step, inputs=inputs, examples=examples, determinism="nondeterministic"))
+        return known["test.pair"].safety_level.value
+
+    assert level() == level(overwrite=False) == "safe_write"
+    assert level(overwrite=True) == level(overwrite="{{again}}") == "destructive"
+
+
 def test_declaring_more_than_a_macro_needs_is_honoured_in_every_step() -> None:
     plan = valid(plan_of(call("m") | {"safety_level": "destructive"})).plan
     assert [one.safety_level for one in plan.operations] == ["destructive", "destructive"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from blendwright.contracts.contract import Agreed, Terms
 from blendwright.contracts.effects import Determinism
 from blendwright.plan.validate import MOST_FINDINGS
 from blendwright.values.faults import Fault
+from blendwright.values.plan import Plan
 from plans import box, codes, findings, of_operations, of_steps, step, valid
 
 
@@ -68,6 +71,20 @@ def test_an_unknown_tool_fails_only_its_own_step() -> None:
 def test_declaring_less_than_the_tool_is_refused(declared: str, codes_found: list[tuple[str, str]]) -> None:
     plan = of_operations(box("a", tool_name="object.delete", args={"name": "Box"}, safety_level=declared))
     assert codes(plan) == codes_found
+
+
+@pytest.mark.proves("OPS-SAFETY-01")
+def test_the_arguments_decide_what_must_be_declared_where_some_destroy() -> None:
+    def export(level: str, **args: Any) -> Plan:
+        return of_operations(box("a", tool_name="file.export", args={"path": "a.stl", **args}, safety_level=level))
+
+    assert codes(export("safe_write")) == codes(export("safe_write", overwrite=False)) == []
+    assert codes(export("safe_write", overwrite=True)) == [("POLICY_BLOCKED", "/operations/0/safety_level")]
+    assert codes(export("destructive", overwrite=True)) == []
+    both = codes(export("read_only", overwrite="yes"))
+    assert both == [("POLICY_BLOCKED", "/operations/0/safety_level"), ("ARGS_INVALID", "/operations/0/args/overwrite")]
+    undeclared = of_steps(step("a", tool={"name": "file.export", "args": {"path": "a.stl", "overwrite": True}}))
+    assert valid(undeclared).plan.operations[0].safety_level == "destructive"
 
 
 @pytest.mark.proves("OPS-ORDER-03")

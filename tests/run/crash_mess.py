@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from crash_server import Whom, children, told_of
-from crash_story import TRIANGLE, empty, files_of, moved
+from crash_story import REPLACING, TRIANGLE, empty, files_of, moved
 
 import blendwright
 from blendwright.app import open_scene
@@ -67,7 +67,7 @@ class Core:
 
     def live(self) -> None:
         while True:
-            with blendwright.open(self.workspace, roots=[self.files], spare=False) as scene:
+            with blendwright.open(self.workspace, roots=[self.files], policy=REPLACING, spare=False) as scene:
                 self.scene = scene
                 self.tell("opened")
                 for intent in scene.journal.indeterminate():
@@ -119,7 +119,7 @@ class Core:
             listed.append(item)
         if chance.random() < 0.3:
             path = {"path": str(self.files / f"{request}.stl"), "overwrite": True}
-            listed.append(box("z-out", tool_name="file.export", args=path))
+            listed.append(box("z-out", tool_name="file.export", args=path, safety_level="destructive"))
         if chance.random() < 0.08:
             listed.append(moved("zz-fails", "nobody"))
         whole = chance.random() < 0.35

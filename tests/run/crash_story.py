@@ -14,6 +14,7 @@ import blendwright
 from blendwright.app import open_scene
 from blendwright.app.past import looking, mending, stage
 from blendwright.contracts.journal_records import Commit
+from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
 from blendwright.run import rescue
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
 from blendwright.values.faults import Fault
@@ -26,6 +27,8 @@ Result = TypeVar("Result", RunReport, Outcome)
 
 # More than a group, and enough that the worker may answer several together.
 MANY = 140
+# Its exports replace those of the story before, and nobody is there to ask.
+REPLACING = Policy(policy=Rules(levels=Levels(destructive=Verdict.ALLOW)))
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 # A worker may be killed once while a part runs; the part is then asked for again.
 ATTEMPTS = 4
@@ -66,7 +69,7 @@ class Story:
         self._plan("many", [empty(f"e{number:03d}") for number in range(MANY)])
         self._plan("many", [empty("e000")], known=True)
         stl = {"path": str(self.files / "box.stl"), "objects": ["Box a"], "overwrite": True}
-        export = box("out", "a", tool_name="file.export", args=stl)
+        export = box("out", "a", tool_name="file.export", args=stl, safety_level="destructive")
         self._plan("files", [box("a"), export, moved("z", "Box a", "out")])
         if not any(commit.tool == "file.import" for commit in self._line() if self._mine(commit, self._line())):
             self._call("file.import", {"path": str(self.files / "triangle.obj")})
@@ -172,7 +175,7 @@ def tell_stories(workspace: Path, numbers: list[int], tell: Tell, before: Callab
     (files / "triangle.obj").write_text(TRIANGLE)
     before(numbers[0])
     leave_quarantine(workspace)
-    with blendwright.open(workspace, roots=[files], spare=False) as scene:
+    with blendwright.open(workspace, roots=[files], policy=REPLACING, spare=False) as scene:
         for sentence in scene.recovered:
             tell(f"recovered {sentence}")
         for place, number in enumerate(numbers):

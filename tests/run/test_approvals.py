@@ -193,6 +193,16 @@ def test_a_file_in_a_root_that_asks_is_asked_about(engine: Engine) -> None:
         engine.roots = {}
 
 
+def test_a_file_is_replaced_only_when_a_person_allows_it(asking: Engine) -> None:
+    target = asking.place / "replaced.blend"
+    target.write_bytes(b"precious")
+    replacing = {"path": str(target), "overwrite": True}
+    assert rules_of(asking.call("file.export", replacing)) == ["approval_missing"]
+    declined = asking.call("file.export", replacing, consent=Consent(Person(asking, Answer.DECLINED)))
+    assert rules_of(declined) == ["approval_declined"] and target.read_bytes() == b"precious"
+    assert asking.call("file.export", replacing, consent=GRANTED).ok and target.read_bytes() != b"precious"
+
+
 def test_a_person_at_hand_is_asked_and_sees_what_it_is_about(asking: Engine) -> None:
     name = thing(asking)
     person = Person(asking, Answer.APPROVED)

@@ -11,6 +11,7 @@ import pytest
 
 from blendwright.contracts.policy import Verdict
 from blendwright.run.externals import External, Externals, findings
+from blendwright.run.reach import Reach
 
 USED = ("images/a",)
 
@@ -27,7 +28,7 @@ def readable(roots: list[Path], *externals: External) -> tuple[Path, ...]:
         return [SimpleNamespace(receipt=receipt)] if all_lines else []
 
     journal: Any = SimpleNamespace(origins=origins)
-    return Externals({str(root): Verdict.ALLOW for root in roots}).readable(journal)
+    return Externals(Reach({str(root): Verdict.ALLOW for root in roots})).readable(journal)
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_a_linked_file_is_never_readable_and_one_that_is_gone_neither(place: Pat
 
 
 def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:
-    files, recorded = Externals({str(place): Verdict.ALLOW}), present(place / "a.png")
+    files, recorded = Externals(Reach({str(place): Verdict.ALLOW})), present(place / "a.png")
     assert files.now(recorded) == recorded
     (place / "a.png").write_bytes(b"other")
     assert files.now(recorded).state == "changed"
@@ -67,4 +68,4 @@ def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:
     assert files.now(recorded).state == "missing"
     (place / "a.png").mkdir()
     assert files.now(recorded).state == "not_a_file"
-    assert Externals({}).now(recorded).state == "outside_roots"
+    assert Externals(Reach({})).now(recorded).state == "outside_roots"

@@ -37,6 +37,7 @@ class Copy(Tool[CopyArgs, Nothing]):
     name = "trial.copy"
     version = 1
     safety_level = SafetyLevel.SAFE_WRITE
+    destructive_with = ("overwrite",)
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.DETERMINISTIC
     idempotence = Idempotence.IDEMPOTENT

@@ -40,7 +40,7 @@ def check(
     terms = agree(proposal or Proposal(), load_policy(place).policy)
     if isinstance(terms, tuple):
         raise Refusal(terms)
-    files = FileAccess(terms.constraints.rules.roots, place / "artifacts")
+    files = FileAccess(terms.constraints.rules.roots, place / "artifacts", workspace=place)
 
     def objections(operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any) -> Iterator[Finding]:
         level = operation.safety_level or tool.safety_level.value

@@ -221,8 +221,11 @@ class OpenScene:
         timeout: float | None = None,
         cancel: CancelToken | None = None,
         determinism: Determinism | None = None,
+        consent: Consent | None = None,
     ) -> Preview:
-        """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it."""
+        """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it.
+
+        `consent` takes the place of that of the open scene."""
         if not isinstance(plan, Plan):
             plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
         if self._journal.head is None:
@@ -231,6 +234,7 @@ class OpenScene:
         return preview_beside(
             plan, place, self._pool, self._tools, self._macros, self._offer, self._files,
             image=image, timeout=timeout, cancel=cancel, determinism=determinism,
+            consent=self._consent if consent is None else consent,
         )  # fmt: skip
 
     def as_host(self, proposal: Proposal) -> OpenScene:

@@ -101,7 +101,10 @@ def open(
         )
         pool = Pool(options)
         files = FileAccess(
-            offer.terms.constraints.rules.roots, place / "artifacts", scratch_mb=offer.terms.constraints.scratch_mb
+            offer.terms.constraints.rules.roots,
+            place / "artifacts",
+            workspace=place,
+            scratch_mb=offer.terms.constraints.scratch_mb,
         )
         live = LiveScene(
             pool,
@@ -110,7 +113,7 @@ def open(
             spare=spare,
             start=taken,
             origin=None if start is None else start.resolve().parent,
-            externals=Externals(files.rules),
+            externals=Externals(files.reach),
             observe=watch,
         )
         opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent, watch)

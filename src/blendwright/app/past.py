@@ -20,6 +20,7 @@ from blendwright.contracts.journal_port import JournalPort, JournalReader
 from blendwright.contracts.worker_port import WorkerPort
 from blendwright.journal import Journal, JournalView
 from blendwright.run.externals import Externals
+from blendwright.run.reach import Reach
 from blendwright.run.replaying import fresh
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
@@ -76,7 +77,7 @@ def stage(workspace: str | Path, *, blender: str | Path | None = None) -> Genera
     pool = Pool(SpawnOptions(scratch.path, blender=None if blender is None else Path(blender)))
     try:
         with looking(place) as journal:
-            pool.allow(Externals(load_policy(place).policy.policy.roots).readable(journal))
+            pool.allow(Externals(Reach(load_policy(place).policy.policy.roots, place)).readable(journal))
         yield Stage(pool, registry_fingerprint(type(tool) for tool in catalog.tools().values()))
     finally:
         pool.close()

@@ -27,6 +27,7 @@ from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.run.agreement import Offer
+from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.board import Progress
 from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
@@ -54,6 +55,7 @@ def preview(
     policy: Policy | None = None,
     proposal: Proposal | None = None,
     determinism: Determinism | None = None,
+    consent: Consent = NO_CONSENT,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Preview:
@@ -77,7 +79,10 @@ def preview(
     if not isinstance(findings, ValidPlan):
         return Preview(refused(plan, findings))
     files = FileAccess(
-        offer.terms.constraints.rules.roots, place / "artifacts", scratch_mb=offer.terms.constraints.scratch_mb
+        offer.terms.constraints.rules.roots,
+        place / "artifacts",
+        workspace=place,
+        scratch_mb=offer.terms.constraints.scratch_mb,
     )
     target = None if image is None else Path(image).resolve()
     with _room(place) as room:
@@ -90,7 +95,9 @@ def preview(
         )
         with Pool(options) as pool:
             copied = _Copy(place, room, pool, start=start, spare=False)
-            return copied.preview(plan, known, macros, offer, files, target, timeout, cancel, progress, determinism)
+            return copied.preview(
+                plan, known, macros, offer, files, target, timeout, cancel, progress, determinism, consent
+            )
 
 
 def preview_beside(
@@ -107,11 +114,12 @@ def preview_beside(
     cancel: CancelToken | None = None,
     progress: Progress | None = None,
     determinism: Determinism | None = None,
+    consent: Consent = NO_CONSENT,
 ) -> Preview:
     """The same for a workspace that is open, with a worker of its pool."""
     with _room(place) as room:
         copied = _Copy(place, room, pool, start=None, spare=True)
-        return copied.preview(plan, tools, macros, offer, files, image, timeout, cancel, progress, determinism)
+        return copied.preview(plan, tools, macros, offer, files, image, timeout, cancel, progress, determinism, consent)
 
 
 class _Copy:
@@ -136,6 +144,7 @@ class _Copy:
         cancel: CancelToken | None,
         progress: Progress | None,
         determinism: Determinism | None,
+        consent: Consent,
     ) -> Preview:
         valid = validate(plan, tools, offer.terms.demanding(determinism), macros=macros)
         if not isinstance(valid, ValidPlan):
@@ -145,7 +154,7 @@ class _Copy:
             recover(journal, 0)
             scene = LiveScene(
                 self._pool, journal, registry, spare=self._spare, start=self._taken_over(),
-                origin=None if self._start is None else self._start.parent, externals=Externals(files.rules),
+                origin=None if self._start is None else self._start.parent, externals=Externals(files.reach),
             )  # fmt: skip
             try:
                 ordered = schedule(valid, registry, scene.hash)
@@ -158,6 +167,7 @@ class _Copy:
                     cancel=cancel,
                     progress=progress,
                     determinism=determinism,
+                    consent=consent,
                 )
             finally:
                 scene.discard()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,10 +12,16 @@ import typer
 from rich.text import Text
 
 from blendwright.app.past import looking
+from blendwright.cli.consent import Terminal, at_a_terminal
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
-from blendwright.contracts.approvals import Answer
+from blendwright.contracts.approvals import Answer, ApprovalRequest
 from blendwright.contracts.journal_records import KeptApproval
-from blendwright.journal.approvals import answer
+from blendwright.journal.approvals import answer, waiting
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+BY = "blendwright approve"
 
 
 def approve(
@@ -21,20 +29,26 @@ def approve(
         list[str] | None, typer.Argument(metavar="ID", help="What to answer; without one, what waits.")
     ] = None,
     decline: Annotated[bool, typer.Option("--decline", help="Say no instead.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Allow it without a question; trusted code is asked about all the same.")
+    ] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
-    """Allow an operation that waits for a person: once, as it was asked, until it expires. Without an ID, list what waits."""
+    """Allow an operation that waits for a person: once, as it was asked, until it expires. It is shown whole before the question.
+
+    Without an ID, list what waits."""
     place = Path(workspace).resolve()
-    if ids:
-        given = Answer.DECLINED if decline else Answer.APPROVED
-        listed = [answer(place, id, given, "blendwright approve") for id in ids]
+    if ids and decline:
+        listed = [answer(place, id, Answer.DECLINED, BY) for id in ids]
+    elif ids:
+        listed = _allowed(place, ids, yes=yes)
     else:
         with looking(place) as journal:
             listed = list(journal.approvals())
     if json:
         print_json({"approvals": [_told(kept) for kept in listed]})
-        return Exit.DONE
+        return _exit(listed, asked=bool(ids))
     out = console()
     for kept in listed:
         word = Text(f"{kept.state:9} ", style="green" if kept.state == "approved" else "yellow")
@@ -43,11 +57,38 @@ def approve(
         out.print(Text(f"  {', '.join(kept.request.why)}; until {until}", style="dim"))
         if kept.request.shown and kept.state == "pending":
             out.print(Text(kept.request.shown))
-    if ids and not decline:
+    if any(kept.state == "approved" for kept in listed):
         out.print("Run the plan or call again: it goes on with this.")
     if not listed:
         out.print("nothing waits for an approval")
-    return Exit.DONE
+    return _exit(listed, asked=bool(ids))
+
+
+def _allowed(place: Path, ids: Sequence[str], *, yes: bool) -> list[KeptApproval]:
+    """Every question shown whole, asked, and answered with yes. One that gets no yes goes on waiting."""
+    questions = [waiting(place, id) for id in ids]
+    unasked = [] if at_a_terminal() else [kept.request for kept in questions if kept.request.in_person or not yes]
+    if unasked:
+        raise Refusal([_nobody_there(request) for request in unasked])
+    listed: list[KeptApproval] = []
+    for kept in questions:
+        # A yes to this one is no yes to others of its level.
+        alone = replace(kept.request, in_person=True)
+        given = Answer.APPROVED if yes and not kept.request.in_person else Terminal().ask(alone)
+        listed.append(answer(place, kept.request.id, given, BY) if given is Answer.APPROVED else kept)
+    return listed
+
+
+def _nobody_there(request: ApprovalRequest) -> Finding:
+    if request.in_person:
+        message = f"{request.id} can only be allowed by a person who has seen it, and there is no terminal to ask on"
+        return Finding(Fault.POLICY_BLOCKED, message, "", "Run this command in a terminal, and answer there.")
+    message = f"there is no terminal to ask about {request.id} on"
+    return Finding(Fault.POLICY_BLOCKED, message, "", "Look at it with `blendwright approve`, then give --yes.")
+
+
+def _exit(listed: Sequence[KeptApproval], *, asked: bool) -> Exit:
+    return Exit.REFUSED if asked and any(kept.state == "pending" for kept in listed) else Exit.DONE
 
 
 def _told(kept: KeptApproval) -> dict[str, Any]:
@@ -63,4 +104,5 @@ def _told(kept: KeptApproval) -> dict[str, Any]:
         "why": list(asked.why),
         "expires": asked.expires,
         "shown": asked.shown,
+        "in_person": asked.in_person,
     }

@@ -14,6 +14,7 @@ from rich.text import Text
 
 import blendwright
 from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
+from blendwright.cli.exporting import write_scene
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json, say_recovered
 from blendwright.contracts.envelopes import core_envelope, tool_result
 from blendwright.values.errors import Refusal
@@ -63,6 +64,7 @@ def call(
     started = perf_counter()
     document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
     parse_ms = (perf_counter() - started) * 1000
+    allowed = consent(approve)
     with blendwright.open(
         workspace,
         scene=scene,
@@ -70,7 +72,7 @@ def call(
         spare=False,
         proposal=command_line(),
         contract=read_contract(contract),
-        consent=consent(approve),
+        consent=allowed,
     ) as opened:
         say_recovered(opened.recovered)
         outcome = opened.outcome(
@@ -84,7 +86,7 @@ def call(
             determinism=determinism,
         )
         if export is not None and outcome.ok:
-            written = opened.outcome("file.export", {"path": str(export), "overwrite": True})
+            written = write_scene(opened, export, allowed)
             outcome = outcome.with_(artifacts=(*outcome.artifacts, *written.artifacts)) if written.ok else written
     if json:
         render = tool_result if envelope == "tool_result" else core_envelope

@@ -12,13 +12,15 @@ from blendwright.app.policy_files import load_policy
 from blendwright.cli.output import AsJson, Columns, Exit, Workspace, console, notes, print_json
 from blendwright.contracts.journal_port import JournalReader
 from blendwright.run.externals import External, Externals, findings, recorded_in
+from blendwright.run.reach import Reach
 
 
 def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
     """List the external files of the scene, as they are now: images, fonts, sounds, caches, linked files."""
     with looking(workspace) as journal:
         recorded = of_head(journal)
-    here = Externals(load_policy(Path(workspace).resolve()).policy.policy.roots)
+    place = Path(workspace).resolve()
+    here = Externals(Reach(load_policy(place).policy.policy.roots, place))
     today = [here.now(external) for external in recorded]
     found = findings(today)
     if json:

@@ -23,6 +23,7 @@ import blendwright
 from blendwright.app.plans import read_plan, render
 from blendwright.cli.closing import show_closing
 from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
+from blendwright.cli.exporting import write_scene
 from blendwright.cli.externals import of_head, say_externals
 from blendwright.cli.output import (
     AsJson,
@@ -74,6 +75,7 @@ def run(
     parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
     screen = _Screen()
+    allowed = consent(approve, screen.aside)
     extra: list[Outcome] = []
     with (
         stops_on_interrupt(cancel),
@@ -84,7 +86,7 @@ def run(
             spare=False,
             proposal=command_line(),
             contract=read_contract(contract),
-            consent=consent(approve, screen.aside),
+            consent=allowed,
         ) as opened,
     ):
         say_recovered(opened.recovered)
@@ -93,7 +95,7 @@ def run(
         if scene is not None:
             say_externals(of_head(opened.journal))
         if report.ok and export is not None:
-            extra.append(opened.outcome("file.export", {"path": str(export), "overwrite": True}, cancel=cancel))
+            extra.append(write_scene(opened, export, allowed, cancel))
         if report.ok and image is not None:
             extra.append(picture(opened, image, cancel))
     if json:

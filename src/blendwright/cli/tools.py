@@ -60,6 +60,8 @@ def _page(tool: AnyTool, json: bool) -> None:
     for promise in promises:
         value = page[promise]
         shown = ", ".join(page["writes"]) if promise == "writes" else str(value).lower()
+        if promise == "safety_level":
+            shown += "".join(f", destructive with {name}" for name in page["destructive_with"])
         out.print(Text(f"  {promise:13}{shown or 'nothing'}"))
     out.print()
     for example in tool.examples:

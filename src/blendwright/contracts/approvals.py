@@ -68,7 +68,11 @@ class Approver(Protocol):
         ...
 
 
-def operation_hash(tool: str, version: int, args: Mapping[str, Any], *, key: str | None, baseline: str) -> str:
-    """What an approval is bound to: the call in canonical form, its operation key where it belongs to a plan, and the scene hash
-    that the run starts from. Whatever of these is another makes it another operation."""
-    return digest({"tool": tool, "version": version, "args": dict(args), "key": key, "baseline": baseline})
+def operation_hash(
+    tool: str, version: int, args: Mapping[str, Any], *, key: str | None, baseline: str, after: str = ""
+) -> str:
+    """What an approval is bound to: the call in canonical form with the paths that it leads to, its operation key where it belongs to
+    a plan, the scene hash that the run starts from, and everything that the plan does before it. Whatever of these is another makes
+    it another operation."""
+    bound = {"tool": tool, "version": version, "args": dict(args), "key": key, "baseline": baseline, "after": after}
+    return digest(bound)

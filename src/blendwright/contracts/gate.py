@@ -28,7 +28,7 @@ def gate(
     That the tool is in the registry is the caller's to find out, who has the registry at hand; which paths may be touched is said
     where paths are made absolute.
     """
-    yield from of_tool(terms, blender, tool, args, level or tool.safety_level.value)
+    yield from of_tool(terms, blender, tool, args, level or tool.safety_level_for(args).value)
     yield from of_arguments(terms, tool, args, payload)
 
 
@@ -66,7 +66,7 @@ def asks(
 ) -> Ruling | None:
     """What a person must be asked about a call that the gate lets pass, or None."""
     rules = terms.constraints.rules
-    found = ruling(rules, tool.name, tool.safety_mode, _level(tool, level), roots)
+    found = ruling(rules, tool.name, tool.safety_mode, _level(tool, args, level), roots)
     if TRUSTED_PYTHON in tool.capabilities_for(args):
         return Ruling(Verdict.ASK, (*found.reasons, "policy.trusted_python = ask"), (tool.name,), in_person=True)
     return found if found.verdict is Verdict.ASK else None
@@ -106,7 +106,7 @@ def _offered(terms: Terms, blender: BlenderProfile, tool: AnyTool, args: Any) ->
 
 def _allowed(terms: Terms, tool: AnyTool, args: Any, declared: str) -> Iterator[Finding]:
     rules = terms.constraints.rules
-    yield from denied(terms, tool.name, _level(tool, declared))
+    yield from denied(terms, tool.name, _level(tool, args, declared))
     if rules.modes.of(tool.safety_mode) is Verdict.DENY:
         yield _mode_denied(tool)
     if NETWORK in tool.requires.capabilities and rules.network == "deny":
@@ -158,6 +158,6 @@ def too_much_code(terms: Terms, tool: AnyTool, args: Any) -> Iterator[Finding]:
         yield refusal("python_code", message)
 
 
-def _level(tool: AnyTool, declared: str) -> str:
-    """The level that counts: declaring more than the tool's own is honoured."""
-    return max(tool.safety_level, SafetyLevel(declared), key=lambda level: level.rank).value
+def _level(tool: AnyTool, args: Any, declared: str) -> str:
+    """The level that counts: declaring more than the call's own is honoured."""
+    return max(tool.safety_level_for(args), SafetyLevel(declared), key=lambda level: level.rank).value

@@ -125,6 +125,11 @@ RULES: dict[str, Rule] = {
         "the nearest of [policy.roots] denies a path",
         "Choose a path elsewhere. Allowed: {roots}.",
     ),
+    "path_workspace": Rule(
+        Fault.POLICY_BLOCKED,
+        "a path belongs to the workspace: its journal, checkpoints, artifacts and the like",
+        "Choose a path outside {workspace}. `blendwright export` and `adopt` take scenes out and in.",
+    ),
     # ---- calls: determinism
     "determinism": Rule(
         Fault.NONDETERMINISTIC_REFUSED,
@@ -141,6 +146,11 @@ RULES: dict[str, Rule] = {
         Fault.POLICY_BLOCKED,
         "trusted code is to run where nobody is asked, as in a preview",
         "Use safe Python, or run the plan itself: it asks.",
+    ),
+    "preview_unasked": Rule(
+        Fault.POLICY_BLOCKED,
+        "a person must allow the call, in a preview too, and nobody could be asked",
+        "Give {option}, or run the plan itself: it asks.",
     ),
     "approval_declined": Rule(
         Fault.POLICY_BLOCKED, "a person was asked and declined", "Do without it, or run it again to be asked anew."

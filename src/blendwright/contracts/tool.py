@@ -27,6 +27,8 @@ from blendwright.contracts.scene import Scene
 from blendwright.values.findings import Finding
 
 Version = tuple[int, int, int]
+# What replaces a file loses what was in it.
+OVERWRITE = "overwrite"
 NAME = re.compile(r"[a-z]+\.[a-z]+(_[a-z]+)*")
 
 
@@ -79,6 +81,8 @@ class Tool(Generic[A, R]):
     replayable: ClassVar[bool]
     requires: ClassVar[Requires]
     examples: ClassVar[tuple[Example, ...]]
+    destructive_with: ClassVar[tuple[str, ...]] = ()
+    """Arguments that make a call destructive where they are true."""
 
     args_model: ClassVar[type[Args]]
     result_model: ClassVar[type[Result]]
@@ -111,6 +115,11 @@ class Tool(Generic[A, R]):
         return ()
 
     # ------------------------------------------------------------------ promises that may depend on the arguments
+
+    def safety_level_for(self, args: A) -> SafetyLevel:
+        """Of these arguments: some destroy more than the tool as such."""
+        destroys = any(getattr(args, name) for name in self.destructive_with)
+        return SafetyLevel.DESTRUCTIVE if destroys else self.safety_level
 
     def determinism_for(self, args: A) -> Determinism:
         return self.determinism
@@ -180,6 +189,7 @@ class Tool(Generic[A, R]):
             "version": cls.version,
             "summary": cls.summary(),
             "safety_level": cls.safety_level.value,
+            "destructive_with": list(cls.destructive_with),
             "safety_mode": cls.safety_mode.value,
             "determinism": cls.determinism.value,
             "idempotence": cls.idempotence.value,
@@ -239,5 +249,12 @@ def _contradictions(cls: type[AnyTool]) -> Iterable[str]:
     if read_only and cls.__dict__.get("writes"):
         yield "is read-only and declares writes"
     models = _models(cls)
+    fields = models[0].model_fields if models else {}
+    for name in cls.destructive_with:
+        if name not in fields:
+            yield f"is destructive with {name}, which it does not take"
+    harmless = cls.__dict__.get("safety_level") is not SafetyLevel.DESTRUCTIVE and OVERWRITE not in cls.destructive_with
+    if OVERWRITE in fields and harmless:
+        yield "takes overwrite and is not destructive with it"
     if models and cls.__dict__.get("determinism") is Determinism.SEEDED and "seed" not in models[0].model_fields:
         yield "is seeded and takes no seed"

@@ -72,17 +72,23 @@ def pending(store: Store) -> tuple[KeptApproval, ...]:
     return tuple(_kept(row) for row in store.rows(sql, (time.time(),)))
 
 
+def waiting(workspace: Path, id: str) -> KeptApproval:
+    """A pending question, to be seen before it is answered. Raises Refusal as `answer` does."""
+    _require_journal(workspace)
+    store = Store(workspace, writable=False)
+    try:
+        return _answerable(store, id)
+    finally:
+        store.close()
+
+
 def answer(workspace: Path, id: str, given: Answer, by: str) -> KeptApproval:
     """Answer a pending question. Raises Refusal when there is none by this id, or it cannot be answered any more."""
-    if not (workspace / FILE).is_file():
-        raise EnvironmentUnfit(f"{workspace} is not a workspace", cure="Name the workspace that asks.")
+    _require_journal(workspace)
     store = Store(workspace, writable=True)
     try:
         with store.transaction("answer", checked=False):
-            row = store.row(f"SELECT {_COLUMNS} FROM approvals WHERE id = ?", (id,))
-            kept = None if row is None else _kept(row)
-            _refuse_what_is_over(id, kept)
-            assert kept is not None
+            kept = _answerable(store, id)
             state = "approved" if given is Answer.APPROVED else "declined"
             store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
     finally:
@@ -90,7 +96,14 @@ def answer(workspace: Path, id: str, given: Answer, by: str) -> KeptApproval:
     return KeptApproval(kept.request, state, by)
 
 
-def _refuse_what_is_over(id: str, kept: KeptApproval | None) -> None:
+def _require_journal(workspace: Path) -> None:
+    if not (workspace / FILE).is_file():
+        raise EnvironmentUnfit(f"{workspace} is not a workspace", cure="Name the workspace that asks.")
+
+
+def _answerable(store: Store, id: str) -> KeptApproval:
+    row = store.row(f"SELECT {_COLUMNS} FROM approvals WHERE id = ?", (id,))
+    kept = None if row is None else _kept(row)
     if kept is None:
         message, cure = f"there is no approval {id}", "See what waits: blendwright approve"
     elif kept.state != "pending":
@@ -98,7 +111,7 @@ def _refuse_what_is_over(id: str, kept: KeptApproval | None) -> None:
     elif kept.request.expires <= time.time():
         message, cure = f"approval {id} has expired", "Run the operation again to be asked anew."
     else:
-        return
+        return kept
     raise Refusal([Finding(Fault.POLICY_BLOCKED, message, "", cure)])
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from blendwright.contracts.effects import Determinism, SafetyLevel
 from blendwright.contracts.tool import AnyTool
@@ -128,7 +129,14 @@ class _Linker:
         level, weakest, which = SafetyLevel.READ_ONLY, Determinism.DETERMINISTIC, EXPECT
         for place, step in enumerate(document.steps, start=1):
             called = self._tools.get(step.tool) or self.macros[step.tool]
-            level = max(level, called.safety_level, key=lambda one: one.rank)
+            found = called.safety_level if isinstance(called, Macro) else _level(called, step.args)
+            level = max(level, found, key=lambda one: one.rank)
             if called.determinism.rank > weakest.rank:
                 weakest, which = called.determinism, f"step {place} ({step.tool})"
         return level, weakest, which
+
+
+def _level(tool: AnyTool, args: Mapping[str, Any]) -> SafetyLevel:
+    """Of a step: an argument that makes it destructive may be filled in later."""
+    destroys = any(args.get(name, False) is not False for name in tool.destructive_with)
+    return SafetyLevel.DESTRUCTIVE if destroys else tool.safety_level

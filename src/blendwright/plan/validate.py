@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from blendwright.contracts.contract import Terms
-from blendwright.contracts.effects import Determinism
+from blendwright.contracts.effects import Determinism, SafetyLevel
 from blendwright.contracts.gate import too_much_code
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
@@ -17,7 +17,7 @@ from blendwright.macros import Macro
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.plan.collector import collector_paused
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, graph_findings, read_graph
-from blendwright.plan.macro_calls import Expanded, declared_too_low, expand_macros
+from blendwright.plan.macro_calls import RANKS, Expanded, declared_too_low, expand_macros
 from blendwright.plan.order import content_hash, run_order
 from blendwright.plan.ownership import Owners
 from blendwright.values.faults import Fault
@@ -129,10 +129,14 @@ class _Checks:
                 yield from self._unknown_tool(operation)
             self.canonical.append(operation)
             return
-        yield from declared_too_low(operation, tool.name, tool.safety_level)
         if "args" in operation.unsound:
+            yield from declared_too_low(operation, tool.name, tool.safety_level)
             return
         args, findings = canonical_arguments(tool, operation.args)
+        level = tool.safety_level
+        if tool.destructive_with and not findings:
+            level = tool.safety_level_for(tool.args_model.model_validate(args))
+        yield from declared_too_low(operation, tool.name, level)
         for finding in findings:
             yield operation.in_arguments(finding)
         if not findings:
@@ -144,7 +148,7 @@ class _Checks:
                     operation.tool,
                     args,
                     operation.depends_on,
-                    operation.safety_level or tool.safety_level.value,
+                    _higher(operation.safety_level, level),
                     operation.position,
                     operation.pointer,
                     operation.places,
@@ -189,3 +193,8 @@ class _Checks:
                 yield operation.in_arguments(finding)
         if self._objections is not None:
             yield from self._objections(operation, tool, args, model)
+
+
+def _higher(declared: str | None, level: SafetyLevel) -> str:
+    """The level of a call. What is declared is no less, but for steps of macros: there it is that of the macro as a whole."""
+    return declared if declared is not None and RANKS[declared] >= level.rank else level.value

@@ -33,7 +33,7 @@ from blendwright.values.report import RunReport
 # Nothing that another plan would cure: the same one is run once more before the model hears of it.
 PASSING = frozenset({Fault.TOOL_TIMEOUT, Fault.WORKER_LOST})
 # A person's answer is no fault of a plan.
-ASKED_IN_VAIN = frozenset({"approval_missing", "approval_declined"})
+ASKED_IN_VAIN = frozenset({"approval_missing", "approval_declined", "preview_unasked"})
 
 Approve = Callable[[Proposal, Preview | None], bool]
 

@@ -44,8 +44,9 @@ def operations_schema(tools: Sequence[AnyTool], *, most_parts: int = MOST_PARTS)
         whole = reduced(tool.args_schema())
         fits = whole is not None and parts(whole) <= left
         left -= parts(whole) if fits else 0
-        branches.append(_operation([tool.name], tool.safety_level.value, whole if fits else None))
-    return ResponseSchema(_operations({"anyOf": branches}), _operations(_operation(None, None, None)))
+        levels = [tool.safety_level.value, *([SafetyLevel.DESTRUCTIVE.value] if tool.destructive_with else ())]
+        branches.append(_operation([tool.name], levels, whole if fits else None))
+    return ResponseSchema(_operations({"anyOf": branches}), _operations(_operation(None, LEVELS, None)))
 
 
 def geonodes_schema(node_tree: AnyTool, patch: AnyTool, *, most_parts: int = MOST_PARTS) -> ResponseSchema:
@@ -65,12 +66,12 @@ def _operations(item: Schema) -> Schema:
     return _object({"request_id": STRING, "operations": {"type": "array", "items": item}})
 
 
-def _operation(names: list[str] | None, level: str | None, args: Schema | None) -> Schema:
+def _operation(names: list[str] | None, levels: list[str], args: Schema | None) -> Schema:
     return _object(
         {
             "operation_id": STRING,
             "tool_name": STRING if names is None else _one_of(*names),
-            "safety_level": _one_of(*(LEVELS if level is None else [level])),
+            "safety_level": _one_of(*levels),
             "depends_on": {"type": "array", "items": STRING},
             **({"args" + PACKED: STRING} if args is None else {"args": args}),
         }

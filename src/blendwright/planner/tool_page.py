@@ -16,7 +16,8 @@ def tool_page(tool: AnyTool) -> str:
     schema = tool.args_schema()
     defs: Schema = schema.get("$defs", {})
     required = schema.get("required", ())
-    lines = [f"{tool.name} [{tool.safety_level.value}] {tool.summary()}"]
+    raised = "".join(f", destructive with {name}" for name in tool.destructive_with)
+    lines = [f"{tool.name} [{tool.safety_level.value}{raised}] {tool.summary()}"]
     for name, field in schema.get("properties", {}).items():
         optional = "" if name in required else "?"
         said = f" {field['description']}" if "description" in field else ""

@@ -5,6 +5,7 @@ An answer counts for the operation it was given for, once. Nobody to ask is a re
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -17,18 +18,17 @@ from blendwright.contracts.contract import Terms
 from blendwright.contracts.gate import asks, asks_about
 from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.policy import Ruling
-from blendwright.contracts.redaction import redacted
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
+from blendwright.run.what_is_asked import line
 from blendwright.values.findings import Finding
 from blendwright.values.unseen import in_plain_sight
 
 # Typed by people: without letters that look like others.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
-LONGEST_WHAT = 300
 BY_GRANT = "command line"
 
 
@@ -71,19 +71,41 @@ class Approvals:
         self._terms: Terms | None = None
         self._rulings: dict[tuple[str, str, tuple[str, ...]], Ruling | None] = {}
 
-    def question(self, terms: Terms, call: Invocation, *, key: str | None, baseline: str) -> Question | None:
-        """What a person has to say to this call, or None. `key` is None for a call that belongs to no plan."""
+    def questions(
+        self, terms: Terms, calls: Sequence[Invocation], run: Sequence[Invocation], baseline: str
+    ) -> dict[str, Question]:
+        """What a person has to be asked in a plan, by operation. `run` are those of its calls that are to run; all are in order."""
+        asked = {call.operation_id for call in run if self._asks(terms, call) is not None}
+        found: dict[str, Question] = {}
+        before = hashlib.sha256()
+        for call in calls if asked else ():
+            if call.operation_id in asked:
+                question = self.question(terms, call, key=call.key, baseline=baseline, after=before.hexdigest())
+                found |= {} if question is None else {call.operation_id: question}
+            # The key has the arguments, and not what they are given to.
+            before.update(f"{call.tool.name} {call.tool.version} {call.key}\n".encode())
+        return found
+
+    def question(
+        self, terms: Terms, call: Invocation, *, key: str | None, baseline: str, after: str = ""
+    ) -> Question | None:
+        """What a person has to say to this call, or None. `key` is None for a call that belongs to no plan; `after` stands for
+        everything that the plan does before it."""
         found = self._asks(terms, call)
         if found is None:
             return None
+        # Where a path leads is what counts, and what is shown.
+        args = self._files.normalised(call.tool, dict(call.args))[0] if call.with_files else call.args
         request = ApprovalRequest(
             id=_new_id(),
-            operation_hash=operation_hash(call.tool.name, call.tool.version, call.args, key=key, baseline=baseline),
+            operation_hash=operation_hash(
+                call.tool.name, call.tool.version, args, key=key, baseline=baseline, after=after
+            ),
             request_id=call.request_id,
             operation_id=call.operation_id,
             tool=call.tool.name,
             safety_level=call.safety_level,
-            what=_line(call, terms.audit.redact),
+            what=line(call.tool, args, terms.audit.redact),
             why=found.reasons,
             expires=time.time() + terms.constraints.rules.approval_seconds,
             shown=in_plain_sight(call.tool.shown_for(call.model)),
@@ -201,10 +223,3 @@ def _new_id() -> str:
 
 def _declined(request: ApprovalRequest) -> Finding:
     return refusal("approval_declined", f"{request.tool} was declined")
-
-
-def _line(call: Invocation, redact: Sequence[str]) -> str:
-    """The call in one line, without what nobody may see."""
-    text = orjson.dumps(redacted(call.args, redact), default=str).decode()
-    line = in_plain_sight(f"{call.tool.name} {text}")
-    return line if len(line) <= LONGEST_WHAT else line[: LONGEST_WHAT - 1] + "…"

@@ -82,7 +82,7 @@ class Executor:
             return self._ended(_refused(Outcome(name, 0, request_id=new_id()), (finding,), clock), recorded=False)
         known = self._scene.known_hash
         args, findings = canonical_arguments(tool, raw)
-        call = _invocation(tool, args)
+        call = _invocation(tool, args, sound=not findings)
         blank = Outcome(
             name, tool.version, fingerprint_before=known, fingerprint_after=known,
             request_id=call.request_id, mcp_call_id=call.call_id,
@@ -172,9 +172,11 @@ class Executor:
         return self._turned_away(call, blank, (finding,), clock)
 
 
-def _invocation(tool: AnyTool, args: Mapping[str, Any]) -> Invocation:
-    request = new_id()
-    return Invocation(request, CALL, tool, args, tool.safety_level.value, operation_key(request, CALL, args), new_id())
+def _invocation(tool: AnyTool, args: Mapping[str, Any], *, sound: bool) -> Invocation:
+    request, level = new_id(), tool.safety_level
+    if tool.destructive_with and sound:
+        level = tool.safety_level_for(tool.args_model.model_validate(args))
+    return Invocation(request, CALL, tool, args, level.value, operation_key(request, CALL, args), new_id())
 
 
 def _outcome(call: Invocation, settled: Settled, blank: Outcome, seconds: float, clock: Clock) -> Outcome:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blendwright.contracts.journal_port import JournalReader
-from blendwright.contracts.policy import Verdict, nearest_root
+from blendwright.contracts.policy import Verdict
 from blendwright.contracts.worker_port import WorkerPort
+from blendwright.run.reach import Reach
 from blendwright.run.replaying import EXCHANGED, SECONDS, open_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -63,8 +64,8 @@ class TakenIn:
 class Externals:
     """What may be read: files whose nearest root is allowed without asking anybody."""
 
-    def __init__(self, roots: Mapping[str, Verdict] | None = None) -> None:
-        self._roots = {str(Path(root).expanduser().resolve()): verdict for root, verdict in (roots or {}).items()}
+    def __init__(self, reach: Reach | None = None) -> None:
+        self._reach = reach or Reach({})
 
     def take_in(self, worker: WorkerPort, file: Path, what: str, directory: Path) -> TakenIn:
         """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
@@ -123,8 +124,7 @@ class Externals:
         return External(str(path), "present", real.stat().st_size, digest, used_by)
 
     def _allowed(self, path: Path) -> bool:
-        root = nearest_root(self._roots, path)
-        return root is not None and root[1] is Verdict.ALLOW
+        return self._reach.allows(path, Verdict.ALLOW)
 
 
 def recorded_in(receipt: Mapping[str, Any]) -> tuple[External, ...]:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.contracts.arguments import file_arguments
-from blendwright.contracts.policy import Verdict, nearest_root
+from blendwright.contracts.policy import Verdict
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
+from blendwright.run.reach import Reach
 from blendwright.values import crash_points
-from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -36,13 +37,21 @@ class Staged:
 class FileAccess:
     """Which files calls may touch, and the copying."""
 
-    def __init__(self, roots: Mapping[str, Verdict], artifacts: Path, *, scratch_mb: int = 4096) -> None:
+    def __init__(
+        self,
+        roots: Mapping[str, Verdict],
+        artifacts: Path,
+        *,
+        workspace: Path | None = None,
+        scratch_mb: int = 4096,
+    ) -> None:
         """`roots` are directories with what the policy says of them; of several that hold a path, the innermost counts.
 
-        `scratch_mb` is what the scratch of a worker may hold.
+        `workspace` is the directory with the journal, which no root opens to calls. `scratch_mb` is what the scratch of a worker
+        may hold.
         """
         self._scratch_mb = scratch_mb
-        self._roots = {_root(root): verdict for root, verdict in roots.items()}
+        self._reach = Reach(roots, workspace)
         self._artifacts = artifacts
 
     @property
@@ -51,16 +60,16 @@ class FileAccess:
         return self._scratch_mb
 
     @property
-    def rules(self) -> Mapping[str, Verdict]:
-        """The roots with what the policy says of each."""
-        return self._roots
+    def reach(self) -> Reach:
+        """The roots with what the policy says of each, and the workspace that they do not open."""
+        return self._reach
 
     def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]:
         """The roots that the call's files lie in, and what the policy says of each."""
         found: dict[str, Verdict] = {}
         for name in file_arguments(tool.args_model):
             if args[name] is not None:
-                root = nearest_root(self._roots, Path(args[name]).expanduser().resolve())
+                root = self._reach.rule(Path(args[name]).expanduser().resolve())
                 found |= {} if root is None else dict([root])
         return tuple(found.items())
 
@@ -150,12 +159,14 @@ class FileAccess:
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
 
     def _allowed(self, path: Path) -> bool:
-        root = nearest_root(self._roots, path)
-        return root is not None and root[1] is not Verdict.DENY
+        return self._reach.allows(path, Verdict.ALLOW, Verdict.ASK)
 
     def _forbidden(self, path: Path, at: str) -> Finding:
-        roots = ", ".join(root for root, verdict in self._roots.items() if verdict is not Verdict.DENY) or "none"
-        root = nearest_root(self._roots, path)
+        roots = ", ".join(root for root, verdict in self._reach.roots.items() if verdict is not Verdict.DENY) or "none"
+        root = self._reach.rule(path)
+        if self._reach.is_own(path):
+            workspace = str(self._reach.workspace)
+            return refusal("path_workspace", f"{path} belongs to the workspace {workspace}", at, workspace=workspace)
         if root is None:
             return refusal("path_outside", f"{path} is outside the allowed roots", at, roots=roots)
         return refusal("path_denied", f"{path} is in {root[0]}, which the policy denies", at, roots=roots)
@@ -193,11 +204,3 @@ def _move(made: Path, place: Path) -> None:
 
 def _first_existing(path: Path) -> Path:
     return path if path.exists() else _first_existing(path.parent)
-
-
-def _root(named: str) -> str:
-    try:
-        return str(Path(named).expanduser().resolve())
-    except (OSError, RuntimeError, ValueError) as error:
-        message = f"the policy names a directory that cannot be, {named!r}: {error}"
-        raise EnvironmentUnfit(message, cure="Mend it in blendwright.toml.") from error

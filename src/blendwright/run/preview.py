@@ -16,6 +16,7 @@ from blendwright.contracts.journal_port import JournalPort
 from blendwright.contracts.tool import AnyTool
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.agreement import Agreement, Offer
+from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.board import Progress
 from blendwright.run.differences import Difference, Picture, compare, take
 from blendwright.run.executor import Executor
@@ -24,6 +25,7 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import EXCHANGED, REBUILD_SECONDS, LiveScene, copy_scene
 from blendwright.run.pictures import delivered
+from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.runner import Runner
 from blendwright.run.snapshots import Bounded, bounded, to_look_into, with_modifier_settings
@@ -76,17 +78,17 @@ class Previewer:
         files: FileAccess,
         room: Path,
     ) -> None:
-        # Nobody is asked about what happens to a copy; what the policy denies is denied here too.
         agreement = Agreement(offer, scene, journal)
         ledger = Ledger(journal, scene, agreement)
         written = PreviewFiles.instead_of(files, room / "written")
         solo = Solo(scene, journal, ledger, written)
         self._scene = scene
         self._room = room
-        self._runner = _OneByOne(scene, journal, ledger, solo, tools, agreement, written)
+        approvals = PreviewApprovals(journal, written)
+        self._runner = _OneByOne(scene, journal, ledger, solo, tools, agreement, written, approvals)
         # Pictures of the result are wanted, unlike those that operations of the plan make.
         kept = FileAccess({}, room / "pictures")
-        self._executor = Executor(scene, ledger, Solo(scene, journal, ledger, kept), tools, agreement, kept)
+        self._executor = Executor(scene, ledger, Solo(scene, journal, ledger, kept), tools, agreement, kept, approvals)
 
     def run(
         self,
@@ -98,14 +100,21 @@ class Previewer:
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
         determinism: Determinism | None = None,
+        consent: Consent = NO_CONSENT,
     ) -> Preview:
         before = take(self._scene.worker())
         baseline = self._saved()
         report = self._runner.run(
-            schedule, failing, seconds=seconds, cancel=cancel, progress=progress, determinism=determinism
+            schedule,
+            failing,
+            seconds=seconds,
+            cancel=cancel,
+            progress=progress,
+            determinism=determinism,
+            consent=consent,
         )
         after = take(self._scene.worker())
-        picture = None if image is None or not report.ok else self._picture(image, after, cancel)
+        picture = None if image is None or not report.ok else self._picture(image, after, cancel, consent)
         names = to_look_into(before, after)
         if names:
             after = with_modifier_settings(after, names, self._scene.worker())
@@ -126,11 +135,11 @@ class Previewer:
         copy_scene(baseline, worker.scratch / EXCHANGED)
         worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
 
-    def _picture(self, target: Path, after: Picture, cancel: CancelToken | None) -> Outcome:
+    def _picture(self, target: Path, after: Picture, cancel: CancelToken | None, consent: Consent) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
-        taken = self._executor.call("render.preview", {**look, "artifact": PICTURE}, cancel=cancel)
+        taken = self._executor.call("render.preview", {**look, "artifact": PICTURE}, cancel=cancel, consent=consent)
         return delivered(taken, target)
 
 

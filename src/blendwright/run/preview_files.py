@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from blendwright.contracts.policy import Verdict
 from blendwright.run.files import FileAccess, Staged
+from blendwright.run.reach import Reach
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -19,14 +19,14 @@ class PreviewFiles(FileAccess):
     No operation of a plan can read what an earlier one wrote: formats that are written the same way each time are not read so.
     """
 
-    def __init__(self, roots: Mapping[str, Verdict], nowhere: Path) -> None:
-        super().__init__(roots, nowhere)
+    def __init__(self, reach: Reach, nowhere: Path) -> None:
+        super().__init__(reach.roots, nowhere, workspace=reach.workspace)
         self._written: set[Path] = set()
 
     @classmethod
     def instead_of(cls, files: FileAccess, nowhere: Path) -> Self:
-        """With the same roots."""
-        return cls(files.rules, nowhere)
+        """With the same reach."""
+        return cls(files.reach, nowhere)
 
     def deliver(self, staged: Staged) -> list[str]:
         places: list[Path] = []

@@ -130,7 +130,7 @@ class Runner:
         if known.to_run and not (doomed and (whole or plan.on_failure == "stop")):
             try:
                 findings = self._gates(schedule, known.to_run, determinism)
-                questions = {} if findings else self._questions(known.to_run)
+                questions = {} if findings else self._questions(calls, known.to_run)
             except Refusal as refusal:
                 findings = refusal.findings
             except (WorkerError, RebuildFailed) as error:
@@ -210,16 +210,11 @@ class Runner:
             terms.limits.calls_at_once,
         )
 
-    def _questions(self, calls: Sequence[Invocation]) -> dict[str, Question]:
+    def _questions(self, calls: Sequence[Invocation], run: Sequence[Invocation]) -> dict[str, Question]:
         """What a person has to be asked, by operation."""
         if self._approvals is None:
             return {}
-        contract, baseline = self._agreement.contract(), self._scene.hash
-        asked = {
-            call.operation_id: self._approvals.question(contract, call, key=call.key, baseline=baseline)
-            for call in calls
-        }
-        return {id: question for id, question in asked.items() if question is not None}
+        return self._approvals.questions(self._agreement.contract(), calls, run, self._scene.hash)
 
     def _unanswerable(
         self, schedule: Schedule, questions: Mapping[str, Question], consent: Consent

@@ -86,7 +86,7 @@ async def tool_describe(house: House, caller: Caller, args: DescribeArgs) -> Ans
 def page(tool: AnyTool) -> dict[str, Any]:
     """What a model needs in order to use a tool."""
     whole = tool.declaration()
-    kept = ("name", "summary", "safety_level", "determinism", "idempotence")
+    kept = ("name", "summary", "safety_level", "destructive_with", "determinism", "idempotence")
     return {key: whole[key] for key in kept} | {
         "args_schema": without_titles(whole["args_schema"]),
         "examples": [example.args for example in tool.examples],

@@ -35,7 +35,7 @@ def _offer(tool: AnyTool) -> Offer:
         tool.args_model,
         answer,
         read_only=tool.safety_level is SafetyLevel.READ_ONLY,
-        destructive=tool.safety_level is SafetyLevel.DESTRUCTIVE,
+        destructive=tool.safety_level is SafetyLevel.DESTRUCTIVE or bool(tool.destructive_with),
         idempotent=tool.idempotence is Idempotence.IDEMPOTENT,
         open_world=tool.name.startswith("file."),
     )

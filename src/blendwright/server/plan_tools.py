@@ -78,7 +78,7 @@ async def plan_preview(house: House, caller: Caller, args: PreviewArgs) -> Answe
     def work(opened: OpenScene) -> Answer:
         with tempfile.TemporaryDirectory() as aside:
             picture = Path(aside, "preview.png") if args.image else None
-            shown = opened.preview(plan, image=picture, cancel=caller.cancel)
+            shown = opened.preview(plan, image=picture, cancel=caller.cancel, consent=caller.consent)
             images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
         found = shown.to_json()
         found["report"] = summary(shown.report, full=False) | {

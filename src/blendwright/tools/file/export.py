@@ -29,7 +29,9 @@ class ExportArgs(Args):
     objects: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)] | None = Field(
         default=None, description="Objects to export, without their children; the whole scene when left out."
     )
-    overwrite: bool = Field(default=False, description="Whether a file that is there may be replaced.")
+    overwrite: bool = Field(
+        default=False, description="Whether a file that is there may be replaced; the call is then destructive."
+    )
 
     @field_validator("path")
     @classmethod
@@ -74,6 +76,7 @@ class ExportFile(Tool[ExportArgs, Exported]):
     name = "file.export"
     version = 1
     safety_level = SafetyLevel.SAFE_WRITE
+    destructive_with = ("overwrite",)
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.NONDETERMINISTIC
     idempotence = Idempotence.IDEMPOTENT

@@ -100,7 +100,7 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
         return len(args.code)
 
     def shown_for(self, args: RunPythonArgs) -> str:
-        return args.code if args.mode == "trusted" else ""
+        return args.code
 
     def check(self, scene: Scene, args: RunPythonArgs) -> Iterator[Finding]:
         """Nothing more than was read in the code: only running tells."""

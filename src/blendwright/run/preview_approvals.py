@@ -1,0 +1,41 @@
+"""Whether a person allows an operation of a previewed plan.
+
+Rules about how much a call may change are not asked about: it changes a copy, and whoever is to allow the plan wants to see what it
+would do. Rules about tools, modes, directories and reading hold as they do in a run: what code prints and what a file holds shows in a
+preview as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blendwright.contracts.contract import Terms
+from blendwright.contracts.effects import SafetyLevel
+from blendwright.contracts.policy import Ruling
+from blendwright.contracts.refusals import refusal
+from blendwright.run.approvals import Approvals, Question
+from blendwright.run.invocation import Invocation
+from blendwright.values.findings import Finding
+
+WRITES = frozenset({SafetyLevel.SAFE_WRITE.value, SafetyLevel.DESTRUCTIVE.value})
+
+
+class PreviewApprovals(Approvals):
+    """On the journal of the copy, which knows the answers that were given before."""
+
+    def _asks(self, terms: Terms, call: Invocation) -> Ruling | None:
+        found = super()._asks(terms, call)
+        if found is None or found.in_person:
+            return None  # trusted code runs in no preview: it is refused where it would
+        left = [(name, why) for name, why in zip(found.asked, found.reasons, strict=True) if name not in WRITES]
+        return Ruling(found.verdict, tuple(why for _, why in left), tuple(name for name, _ in left)) if left else None
+
+    def leave(self, questions: Sequence[Question]) -> list[Finding]:
+        """What is kept for later would be gone with the copy."""
+        return [_missing(question) for question in questions]
+
+
+def _missing(question: Question) -> Finding:
+    request = question.request
+    message = f"{request.tool} must be allowed by a person ({', '.join(request.why)}), in a preview too"
+    return refusal("preview_unasked", message, option=question.options())

@@ -1,0 +1,108 @@
+"""A preview goes round no rule that asks about running and reading; what a plan would destroy it shows without a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blendwright
+from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.policy import Policy, Rules, Verdict
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.journal import approvals as kept
+from blendwright.run.approvals import NO_CONSENT, Consent
+from blendwright.run.preview import Preview
+from plans import box
+
+
+class Person:
+    """Says the same to every question."""
+
+    name = "person"
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.asked: list[ApprovalRequest] = []
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+        self.asked.append(request)
+        return self._answer
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("asked")
+    (made / "private").mkdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def scene(place: Path) -> Iterator[blendwright.OpenScene]:
+    roots = {str(place): Verdict.ALLOW, str(place / "private"): Verdict.ASK}
+    policy = Policy(policy=Rules(tools={"python.run": Verdict.ASK, "render.*": Verdict.ASK}, roots=roots))
+    with blendwright.open(place / "workspace", policy=policy) as scene:
+        assert scene.run({"request_id": "made", "operations": [box("a")]}).ok
+        yield scene
+
+
+def plan(place: Path, id: str = "asked") -> dict[str, Any]:
+    code = box("c", tool_name="python.run", args={"code": "print('secret')"})
+    write = box("w", tool_name="file.export", args={"path": str(place / "private" / f"{id}.stl")})
+    return {"request_id": id, "operations": [box("b"), code, write]}
+
+
+def rules(shown: Preview) -> list[str | None]:
+    return [finding.rule for finding in shown.report.all_findings()]
+
+
+def test_where_nobody_can_be_asked_the_preview_is_refused_and_leaves_no_question(
+    scene: blendwright.OpenScene, place: Path
+) -> None:
+    shown = scene.preview(plan(place), consent=NO_CONSENT)
+    assert shown.report.status == "refused" and rules(shown) == ["preview_unasked", "preview_unasked"]
+    cures = " ".join(finding.cure or "" for finding in shown.report.all_findings())
+    assert "--approve python.run" in cures and f"--approve {place / 'private'}" in cures
+    assert "secret" not in str(shown.to_json()["report"]["operations"]) and scene.journal.approvals() == ()
+
+
+def test_a_person_is_asked_and_a_no_is_a_no(scene: blendwright.OpenScene, place: Path) -> None:
+    person = Person(Answer.APPROVED)
+    assert scene.preview(plan(place), consent=Consent(person)).ok
+    assert [request.tool for request in person.asked] == ["python.run", "file.export"]
+    shown = scene.preview(plan(place), consent=Consent(Person(Answer.DECLINED)))
+    statuses = [operation.status for operation in shown.report.operations]
+    assert statuses == ["succeeded", "refused", "skipped"] and rules(shown) == ["approval_declined"]
+
+
+def test_what_is_allowed_beforehand_is_not_asked_about(scene: blendwright.OpenScene, place: Path) -> None:
+    grants = frozenset({"python.run", str(place / "private")})
+    assert scene.preview(plan(place), consent=Consent(grants=grants)).ok
+    assert rules(scene.preview(plan(place), consent=Consent(grants=frozenset({"python.run"})))) == ["preview_unasked"]
+
+
+def test_a_picture_is_asked_about_too(scene: blendwright.OpenScene, place: Path) -> None:
+    document = {"request_id": "picture", "operations": [box("p")]}
+    image = place / "picture.png"
+    shown = scene.preview(document, image=image, consent=NO_CONSENT)
+    assert shown.report.ok and shown.picture is not None and not image.exists()
+    assert [finding.rule for finding in shown.picture.findings] == ["preview_unasked"]
+
+
+def test_what_a_plan_would_destroy_is_shown_without_a_question(scene: blendwright.OpenScene) -> None:
+    delete = box("d", tool_name="object.delete", args={"name": "Box a"}, safety_level="destructive")
+    person = Person(Answer.DECLINED)
+    shown = scene.preview({"request_id": "gone", "operations": [delete]}, consent=Consent(person))
+    assert shown.ok and not person.asked
+    assert any(entry.name == "Box a" for entry in shown.differences.difference.removed)
+
+
+def test_an_approval_for_the_run_counts_and_is_not_spent(scene: blendwright.OpenScene, place: Path) -> None:
+    document = plan(place, "approved")
+    assert scene.run(document, consent=NO_CONSENT).status == "refused"
+    for waiting in scene.journal.approvals():
+        kept.answer(place / "workspace", waiting.request.id, Answer.APPROVED, "person")
+    assert scene.preview(document, consent=NO_CONSENT).ok
+    assert scene.run(document, consent=NO_CONSENT).ok
