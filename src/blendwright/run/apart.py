@@ -203,7 +203,8 @@ def fetched(left: Path, target: Path, scratch_mb: int) -> Finding | None:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > scratch_mb << 20:
                 return Finding(Fault.EXECUTION_FAILED, "the code left no scene", "/code", CURE)
-            with target.open("wb") as copy:
+            target.unlink(missing_ok=True)
+            with target.open("xb") as copy:
                 shutil.copyfileobj(source, copy, 1 << 20)
     except OSError as error:
         return Finding(Fault.EXECUTION_FAILED, f"the code left no scene: {error.strerror}", "/code", CURE)

@@ -5,7 +5,6 @@ HEAD decides what the scene is. A journal that leads elsewhere is quarantined, w
 
 from __future__ import annotations
 
-import shutil
 from collections import deque
 from concurrent.futures import Future
 from pathlib import Path
@@ -20,6 +19,7 @@ from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.externals import Externals, TakenIn
+from blendwright.run.handover import bring_in
 from blendwright.run.keys import new_id
 from blendwright.values import crash_points
 from blendwright.values.errors import (
@@ -43,7 +43,7 @@ RECOVER = "Run `blendwright recover` to see the ways out."
 def copy_scene(source: Path, target: Path) -> None:
     """From one place to another; raises EnvironmentUnfit where the disk says no."""
     try:
-        shutil.copyfile(source, target)
+        bring_in(source, target.parent, target.name)
     except OSError as error:
         message = f"{source} cannot be copied to {target.parent}: {error.strerror}"
         raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error

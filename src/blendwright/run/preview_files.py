@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from blendwright.contracts.policy import Verdict
-from blendwright.run.files import FileAccess, Staged
+from blendwright.run.files import FileAccess, Staged, belonging
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -19,23 +19,21 @@ class PreviewFiles(FileAccess):
     No operation of a plan can read what an earlier one wrote: formats that are written the same way each time are not read so.
     """
 
-    def __init__(self, roots: Mapping[str, Verdict], nowhere: Path) -> None:
-        super().__init__(roots, nowhere)
+    def __init__(self, roots: Mapping[str, Verdict], nowhere: Path, *, scratch_mb: int) -> None:
+        super().__init__(roots, nowhere, scratch_mb=scratch_mb)
         self._written: set[Path] = set()
 
     @classmethod
     def instead_of(cls, files: FileAccess, nowhere: Path) -> Self:
-        """With the same roots."""
-        return cls(files.rules, nowhere)
+        """With the same roots, and the same bound."""
+        return cls(files.rules, nowhere, scratch_mb=files.scratch_mb)
 
     def deliver(self, staged: Staged) -> list[str]:
         places: list[Path] = []
         for room, target in staged.outputs.items():
-            for made in room.rglob("*"):
-                if made.is_symlink() or not made.is_file():
-                    continue
-                place = target.parent / made.relative_to(room)
-                if place != target and (place.exists() or place in self._written):
+            for made in belonging(room, target):
+                place = self._place(made, target)
+                if place != target and place in self._written:
                     message = f"{place}, which belongs to it, exists"
                     raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
                 places.append(place)
