@@ -110,7 +110,7 @@ def open(
             spare=spare,
             start=taken,
             origin=None if start is None else start.resolve().parent,
-            externals=Externals(files.rules),
+            externals=Externals(files.rules, workspace=place),
             observe=watch,
         )
         opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent, watch)

@@ -76,7 +76,7 @@ def stage(workspace: str | Path, *, blender: str | Path | None = None) -> Genera
     pool = Pool(SpawnOptions(scratch.path, blender=None if blender is None else Path(blender)))
     try:
         with looking(place) as journal:
-            pool.allow(Externals(load_policy(place).policy.policy.roots).readable(journal))
+            pool.allow(Externals(load_policy(place).policy.policy.roots, workspace=place).readable(journal))
         yield Stage(pool, registry_fingerprint(type(tool) for tool in catalog.tools().values()))
     finally:
         pool.close()

@@ -145,7 +145,7 @@ class _Copy:
             recover(journal, 0)
             scene = LiveScene(
                 self._pool, journal, registry, spare=self._spare, start=self._taken_over(),
-                origin=None if self._start is None else self._start.parent, externals=Externals(files.rules),
+                origin=None if self._start is None else self._start.parent, externals=Externals(files.rules, workspace=self._place),
             )  # fmt: skip
             try:
                 ordered = schedule(valid, registry, scene.hash)

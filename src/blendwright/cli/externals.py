@@ -18,7 +18,8 @@ def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> in
     """List the external files of the scene, as they are now: images, fonts, sounds, caches, linked files."""
     with looking(workspace) as journal:
         recorded = of_head(journal)
-    here = Externals(load_policy(Path(workspace).resolve()).policy.policy.roots)
+    place = Path(workspace).resolve()
+    here = Externals(load_policy(place).policy.policy.roots, workspace=place)
     today = [here.now(external) for external in recorded]
     found = findings(today)
     if json:

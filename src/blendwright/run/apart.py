@@ -87,7 +87,8 @@ class Apart:
         ours = self._scene.worker()
         saved = self._scene.save(before)
         known = ours.call("scene.marks", {}, deadline=HANDOVER_SECONDS)["marks"]
-        worker = self._scene.another_worker()
+        # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
+        worker = self._scene.another_worker(bare=True)
         try:
             if worker.profile.confinement.get("level") != FULL:
                 return _answer(before, findings=(refusal("unconfined", "the process for the code is not confined"),))

@@ -159,9 +159,10 @@ class LiveScene:
         self.head_moved()
         self._worker, self.redo_ms = worker, redo_ms
 
-    def another_worker(self) -> WorkerPort:
-        """A ready worker without a scene, the caller's; the next spare is started behind it."""
-        worker = self._pool.take()
+    def another_worker(self, *, bare: bool = False) -> WorkerPort:
+        """A ready worker without a scene, the caller's; the next spare is started behind it. A `bare` one reads no external files."""
+        self.allow_externals()
+        worker = self._pool.take(bare=bare)
         if self._spare:
             self._pool.warm()
         return self._known(worker)
@@ -172,7 +173,8 @@ class LiveScene:
         self._worker = worker
 
     def allow_externals(self) -> bool:
-        """Let workers that are started from now on read the external files of this workspace; says whether there are any."""
+        """Let workers that are started from now on read the external files of this workspace, as they are now; says whether there are
+        any."""
         readable = self.externals.readable(self._journal)
         self._pool.allow(readable)
         return bool(readable)
@@ -227,6 +229,8 @@ class LiveScene:
                 return self._filled(left, started)
             except (BlendwrightError, _Parted):
                 pass  # it is ended; what a worker without a past makes of it is what counts
+        if not anew:
+            self.allow_externals()
         try:
             worker = self._filled(self._known(self._pool.take()), started)
         except _Parted as parted:
