@@ -334,3 +334,15 @@ def test_an_artifact_that_is_a_link_or_a_pipe_is_refused(access: FileAccess, scr
         with pytest.raises(Refusal, match="cannot be written"):
             access.keep_artifacts([name], scratch)
     assert not list((tmp_path / "kept").iterdir())
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_copied(root: Path, scratch: Path, tmp_path: Path) -> None:
+    access = FileAccess({str(root): Verdict.ALLOW}, tmp_path / "kept", scratch_mb=1)
+    (root / "a.obj").write_bytes(bytes(700 << 10))
+    args = accepted(access, source=str(root / "a.obj"))
+    access.stage(TOOL, args, scratch)
+    (root / "a.mtl").write_bytes(bytes(700 << 10))
+    with pytest.raises(Refusal, match="1 MB are allowed") as caught:
+        access.stage(TOOL, args, scratch)
+    assert caught.value.findings[0].fault.value == "LIMIT_EXCEEDED"
+    assert not [path for path in scratch.rglob("*") if path.is_file()]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from blendwright.contracts.answers import fits
 from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.values import frames
+from blendwright.values.clearing import clear
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 
 
@@ -136,7 +136,7 @@ class WorkerProcess:
         if self._reader.is_alive():
             self.kill()
             self._reader.join()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        clear(self.scratch)
 
     def _kill(self, reason: str) -> None:
         if self._killed_because is None:

@@ -13,6 +13,7 @@ from blendwright.contracts.policy import Verdict, nearest_root
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
 from blendwright.run.handover import bring_in, files_in, make_room, take_out
+from blendwright.run.watching import Unseen, files_below
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
@@ -116,9 +117,14 @@ class FileAccess:
 
     def refuse_too_much(self, scratch: Path) -> None:
         """Raises Refusal when a worker has written more than it may."""
-        size = sum(entry.lstat().st_size for entry in scratch.rglob("*") if not entry.is_dir())
+        try:
+            self._refuse_size(sum(found.st_size for found in files_below(scratch)), "Blender has")
+        except Unseen as unseen:
+            raise Refusal([refusal("scratch", f"Blender has in its scratch directory {unseen}")]) from unseen
+
+    def _refuse_size(self, size: int, whose: str) -> None:
         if size > self._scratch_mb << 20:
-            message = f"Blender has {size >> 20} MB in its scratch directory, and {self._scratch_mb} MB are allowed"
+            message = f"{whose} {size >> 20} MB in its scratch directory, and {self._scratch_mb} MB are allowed"
             raise Refusal([refusal("scratch", message)])
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
@@ -170,12 +176,16 @@ class FileAccess:
     def _copy_in(self, path: Path, room: Path) -> None:
         scratch, inside = room.parent.parent, (room.parent.name, room.name)
         try:
-            bring_in(path, scratch, *inside, path.name)
+            wanted = {path.name: path}
             for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                 beside = path.with_suffix(suffix)
                 real = beside.resolve()
                 if real.is_file() and self._allowed(real):
-                    bring_in(real, scratch, *inside, beside.name)
+                    wanted[beside.name] = real
+            # Before anything is copied: a file that is too large would fill the disk first.
+            self._refuse_size(sum(real.stat().st_size for real in wanted.values()), "Blender would have")
+            for name, real in wanted.items():
+                bring_in(real, scratch, *inside, name)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
             raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", "Check the file's permissions.")]) from error

@@ -18,7 +18,7 @@ from blendwright.values.clearing import remove
 
 CHUNK = 1 << 20
 # What turns out to be a pipe must not be waited for.
-READ_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+READ_PLAIN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def make_room(scratch: Path, *folders: str) -> Path:

@@ -8,18 +8,20 @@ import stat
 from pathlib import Path
 
 # Opened as itself, never through a link; readable or not.
-AS_ITSELF = os.O_DIRECTORY | os.O_NOFOLLOW
+AS_ITSELF = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+HANDLE = getattr(os, "O_PATH", os.O_RDONLY)
 
 
 def clear(place: Path) -> None:
     """Remove a directory with all that is in it; what cannot be removed stays."""
     try:
-        parent = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
+        parent = os.open(place.parent, os.O_RDONLY)
     except OSError:
+        shutil.rmtree(place, ignore_errors=True)
         return
     try:
         remove(place.name, parent)
-    except OSError:
+    except (OSError, NotImplementedError):  # a system that has no such ways, or a file that is busy
         shutil.rmtree(place, ignore_errors=True)
     finally:
         os.close(parent)
@@ -71,7 +73,7 @@ def _free(number: int, top: int) -> str:
 
 def _opened(name: str, parent: int) -> int:
     """The directory, which its owner may do everything with from now on."""
-    handle = os.open(name, os.O_PATH | AS_ITSELF, dir_fd=parent)
+    handle = os.open(name, HANDLE | AS_ITSELF, dir_fd=parent)
     try:
         if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:
             Path(f"/proc/self/fd/{handle}").chmod(stat.S_IRWXU)
