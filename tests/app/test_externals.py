@@ -10,9 +10,12 @@ import bpy
 import pytest
 
 import blendwright
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import SpawnOptions
 from blendwright.cli.externals import externals, of_head
 from blendwright.cli.output import Exit
 from blendwright.contracts.policy import Verdict
+from blendwright.contracts.worker_port import Readable
 from blendwright.journal import JournalView
 from blendwright.run.externals import External, Externals, recorded_in
 from blendwright.run.reach import Reach
@@ -156,3 +159,49 @@ def test_of_several_roots_the_nearest_says_whether_a_file_is_read(tmp_path: Path
         path.write_bytes(b"png")
         states[name] = files.now(External(str(path), "present", None, None, ())).state
     assert list(states.values()) == ["present", "outside_roots", "present", "outside_roots"]
+
+
+READING = """
+import bpy, random
+os = random._os
+for image in bpy.data.images:
+    try:
+        print(image.name, len(os.read(os.open(image.filepath, 0), 4)))
+    except OSError as error:
+        print(image.name, "refused")
+"""
+
+
+def test_safe_code_reads_no_file_that_the_scene_names(project: Path, tmp_path: Path) -> None:
+    """The scene's own process reads the texture; code gets a process that reads nothing but the scene."""
+    (project / ".env").write_text("secret")
+    secret: Any = bpy.data.images.new("Env", 1, 1)
+    secret.source, secret.filepath, secret.use_fake_user = "FILE", "//.env", True
+    bpy.ops.wm.save_as_mainfile(filepath=str(project / "scene.blend"))
+    workspace = tmp_path / "elsewhere"
+    with blendwright.open(workspace, scene=project / "scene.blend", roots=[project], spare=False) as opened:
+        assert by_name(of_head_after(opened))[".env"].state == "withheld"
+        ran = opened.outcome("python.run", {"code": READING})
+        assert ran.ok and ran.result is not None, ran.message
+        said = ran.result["output"]
+        assert "Env refused" in said and "red.png refused" in said and "Nosy refused" in said, said
+        assert reddish(opened, tmp_path)
+
+
+def test_a_worker_reads_the_file_that_was_judged_and_no_other(tmp_path: Path) -> None:
+    """Between the judgement and the start of a process somebody may put a link in the file's place."""
+    texture = image(tmp_path / "red.png")
+    judged = texture.lstat()
+    code = {
+        "tool": "python.run",
+        "version": 1,
+        "args": {"code": f"import random\nos = random._os\nos.open({str(texture)!r}, 0)"},
+    }
+    readable = Readable(texture, judged.st_dev, judged.st_ino)
+    with Pool(SpawnOptions(tmp_path / "scratch", readable=(readable,)), spares=0) as pool:
+        assert pool.take().call("scene.step", code, deadline=60)["ok"]
+        assert not pool.take(bare=True).call("scene.step", code, deadline=60)["ok"]
+        texture.rename(tmp_path / "was.png")
+        (tmp_path / "secret").write_text("secret")
+        texture.symlink_to(tmp_path / "secret")
+        assert not pool.take().call("scene.step", code, deadline=60)["ok"]

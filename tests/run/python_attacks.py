@@ -92,6 +92,9 @@ ENDED: dict[str, tuple[str, set[Fault]]] = {
         "import bpy\ni = bpy.data.images.new('I', 4, 4)\ni.source = 'FILE'\ni.filepath = '/etc/passwd'\ni.use_fake_user = True",
         {Fault.POLICY_BLOCKED},
     ),
+    "leave_a_place_to_render_to": (
+        "import bpy\nbpy.context.scene.render.filepath = '/home/victim/.bashrc'", {Fault.POLICY_BLOCKED}
+    ),
     # ---- the file that the core takes over
     "leave_junk_for_a_scene": (_leaving("path.write_bytes(b'BLENDER-v500' + bytes(4096))"), {Fault.EXECUTION_FAILED}),
     "leave_half_a_scene": (

@@ -21,14 +21,18 @@ def present(path: Path, *used_by: str) -> External:
     return External(str(path), "present", len(content), hashlib.sha256(content).hexdigest(), used_by or USED)
 
 
-def readable(roots: list[Path], *externals: External) -> tuple[Path, ...]:
+def readable(roots: list[Path], *externals: External, workspace: Path | None = None) -> tuple[Path, ...]:
     receipt = {"externals": [external.to_json() for external in externals]}
 
     def origins(*, all_lines: bool) -> list[Any]:
         return [SimpleNamespace(receipt=receipt)] if all_lines else []
 
     journal: Any = SimpleNamespace(origins=origins)
-    return Externals(Reach({str(root): Verdict.ALLOW for root in roots})).readable(journal)
+    found = Externals(Reach({str(root): Verdict.ALLOW for root in roots}, workspace)).readable(journal)
+    for each in found:
+        stat = each.path.lstat()
+        assert (each.device, each.inode) == (stat.st_dev, stat.st_ino)
+    return tuple(each.path for each in found)
 
 
 @pytest.fixture
@@ -48,6 +52,34 @@ def test_only_plain_files_inside_the_roots_are_readable(place: Path) -> None:
     recorded = [present(place / "a.png"), present(outside), present(link)]
     assert readable([place], *recorded) == (place / "a.png",)
     assert readable([place.parent / "other"], *recorded) == ()
+
+
+def test_a_link_that_leads_elsewhere_by_now_is_not_followed(place: Path) -> None:
+    recorded = present(place / "a.png")
+    assert readable([place], recorded) == (place / "a.png",)
+    (place / "a.png").unlink()
+    (place / "a.png").symlink_to(place.parent / "outside.png")
+    assert readable([place], recorded) == ()
+
+
+def test_files_that_no_scene_has_business_with_are_withheld(place: Path) -> None:
+    """Hidden ones, the workspace's own, and those that are not what they are used as, whatever a link calls them."""
+    (place / "ws").mkdir()
+    (place / ".git").mkdir()
+    for name in (".env", ".env.png", ".git/a.png", "ws/journal.db", "ws/a.png", "notes.txt", "a.ttf"):
+        (place / name).write_bytes(b"secret")
+    (place / "link.png").symlink_to(place / "notes.txt")
+    files = Externals(Reach({str(place): Verdict.ALLOW}, place / "ws"))
+    for path in (*place.glob("*.*"), *place.glob(".git/*"), *place.glob("ws/*")):
+        if path.is_file() and path.name not in ("b.blend",):
+            expected = "present" if path == place / "a.png" else "withheld"
+            assert files.now(External(str(path), "present", None, None, USED)).state == expected, path
+            assert readable([place], present(path), workspace=place / "ws") == (
+                (path,) if expected == "present" else ()
+            )
+    assert readable([place], present(place / "a.ttf", "fonts/a")) == (place / "a.ttf",)
+    (finding,) = findings([files.now(present(place / ".env"))])
+    assert "not of the kind it is used as" in finding.message and finding.cure
 
 
 def test_a_linked_file_is_never_readable_and_one_that_is_gone_neither(place: Path) -> None:

@@ -17,7 +17,7 @@ from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.run.files import FileAccess
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import ProtocolBreach, Refusal
 from blendwright.values.findings import Finding
 
 
@@ -204,11 +204,81 @@ def test_only_the_file_that_was_named_may_replace_another(access: FileAccess, ro
     assert access.deliver(staged) == [str(root / "a.obj")]
     assert (root / "a.obj").read_text() == "new shape"
     place.write_text("newer shape")
-    place.with_name("precious.txt").write_text("from the worker")
-    with pytest.raises(Refusal, match=r"precious\.txt"):
+    place.with_suffix(".mtl").write_text("from the worker")
+    (root / "a.mtl").write_text("precious")
+    with pytest.raises(Refusal, match=r"a\.mtl"):
         access.deliver(staged)
-    assert (root / "precious.txt").read_text() == "precious"
+    assert (root / "a.mtl").read_text() == "precious"
     assert (root / "a.obj").read_text() == "new shape"
+
+
+def test_what_does_not_belong_to_the_named_file_stays_in_the_scratch(root: Path, scratch: Path, tmp_path: Path) -> None:
+    """A room as a worker in the hands of a hostile file could leave it."""
+    access = FileAccess({str(root): Verdict.ALLOW, str(root / "originals"): Verdict.DENY}, tmp_path / "kept")
+    (root / "originals").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (root / "link").symlink_to(tmp_path / "elsewhere")
+    staged = access.stage(TOOL, accepted(access, target=str(root / "out.usdc")), scratch)
+    room = next(iter(staged.outputs))
+    for name in ("out.usdc", "originals/evil", "link/evil", ".git/hooks/post-checkout", "evil", "volumes/deep/a.vdb"):
+        (room / name).parent.mkdir(parents=True, exist_ok=True)
+        (room / name).write_text("from the worker")
+    (room / "volumes" / "smoke.vdb").write_text("smoke")
+    (room / "volumes" / "evil.sh").write_text("evil")
+    assert access.deliver(staged) == [str(root / "out.usdc"), str(root / "volumes" / "smoke.vdb")]
+    assert {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()} == {
+        "out.usdc",
+        "volumes/smoke.vdb",
+    }
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_folder_beside_the_file_that_leads_elsewhere_is_refused(
+    access: FileAccess, root: Path, scratch: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (root / "volumes").symlink_to(tmp_path / "elsewhere")
+    staged = access.stage(TOOL, accepted(access, target=str(root / "out.usdc")), scratch)
+    room = next(iter(staged.outputs))
+    (room / "volumes").mkdir()
+    (room / "out.usdc").write_text("shape")
+    (room / "volumes" / "smoke.vdb").write_text("smoke")
+    with pytest.raises(Refusal, match="outside the allowed roots"):
+        access.deliver(staged)
+    assert not (root / "out.usdc").exists() and not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_what_is_delivered_is_a_new_file_that_no_worker_holds_open(
+    access: FileAccess, root: Path, scratch: Path
+) -> None:
+    staged = access.stage(TOOL, accepted(access, target=str(root / "a.obj")), scratch)
+    room = next(iter(staged.outputs))
+    held = os.open(room / "a.obj", os.O_CREAT | os.O_WRONLY, 0o6755)
+    os.write(held, b"shape")
+    access.deliver(staged)
+    os.write(held, b" and more")
+    os.close(held)
+    assert (root / "a.obj").read_bytes() == b"shape"
+    assert not (root / "a.obj").stat().st_mode & 0o7111
+
+
+def test_a_scratch_that_leads_elsewhere_is_not_followed(
+    access: FileAccess, root: Path, scratch: Path, tmp_path: Path
+) -> None:
+    """Room is made by removing what was there, and files are copied in: both must not happen where a link leads."""
+    victim = tmp_path / "victim"
+    (victim / "target").mkdir(parents=True)
+    (victim / "target" / "a.obj").write_text("untouched")
+    (scratch / "files").symlink_to(victim)
+    staged = access.stage(TOOL, accepted(access, target=str(root / "a.obj")), scratch)
+    assert (victim / "target" / "a.obj").read_text() == "untouched"
+    room = next(iter(staged.outputs))
+    room.rmdir()
+    room.parent.rmdir()
+    room.parent.symlink_to(victim)
+    with pytest.raises(Refusal, match="left no file"):
+        access.deliver(staged)
+    assert not (root / "a.obj").exists()
 
 
 def test_links_that_a_worker_made_are_not_followed(
@@ -218,7 +288,8 @@ def test_links_that_a_worker_made_are_not_followed(
     args = accepted(access, target=str(root / "a.obj"))
     staged = access.stage(TOOL, args, scratch)
     Path(staged.places[args["target"]]).symlink_to(tmp_path / "secret")
-    assert access.deliver(staged) == []
+    with pytest.raises(Refusal, match="left no file"):
+        access.deliver(staged)
     assert list(root.iterdir()) == []
 
 
@@ -245,3 +316,34 @@ def test_the_name_of_an_artifact_leads_nowhere_else(access: FileAccess, scratch:
     (scratch / "artifacts" / "victim.txt").write_text("from the worker")
     assert access.keep_artifacts(["../../victim.txt"], scratch) == [str(tmp_path / "kept" / "victim.txt")]
     assert (tmp_path / "victim.txt").read_text() == "untouched"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/..", "a\0b"], ids=ascii)
+def test_a_name_that_no_artifact_can_have_is_a_breach(
+    access: FileAccess, scratch: Path, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(ProtocolBreach):
+        access.keep_artifacts([name], scratch)
+    assert (scratch / "artifacts").is_dir() and not (tmp_path / "kept").exists()
+
+
+def test_an_artifact_that_is_a_link_or_a_pipe_is_refused(access: FileAccess, scratch: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (scratch / "artifacts" / "link.png").symlink_to(tmp_path / "secret")
+    os.mkfifo(scratch / "artifacts" / "pipe.png")
+    for name in ("link.png", "pipe.png"):
+        with pytest.raises(Refusal, match="cannot be written"):
+            access.keep_artifacts([name], scratch)
+    assert not list((tmp_path / "kept").iterdir())
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_copied(root: Path, scratch: Path, tmp_path: Path) -> None:
+    access = FileAccess({str(root): Verdict.ALLOW}, tmp_path / "kept", scratch_mb=1)
+    (root / "a.obj").write_bytes(bytes(700 << 10))
+    args = accepted(access, source=str(root / "a.obj"))
+    access.stage(TOOL, args, scratch)
+    (root / "a.mtl").write_bytes(bytes(700 << 10))
+    with pytest.raises(Refusal, match="1 MB are allowed") as caught:
+        access.stage(TOOL, args, scratch)
+    assert caught.value.findings[0].fault.value == "LIMIT_EXCEEDED"
+    assert not [path for path in scratch.rglob("*") if path.is_file()]

@@ -62,7 +62,7 @@ def test_a_scene_does_not_read_the_workspace_as_its_external_file(project: Path)
     picture.write_bytes(b"png")
     recorded = External(str(picture), "present", None, None, ())
     roots = {str(project): Verdict.ALLOW}
-    assert Externals(Reach(roots, project / "ws")).now(recorded).state == "outside_roots"
+    assert Externals(Reach(roots, project / "ws")).now(recorded).state == "withheld"
     assert Externals(Reach(roots)).now(recorded).state == "present"
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,10 @@ import pytest
 
 from blendwright.run import watching
 from blendwright.run.apart import fetched
-from blendwright.run.watching import Watch
+from blendwright.run.files import FileAccess
+from blendwright.run.preview_files import PreviewFiles
+from blendwright.run.watching import Unseen, Watch, files_below
+from blendwright.values.clearing import clear
 from blendwright.values.faults import Fault
 
 MEGABYTE = 1 << 20
@@ -111,6 +117,83 @@ def test_code_that_takes_the_memory_is_ended(start: Callable[[str], Process], mo
     monkeypatch.setattr(watching, "RESIDENT_MB", 40)
     assert watched(start(WAITING)) is None
     assert "40 MB of memory" in (watched(start("x = bytearray(80 << 20); " + WAITING)) or "")
+
+
+def nested(place: Path, name: str, depth: int) -> None:
+    """Directories in one another, deeper than a path can be written; a file at the bottom."""
+    home = Path.cwd()
+    try:
+        os.chdir(place)
+        for _ in range(depth):
+            os.mkdir(name)  # noqa: PTH102 - a path could not be that long
+            os.chdir(name)
+        Path("hidden").write_bytes(bytes(4 * MEGABYTE))
+    finally:
+        os.chdir(home)
+
+
+@contextlib.contextmanager
+def as_somebody(place: Path) -> Generator[None]:
+    """Root may read everything: whoever looks must be somebody else."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.chown(place, 65534, 65534)
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A directory that others can reach, too."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o777)
+    yield place
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def test_a_directory_that_nobody_may_read_counts_as_too_much(open_place: Path) -> None:
+    with as_somebody(open_place):
+        (open_place / "hidden").mkdir(0o300)
+        (open_place / "hidden" / "large").write_bytes(bytes(MEGABYTE))
+        with pytest.raises(Unseen, match="cannot be looked into"):
+            list(files_below(open_place))
+
+
+def test_a_nest_deeper_than_a_path_is_long_counts_as_too_much(start: Callable[[str], Process]) -> None:
+    worker = start(WAITING)
+    nested(worker.scratch, "d" * 250, 30)
+    assert "cannot be looked into" in (watched(worker) or "")
+    clear(worker.scratch)
+
+
+def test_a_deep_nest_is_looked_through(start: Callable[[str], Process]) -> None:
+    worker = start(WAITING)
+    nested(worker.scratch, "d", 1500)
+    assert "2 MB of disk" in (watched(worker) or "")
+    clear(worker.scratch)
+
+
+def test_what_nobody_may_read_and_what_is_too_deep_is_cleared_away(open_place: Path) -> None:
+    with as_somebody(open_place):
+        scratch = open_place / "scratch"
+        (scratch / "a" / "b").mkdir(parents=True)
+        (scratch / "a" / "b" / "file").write_text("x")
+        (scratch / "link").symlink_to("/")
+        nested(scratch, "d", 2500)
+        (scratch / "a" / "b").chmod(0)
+        (scratch / "a").chmod(0)
+        clear(scratch)
+        assert not scratch.exists()
+        clear(scratch)
+
+
+def test_a_preview_is_held_to_the_same_bound(tmp_path: Path) -> None:
+    files = FileAccess({}, tmp_path, scratch_mb=64)
+    assert PreviewFiles.instead_of(files, tmp_path).scratch_mb == 64
 
 
 # ---------------------------------------------------------------------- what is left

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
+
+from blendwright.values.clearing import clear
 
 PREFIX = "session-"
 OWNER = "owner.lock"
@@ -54,7 +55,7 @@ class SessionScratch:
         """Give it up; a second time does nothing."""
         if not self._removed:
             self._removed = True
-            shutil.rmtree(self.path, ignore_errors=True)
+            clear(self.path)
             os.close(self._descriptor)
 
 
@@ -65,7 +66,7 @@ def _clear_abandoned(root: Path) -> int:
             descriptor = _open_lock(directory / OWNER)
             try:
                 if _lock(descriptor, wait=False):
-                    shutil.rmtree(directory, ignore_errors=True)
+                    clear(directory)
                     cleared += 1
             finally:
                 os.close(descriptor)

@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from blendwright.bridge.spawn import SpawnOptions, spawn
 from blendwright.bridge.worker import WorkerProcess
+from blendwright.contracts.worker_port import Readable
 from blendwright.values.errors import BlendwrightError, WorkerLost
 
 
@@ -36,12 +36,15 @@ class Pool:
     ) -> None:
         self.close()
 
-    def take(self) -> WorkerProcess:
+    def take(self, *, bare: bool = False) -> WorkerProcess:
         """A ready worker, the caller's from now on: a spare when there is one, even one that is still starting.
 
         Workers that have died since are cleared away. Raises EnvironmentUnfit when Blender cannot be started.
+        A `bare` one may read nothing of what `allow` allows: where that is anything, no spare will do.
         """
         self._clear_dead()
+        if bare and self._options.readable:
+            return self._start(bare=True)
         while (spare := self._next_spare()) is not None:
             # A spare that failed or died is no reason to fail: the worker started below succeeds, or says why not.
             if spare.exception() is None and (worker := spare.result()).alive:
@@ -54,7 +57,7 @@ class Pool:
             if not self._closed and len(self._spares) < self._limit:
                 self._spares.append(self._starters.submit(self._start))
 
-    def allow(self, readable: Sequence[Path]) -> None:
+    def allow(self, readable: Sequence[Readable]) -> None:
         """Let workers that are started from now on read these files; a spare that may not is replaced by one that may."""
         with self._lock:
             if tuple(readable) == self._options.readable:
@@ -82,12 +85,12 @@ class Pool:
             worker.close()
         self._starters.shutdown(wait=True)
 
-    def _start(self) -> WorkerProcess:
+    def _start(self, *, bare: bool = False) -> WorkerProcess:
         with self._lock:
             if self._closed:
                 raise WorkerLost("the pool of workers is closed")
             # Known from its first moment on: a pool that closes meanwhile must find it.
-            worker = WorkerProcess(spawn(self._options))
+            worker = WorkerProcess(spawn(replace(self._options, readable=()) if bare else self._options))
             self._workers.add(worker)
         try:
             worker.greet(self._options.start_timeout)

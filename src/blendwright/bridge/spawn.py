@@ -17,6 +17,7 @@ import pydantic
 
 import blendwright
 from blendwright.contracts.worker_environment import private_environment
+from blendwright.contracts.worker_port import Readable
 from blendwright.values.errors import EnvironmentUnfit
 
 LOG_NAME = "worker.log"
@@ -41,7 +42,7 @@ class SpawnOptions:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables on top of the private environment; nothing else of the core's own environment is passed on."""
     start_timeout: float = 60.0
-    readable: tuple[Path, ...] = ()
+    readable: tuple[Readable, ...] = ()
     """Files that workers may read besides what Blender needs."""
     memory_mb: int = 16_384
     """Address space; Blender reserves far more than it touches."""
@@ -84,8 +85,8 @@ def _spawn(options: SpawnOptions) -> Child:
             arguments += ["--lifeline-fd", str(worker_waits)]
             passed.append(worker_waits)
         arguments += ["--scratch", str(scratch), "--parent", str(os.getpid())]
-        for path in options.readable:
-            arguments += ["--readable", str(path)]
+        for file in options.readable:
+            arguments += ["--readable-file", str(file.path), str(file.device), str(file.inode)]
         arguments += ["--memory-mb", str(options.memory_mb), "--file-mb", str(options.scratch_mb)]
         command = _command(options, arguments)
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -21,9 +20,11 @@ from blendwright.bridge import autopsy
 from blendwright.bridge.answers import Answer, parse_answer
 from blendwright.bridge.outbox import Outbox
 from blendwright.bridge.spawn import Child, SpawnOptions, spawn
+from blendwright.contracts.answers import fits
 from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.values import frames
+from blendwright.values.clearing import clear
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 
 
@@ -39,7 +40,7 @@ class WorkerProcess:
         self._lock = threading.Lock()
         self._last_id = 0
         # Answers come in the order of the requests: the oldest waits at the left.
-        self._waiting: deque[tuple[int, Future[Any]]] = deque()
+        self._waiting: deque[tuple[int, str, Future[Any]]] = deque()
         self._killed_because: str | None = None
         self._condemned: dict[Future[Any], WorkerError] = {}
         self._end: WorkerError | None = None
@@ -98,7 +99,7 @@ class WorkerProcess:
                 future.set_exception(self._end)
                 return future
             self._last_id = request_id
-            self._waiting.append((request_id, future))
+            self._waiting.append((request_id, method, future))
             self._outbox.send(body)
         return future
 
@@ -135,7 +136,7 @@ class WorkerProcess:
         if self._reader.is_alive():
             self.kill()
             self._reader.join()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        clear(self.scratch)
 
     def _kill(self, reason: str) -> None:
         if self._killed_because is None:
@@ -178,7 +179,11 @@ class WorkerProcess:
             raise ProtocolBreach(f"the worker could not read what it was sent: {answer.error}")
         if not self._waiting or self._waiting[0][0] != answer.id:
             raise ProtocolBreach(f"the worker answered request {answer.id}, which is not the one that is due")
-        _, future = self._waiting.popleft()
+        _, method, future = self._waiting[0]
+        if answer.error is None and not fits(method, answer.result):
+            # Left among those that wait: it fails with them.
+            raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
+        self._waiting.popleft()
         if answer.error is not None:
             _fail(future, answer.error)
         else:
@@ -189,7 +194,7 @@ class WorkerProcess:
         end = breach or autopsy.lost(self.pid, status, autopsy.log_tail(self._child.log), self._killed_because)
         with self._lock:
             self._end = end
-            waiting = [future for _, future in self._waiting]
+            waiting = [future for _, _, future in self._waiting]
             self._waiting.clear()
         self._outbox.close()
         if self._child.lifeline_fd is not None:

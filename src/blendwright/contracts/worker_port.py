@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,6 +49,15 @@ class CancelToken:
     def _forget(self, key: object) -> None:
         with self._lock:
             self._listeners.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A file that workers may read: the one that had this path and was judged, not whatever has it later."""
+
+    path: Path
+    device: int
+    inode: int
 
 
 class WorkerPort(Protocol):
@@ -101,15 +111,18 @@ class WorkerPort(Protocol):
 class PoolPort(Protocol):
     """Where workers come from."""
 
-    def take(self) -> WorkerPort:
-        """A ready worker, the caller's from now on; raises EnvironmentUnfit when Blender cannot be started."""
+    def take(self, *, bare: bool = False) -> WorkerPort:
+        """A ready worker, the caller's from now on; raises EnvironmentUnfit when Blender cannot be started.
+
+        A `bare` one may read nothing of what `allow` allows.
+        """
         ...
 
     def warm(self) -> None:
         """Start a spare in the background."""
         ...
 
-    def allow(self, readable: Sequence[Path]) -> None:
+    def allow(self, readable: Sequence[Readable]) -> None:
         """Let workers that are started from now on read these files; those that have been given out stay as they are."""
         ...
 

@@ -87,7 +87,8 @@ class Apart:
         ours = self._scene.worker()
         saved = self._scene.save(before)
         known = ours.call("scene.marks", {}, deadline=HANDOVER_SECONDS)["marks"]
-        worker = self._scene.another_worker()
+        # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
+        worker = self._scene.another_worker(bare=True)
         try:
             if worker.profile.confinement.get("level") != FULL:
                 return _answer(before, findings=(refusal("unconfined", "the process for the code is not confined"),))
@@ -203,7 +204,8 @@ def fetched(left: Path, target: Path, scratch_mb: int) -> Finding | None:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > scratch_mb << 20:
                 return Finding(Fault.EXECUTION_FAILED, "the code left no scene", "/code", CURE)
-            with target.open("wb") as copy:
+            target.unlink(missing_ok=True)
+            with target.open("xb") as copy:
                 shutil.copyfileobj(source, copy, 1 << 20)
     except OSError as error:
         return Finding(Fault.EXECUTION_FAILED, f"the code left no scene: {error.strerror}", "/code", CURE)

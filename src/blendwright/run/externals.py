@@ -5,9 +5,11 @@ A file names what it likes. So nothing outside the roots is opened, hashed or ha
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,13 +17,14 @@ from typing import Any, Literal
 
 from blendwright.contracts.journal_port import JournalReader
 from blendwright.contracts.policy import Verdict
-from blendwright.contracts.worker_port import WorkerPort
+from blendwright.contracts.worker_port import Readable, WorkerPort
+from blendwright.run.external_kinds import fits_its_users
 from blendwright.run.reach import Reach
 from blendwright.run.replaying import EXCHANGED, SECONDS, open_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-State = Literal["present", "missing", "outside_roots", "not_a_file", "changed"]
+State = Literal["present", "missing", "outside_roots", "withheld", "not_a_file", "changed"]
 
 # Each file is a rule of a worker's confinement, and an argument of its command line.
 MOST_READABLE = 1000
@@ -82,16 +85,18 @@ class Externals:
         externals = [each for place in sorted(users) for each in self._recorded(place, tuple(sorted(users[place])))]
         return TakenIn(found, worker.scratch / EXCHANGED, tuple(externals))
 
-    def readable(self, journal: JournalReader) -> tuple[Path, ...]:
-        """What workers of this workspace may read besides their scratch. Linked files never: another content of theirs is another
-        scene, which the journal could not tell from a damaged one."""
-        found = {
-            Path(external.path).resolve()
-            for commit in journal.origins(all_lines=True)
-            for external in recorded_in(commit.receipt)
-            if external.state == "present" and not external.linked
-        }
-        return tuple(sorted(path for path in found if self._allowed(path) and path.is_file()))[:MOST_READABLE]
+    def readable(self, journal: JournalReader) -> tuple[Readable, ...]:
+        """What workers of this workspace may read besides their scratch, as it is in this moment. Linked files never: another content
+        of theirs is another scene, which the journal could not tell from a damaged one."""
+        found: dict[Path, Readable] = {}
+        for commit in journal.origins(all_lines=True):
+            for external in recorded_in(commit.receipt):
+                if external.state == "present" and not external.linked:
+                    # A link may lead elsewhere than when it was recorded.
+                    path = Path(external.path).resolve()
+                    if path not in found and self._verdict(path, external.used_by) is None:
+                        found |= {each.path: each for each in _identified(path)}
+        return tuple(found[path] for path in sorted(found))[:MOST_READABLE]
 
     def now(self, recorded: External) -> External:
         """The same file as it is today."""
@@ -113,8 +118,9 @@ class Externals:
     def _one(self, path: Path, used_by: tuple[str, ...]) -> External:
         # A link inside the roots may lead out of them.
         real = path.resolve()
-        if not self._allowed(real):
-            return External(str(path), "outside_roots", None, None, used_by)
+        verdict = self._verdict(real, used_by)
+        if verdict is not None:
+            return External(str(path), verdict, None, None, used_by)
         if not real.exists():
             return External(str(path), "missing", None, None, used_by)
         if not real.is_file():
@@ -123,8 +129,20 @@ class Externals:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         return External(str(path), "present", real.stat().st_size, digest, used_by)
 
-    def _allowed(self, path: Path) -> bool:
-        return self._reach.allows(path, Verdict.ALLOW)
+    def _verdict(self, path: Path, used_by: tuple[str, ...]) -> Literal["outside_roots", "withheld"] | None:
+        """Why nobody opens a file, as far as its place and name say. A scene names what it likes, a password for a picture."""
+        root = self._reach.rule(path)
+        if root is None or root[1] is not Verdict.ALLOW:
+            return "outside_roots"
+        hidden = any(part.startswith(".") for part in path.relative_to(root[0]).parts)
+        return "withheld" if hidden or self._reach.is_own(path) or not fits_its_users(path, used_by) else None
+
+
+def _identified(path: Path) -> Iterator[Readable]:
+    with contextlib.suppress(OSError):
+        found = path.lstat()
+        if stat.S_ISREG(found.st_mode):
+            yield Readable(path, found.st_dev, found.st_ino)
 
 
 def recorded_in(receipt: Mapping[str, Any]) -> tuple[External, ...]:
@@ -145,6 +163,11 @@ def _findings(external: External) -> Iterator[Finding]:
             cure = "Work in a directory that holds it, or pack it into the .blend file."
             message = f"{path} is outside the allowed roots and is not read ({users})"
             yield Finding(Fault.POLICY_BLOCKED, message, "", cure)
+        case "withheld":
+            message = (
+                f"{path} is hidden, the workspace's own or not of the kind it is used as, and is not read ({users})"
+            )
+            yield Finding(Fault.POLICY_BLOCKED, message, "", "Give it a name that says what it is, or pack it.")
         case "not_a_file":
             yield Finding(
                 Fault.TARGET_NOT_FOUND, f"{path} is not a file and is not read ({users})", "", "Check the path."

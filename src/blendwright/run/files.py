@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,18 @@ from blendwright.contracts.arguments import file_arguments
 from blendwright.contracts.policy import Verdict
 from blendwright.contracts.refusals import refusal
 from blendwright.contracts.tool import AnyTool
+from blendwright.run.handover import bring_in, files_in, make_room, take_out
 from blendwright.run.reach import Reach
+from blendwright.run.watching import Unseen, files_below
 from blendwright.values import crash_points
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 # Formats whose file names others beside it: they are staged together.
 COMPANIONS: dict[str, tuple[str, ...]] = {".obj": (".mtl",), ".gltf": (".bin",)}
+# Formats that write more files into a folder beside theirs: its name, and how these end.
+FOLDERS: dict[str, tuple[str, str]] = dict.fromkeys((".usd", ".usda", ".usdc"), ("volumes", ".vdb"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,7 @@ class FileAccess:
             if args[name] is None:
                 continue
             path = Path(args[name])
-            room = scratch / "files" / name
-            shutil.rmtree(room, ignore_errors=True)
-            room.mkdir(parents=True)
+            room = _room(scratch, name)
             places[args[name]] = str(room / path.name)
             if role == "read":
                 self._copy_in(path, room)
@@ -114,25 +115,25 @@ class FileAccess:
 
         Only the file that was named may replace another one: what else was written beside it must find its place free.
         """
-        moves: list[tuple[Path, Path]] = []
-        for room, target in staged.outputs.items():
-            for made in sorted(room.rglob("*")):
-                if made.is_symlink() or not made.is_file():
-                    continue
-                place = target.parent / made.relative_to(room)
-                if place != target and place.exists():
-                    message = f"{place}, which belongs to it, exists"
-                    raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
-                moves.append((made, place))
-        for made, place in moves:
-            _move(made, place)
-        return [str(place) for _, place in moves]
+        moves = [
+            (room, made, self._place(made, target))
+            for room, target in staged.outputs.items()
+            for made in belonging(room, target)
+        ]
+        for room, made, place in moves:
+            _bring_out(place, room.parent.parent, room.parent.name, room.name, *made.parts)
+        return [str(place) for _, _, place in moves]
 
     def refuse_too_much(self, scratch: Path) -> None:
         """Raises Refusal when a worker has written more than it may."""
-        size = sum(entry.lstat().st_size for entry in scratch.rglob("*") if not entry.is_dir())
+        try:
+            self._refuse_size(sum(found.st_size for found in files_below(scratch)), "Blender has")
+        except Unseen as unseen:
+            raise Refusal([refusal("scratch", f"Blender has in its scratch directory {unseen}")]) from unseen
+
+    def _refuse_size(self, size: int, whose: str) -> None:
         if size > self._scratch_mb << 20:
-            message = f"Blender has {size >> 20} MB in its scratch directory, and {self._scratch_mb} MB are allowed"
+            message = f"{whose} {size >> 20} MB in its scratch directory, and {self._scratch_mb} MB are allowed"
             raise Refusal([refusal("scratch", message)])
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
@@ -141,8 +142,10 @@ class FileAccess:
         for name in names:
             # The worker says the name: nothing but a name is taken from it.
             plain = Path(name).name
+            if plain in ("", "..") or "\0" in plain:
+                raise ProtocolBreach("the worker names an artifact that no file can be")
             place = self._free(self._artifacts / plain)
-            _move(scratch / "artifacts" / plain, place)
+            _bring_out(place, scratch, "artifacts", plain)
             kept.append(str(place))
         return kept
 
@@ -158,6 +161,16 @@ class FileAccess:
         elif role == "write" and not os.access(_first_existing(path.parent), os.W_OK):
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
 
+    def _place(self, made: Path, target: Path) -> Path:
+        """Where a file that was written goes: inside the roots, and to a free place unless it is the one that was named."""
+        place = target.parent / made
+        if place != target and os.path.lexists(place):
+            message = f"{place}, which belongs to it, exists"
+            raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
+        if not self._allowed(place) or place.parent.resolve() != place.parent:
+            raise Refusal([self._forbidden(place.parent.resolve() / place.name, "")])
+        return place
+
     def _allowed(self, path: Path) -> bool:
         return self._reach.allows(path, Verdict.ALLOW, Verdict.ASK)
 
@@ -172,12 +185,18 @@ class FileAccess:
         return refusal("path_denied", f"{path} is in {root[0]}, which the policy denies", at, roots=roots)
 
     def _copy_in(self, path: Path, room: Path) -> None:
+        scratch, inside = room.parent.parent, (room.parent.name, room.name)
         try:
-            shutil.copyfile(path, room / path.name)
+            wanted = {path.name: path}
             for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                 beside = path.with_suffix(suffix)
-                if beside.is_file() and self._allowed(beside.resolve()):
-                    shutil.copyfile(beside, room / beside.name)
+                real = beside.resolve()
+                if real.is_file() and self._allowed(real):
+                    wanted[beside.name] = real
+            # Before anything is copied: a file that is too large would fill the disk first.
+            self._refuse_size(sum(real.stat().st_size for real in wanted.values()), "Blender would have")
+            for name, real in wanted.items():
+                bring_in(real, scratch, *inside, name)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
             raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", "Check the file's permissions.")]) from error
@@ -191,11 +210,34 @@ class FileAccess:
         return candidate
 
 
-def _move(made: Path, place: Path) -> None:
+def belonging(room: Path, target: Path) -> list[Path]:
+    """What a worker wrote for `target`: the file itself, and those beside it that its format is known to have. Nothing else leaves."""
+    scratch, folders = room.parent.parent, (room.parent.name, room.name)
+    names = files_in(scratch, *folders)
+    if target.name not in names:
+        message = f"Blender left no file for {target}"
+        raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Try again, or another format.")])
+    beside = {target.with_suffix(suffix).name for suffix in COMPANIONS.get(target.suffix.lower(), ())}
+    found = [Path(name) for name in names if name == target.name or name in beside]
+    if target.suffix.lower() in FOLDERS:
+        folder, suffix = FOLDERS[target.suffix.lower()]
+        found += [Path(folder, name) for name in files_in(scratch, *folders, folder) if name.endswith(suffix)]
+    return found
+
+
+def _room(scratch: Path, name: str) -> Path:
+    try:
+        return make_room(scratch, "files", name)
+    except OSError as error:
+        message = f"the scratch directory cannot be used: {error.strerror}"
+        raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
+
+
+def _bring_out(place: Path, scratch: Path, *parts: str) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         crash_points.reach("files.before_move")
-        shutil.move(made, place)
+        take_out(place, scratch, *parts)
         crash_points.reach("files.moved")
     except OSError as error:
         message = f"{place} cannot be written: {error.strerror}"

@@ -5,7 +5,6 @@ HEAD decides what the scene is. A journal that leads elsewhere is quarantined, w
 
 from __future__ import annotations
 
-import shutil
 from collections import deque
 from concurrent.futures import Future
 from pathlib import Path
@@ -20,6 +19,7 @@ from blendwright.contracts.profiles import WorkerProfile
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.externals import Externals, TakenIn
+from blendwright.run.handover import bring_in
 from blendwright.run.keys import new_id
 from blendwright.values import crash_points
 from blendwright.values.errors import (
@@ -43,7 +43,7 @@ RECOVER = "Run `blendwright recover` to see the ways out."
 def copy_scene(source: Path, target: Path) -> None:
     """From one place to another; raises EnvironmentUnfit where the disk says no."""
     try:
-        shutil.copyfile(source, target)
+        bring_in(source, target.parent, target.name)
     except OSError as error:
         message = f"{source} cannot be copied to {target.parent}: {error.strerror}"
         raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
@@ -159,9 +159,10 @@ class LiveScene:
         self.head_moved()
         self._worker, self.redo_ms = worker, redo_ms
 
-    def another_worker(self) -> WorkerPort:
-        """A ready worker without a scene, the caller's; the next spare is started behind it."""
-        worker = self._pool.take()
+    def another_worker(self, *, bare: bool = False) -> WorkerPort:
+        """A ready worker without a scene, the caller's; the next spare is started behind it. A `bare` one reads no external files."""
+        self.allow_externals()
+        worker = self._pool.take(bare=bare)
         if self._spare:
             self._pool.warm()
         return self._known(worker)
@@ -172,7 +173,8 @@ class LiveScene:
         self._worker = worker
 
     def allow_externals(self) -> bool:
-        """Let workers that are started from now on read the external files of this workspace; says whether there are any."""
+        """Let workers that are started from now on read the external files of this workspace, as they are now; says whether there are
+        any."""
         readable = self.externals.readable(self._journal)
         self._pool.allow(readable)
         return bool(readable)
@@ -227,6 +229,8 @@ class LiveScene:
                 return self._filled(left, started)
             except (BlendwrightError, _Parted):
                 pass  # it is ended; what a worker without a past makes of it is what counts
+        if not anew:
+            self.allow_externals()
         try:
             worker = self._filled(self._known(self._pool.take()), started)
         except _Parted as parted:

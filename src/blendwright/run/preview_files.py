@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from blendwright.run.files import FileAccess, Staged
+from blendwright.run.files import FileAccess, Staged, belonging
 from blendwright.run.reach import Reach
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -19,23 +19,21 @@ class PreviewFiles(FileAccess):
     No operation of a plan can read what an earlier one wrote: formats that are written the same way each time are not read so.
     """
 
-    def __init__(self, reach: Reach, nowhere: Path) -> None:
-        super().__init__(reach.roots, nowhere, workspace=reach.workspace)
+    def __init__(self, reach: Reach, nowhere: Path, *, scratch_mb: int) -> None:
+        super().__init__(reach.roots, nowhere, workspace=reach.workspace, scratch_mb=scratch_mb)
         self._written: set[Path] = set()
 
     @classmethod
     def instead_of(cls, files: FileAccess, nowhere: Path) -> Self:
-        """With the same reach."""
-        return cls(files.reach, nowhere)
+        """With the same reach, and the same bound."""
+        return cls(files.reach, nowhere, scratch_mb=files.scratch_mb)
 
     def deliver(self, staged: Staged) -> list[str]:
         places: list[Path] = []
         for room, target in staged.outputs.items():
-            for made in room.rglob("*"):
-                if made.is_symlink() or not made.is_file():
-                    continue
-                place = target.parent / made.relative_to(room)
-                if place != target and (place.exists() or place in self._written):
+            for made in belonging(room, target):
+                place = self._place(made, target)
+                if place != target and place in self._written:
                     message = f"{place}, which belongs to it, exists"
                     raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
                 places.append(place)

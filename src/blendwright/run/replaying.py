@@ -8,7 +8,6 @@ since what it did outside the scene must not happen twice.
 from __future__ import annotations
 
 import math
-import shutil
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -20,6 +19,7 @@ from blendwright.contracts.journal_port import JournalReader
 from blendwright.contracts.journal_records import Commit
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import PoolPort, WorkerPort
+from blendwright.run.handover import bring_in
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError, WorkerFault
 
 # Opening and redoing has no deadline of its own, only a bound against a Blender that hangs.
@@ -90,7 +90,7 @@ def label(scene_hash: str) -> str:
 def open_file(worker: WorkerPort, path: Path, what: str) -> str:
     """The hash of a .blend file, which is then the worker's scene. Raises RebuildFailed."""
     try:
-        shutil.copyfile(path, worker.scratch / EXCHANGED)
+        bring_in(path.resolve(), worker.scratch, EXCHANGED)
         return worker.call("scene.open", {"path": EXCHANGED}, deadline=SECONDS)["hash"]
     except WorkerFault as error:
         # Blender names the copy that it was given; the caller knows the file.

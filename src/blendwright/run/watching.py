@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -60,10 +61,13 @@ class Watch:
         if resident(self._worker.pid) > self._resident:
             return f"more than {self._resident >> 20} MB of memory"
         taken = 0
-        for number, size in enumerate((*_files(self._worker.scratch), *_hidden(self._worker.pid))):
-            taken += size
-            if number > MOST_FILES:
-                return f"more than {MOST_FILES} files"
+        try:
+            for number, found in enumerate(chain(files_below(self._worker.scratch), _hidden(self._worker.pid))):
+                taken += found.st_blocks * BLOCK
+                if number > MOST_FILES:
+                    return f"more than {MOST_FILES} files"
+        except Unseen as unseen:
+            return str(unseen)
         return f"more than {self._scratch >> 20} MB of disk" if taken > self._scratch else None
 
 
@@ -75,19 +79,33 @@ def resident(pid: int) -> int:
         return 0
 
 
-def _files(place: Path) -> Iterator[int]:
-    """What lies in a directory, as it is on the disk; links are not followed."""
-    for directory, _, names in os.walk(place, onerror=lambda error: None):
-        for name in names:
-            with contextlib.suppress(OSError):
-                yield (Path(directory) / name).lstat().st_blocks * BLOCK
+class Unseen(Exception):
+    """A directory cannot be looked into, because nobody may or because it lies too deep: what it holds cannot be counted."""
 
 
-def _hidden(pid: int) -> Iterator[int]:
+def files_below(place: Path) -> Iterator[os.stat_result]:
+    """Everything in a directory that is none itself; links are not followed. Raises Unseen. Not os.walk, which a deep nest breaks."""
+    waiting = [str(place)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                        continue
+                    with contextlib.suppress(FileNotFoundError):
+                        yield entry.stat(follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # gone since it was seen
+        except OSError as error:
+            raise Unseen(f"a directory that cannot be looked into ({error.strerror})") from error
+
+
+def _hidden(pid: int) -> Iterator[os.stat_result]:
     """Files that have no name any more, or never had one, and are held open."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
                 found = entry.stat()
                 if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
-                    yield found.st_blocks * BLOCK
+                    yield found

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import bpy
 import pytest
 
 from blender.scene.hostile import make_hostile
+from blendwright.blender.scene import scripts
 from stage import Stage
 
 # What a person does who opens a file and trusts it. Prints what is left of its code.
@@ -91,3 +93,90 @@ def test_a_scene_without_code_is_exported_as_it_is(stage: Stage) -> None:
     before = stage.state.root()
     stage.state.open(stage.scratch / "scene.blend")
     assert stage.state.root() == before
+
+
+PACKS = pytest.mark.skipif(bpy.app.version < (5, 0, 0), reason="linked data is packed from Blender 5.0 on")
+
+
+def pack(library: Path, text: str) -> None:
+    """Data of another file that lies in this one: Blender says that it is linked, and runs it all the same."""
+    data: Any = bpy.data
+    made = data.texts.new("far.py")
+    made.write(text)
+    made.use_module = True
+    data.libraries.write(str(library), {made}, fake_user=True)
+    data.texts.remove(made)
+    with data.libraries.load(str(library), link=True, pack=True) as (_, target):
+        target.texts = ["far.py"]
+    bpy.context.scene["held"] = target.texts[0]
+
+
+@PACKS
+def test_code_in_packed_linked_data_is_found_and_left_out(stage: Stage, marks: Path) -> None:
+    pack(stage.scratch / "library.blend", f"open({str(marks / 'far')!r}, 'w').close()")
+    stage.state.refresh()
+    before = stage.state.root()
+    stage.state.save(stage.scratch / "raw.blend")
+    result = stage.do("file.export", {"path": "x.blend"}, files={"x.blend": str(stage.scratch / "x.blend")})
+    assert cleaned(result) == {("registered text", "texts", "far.py", "")}
+    assert stage.state.full_root() == before
+    run_scripts = "import bpy, sys; bpy.ops.wm.open_mainfile(filepath=sys.argv[1], use_scripts=True)"
+    for file, expected in (("x.blend", set[str]()), ("raw.blend", {"far"})):
+        subprocess.run([sys.executable, "-c", run_scripts, str(stage.scratch / file)], capture_output=True, check=True)
+        assert ran(marks) == expected
+
+
+@PACKS
+def test_other_packed_data_under_the_same_name_is_another_library(stage: Stage) -> None:
+    pack(stage.scratch / "library.blend", "first()")
+    known = scripts.marks()
+    assert known == scripts.marks()
+    while bpy.data.libraries:
+        bpy.data.libraries.remove(bpy.data.libraries[0])
+    (stage.scratch / "library.blend").unlink()
+    pack(stage.scratch / "library.blend", "second()")
+    new = [mark for mark in scripts.marks() if mark not in known]
+    assert {"registered text", "linked library"} <= {mark["what"] for mark in new}
+
+
+def test_places_that_blender_writes_to_are_marked_and_its_own_are_not(stage: Stage) -> None:
+    data: Any = bpy.data
+    scene: Any = bpy.context.scene
+    known = scripts.marks()
+    box = data.objects.new("Box", data.meshes.new("Box"))
+    scene.collection.objects.link(box)
+    for kind in ("OCEAN", "FLUID", "CLOTH", "PARTICLE_SYSTEM", "NODES"):
+        box.modifiers.new(kind, kind)
+    box.modifiers["FLUID"].fluid_type = "DOMAIN"
+    data.scenes.new("Second")
+    assert [mark for mark in scripts.marks() if mark not in known] == []
+
+    scene.render.filepath = "/victim/render"
+    box.modifiers["NODES"].bake_directory = "/victim/bake"
+    box.modifiers["FLUID"].domain_settings.cache_directory = "/victim/fluid"
+    box.particle_systems[0].point_cache.filepath = "/victim/cache"
+    material = data.materials.new("Lamp")
+    material.node_tree.nodes.new("ShaderNodeTexIES").filepath = "/victim/ies"
+    found = {(mark["kind"], mark["name"], mark["where"]) for mark in scripts.marks() if mark not in known}
+    assert found == {
+        ("scenes", scene.name, "/victim/render"),
+        ("objects", "Box", "/victim/bake"),
+        ("objects", "Box", "/victim/fluid"),
+        ("objects", "Box", "/victim/cache"),
+        ("materials", "Lamp", "/victim/ies"),
+    }
+
+
+@pytest.mark.skipif(not hasattr(bpy.types, "GeometryNodeImportOBJ"), reason="this Blender has no nodes that read files")
+def test_nodes_that_read_files_are_marked(stage: Stage) -> None:
+    data: Any = bpy.data
+    tree = data.node_groups.new("Reader", "GeometryNodeTree")
+    assert scripts.marks() == []
+    tree.nodes.new("GeometryNodeImportOBJ")
+    socket = tree.interface.new_socket("File", in_out="INPUT", socket_type="NodeSocketString")
+    socket.subtype = "FILE_PATH"
+    box = data.objects.new("Box", data.meshes.new("Box"))
+    modifier = box.modifiers.new("Nodes", "NODES")
+    modifier.node_group = tree
+    modifier[socket.identifier] = "/victim/file"
+    assert {mark["where"] for mark in scripts.marks()} == {"read by the node Import OBJ", "/victim/file"}

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from blendwright.blender.confinement.account import Confinement, Resources
+from blendwright.blender.confinement.account import Confinement, File, Resources
 from blendwright.blender.confinement.selftest import ACTS
 from blendwright.blender.confinement.syscalls import this_architecture
 from blendwright.contracts.worker_environment import private_directories, private_environment
@@ -29,10 +29,12 @@ def confine(
     scratch: Path,
     *,
     readable: Sequence[Path] = (),
+    files: Sequence[File] = (),
     resources: Resources = DEFAULT_RESOURCES,
     home: Path | None = None,
 ) -> Confinement:
-    """Confine this process for good, and say what holds. `readable` are further files and directories to read.
+    """Confine this process for good, and say what holds. `readable` are further directories to read, `files` single
+    files: each with the device and inode it must have, since a path may lead elsewhere by now.
 
     `home` is the user's home directory, for the self-test, where a launcher has put the means to find it out of reach.
     Missing support is no error but a lower level with a reason. A second call changes nothing, since confinement cannot be
@@ -41,12 +43,17 @@ def confine(
     global _applied
     if _applied is None:
         _make_private(scratch)
-        _applied = _confine(scratch.resolve(), readable, resources, home)
+        _applied = _confine(scratch.resolve(), readable, files, resources, home)
     return _applied
 
 
 def confine_before_exec(
-    scratch: Path, executable: Path, *, readable: Sequence[Path] = (), resources: Resources = DEFAULT_RESOURCES
+    scratch: Path,
+    executable: Path,
+    *,
+    readable: Sequence[Path] = (),
+    files: Sequence[File] = (),
+    resources: Resources = DEFAULT_RESOURCES,
 ) -> Path | None:
     """Apply to this process what survives becoming `executable`; returns the user's home, which is out of reach then.
 
@@ -59,7 +66,7 @@ def confine_before_exec(
     from blendwright.blender.confinement.linux import before_exec, home_of_user
 
     home = home_of_user()
-    before_exec(scratch.resolve(), executable, readable, resources)
+    before_exec(scratch.resolve(), executable, readable, files, resources)
     return home
 
 
@@ -68,7 +75,9 @@ def _make_private(scratch: Path) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def _confine(scratch: Path, readable: Sequence[Path], resources: Resources, home: Path | None) -> Confinement:
+def _confine(
+    scratch: Path, readable: Sequence[Path], files: Sequence[File], resources: Resources, home: Path | None
+) -> Confinement:
     architecture = this_architecture()
     if sys.platform != "linux":
         return _unconfined(f"{platform.system()} offers no confinement that a process can put on itself")
@@ -77,7 +86,7 @@ def _confine(scratch: Path, readable: Sequence[Path], resources: Resources, home
 
     from blendwright.blender.confinement.linux import confine_linux  # imports modules that only Linux has
 
-    return confine_linux(architecture, scratch, readable, resources, home)
+    return confine_linux(architecture, scratch, readable, files, resources, home)
 
 
 def _unconfined(reason: str) -> Confinement:

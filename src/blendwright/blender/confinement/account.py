@@ -1,6 +1,10 @@
 """What confinement is asked for, and what a worker says about its own."""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+# A single file that may be read: its path, and the device and inode that it must have.
+File = tuple[Path, tuple[int, int]]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from enum import IntFlag
 from pathlib import Path
 
+from blendwright.blender.confinement.account import File
 from blendwright.blender.confinement.syscalls import syscall
 
 # Before ABI 3 a file that may be read can be emptied, since truncation was no right of its own.
@@ -87,13 +88,17 @@ def _create_ruleset(version: int) -> int:
     return syscall("landlock_create_ruleset", buffer, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
 
 
-def _allow(ruleset: int, path: Path, rights: Right) -> None:
+def _allow(ruleset: int, path: Path, rights: Right, identity: tuple[int, int] | None = None) -> None:
+    """One rule; where an identity (device and inode) is given, for that very file or for none."""
     try:
-        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC | (0 if identity is None else os.O_NOFOLLOW))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return  # what is not there, or out of our reach anyhow, needs no rule
     try:
-        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if identity is not None and (identity != (found.st_dev, found.st_ino) or not stat.S_ISREG(found.st_mode)):
+            return  # it was put there after somebody judged the one that was meant
+        if not stat.S_ISDIR(found.st_mode):
             rights &= _OF_A_FILE
         buffer = ctypes.create_string_buffer(struct.pack("=Qi", int(rights), descriptor), 12)
         syscall(
@@ -103,13 +108,15 @@ def _allow(ruleset: int, path: Path, rights: Right) -> None:
         os.close(descriptor)
 
 
-def restrict(version: int, rules: Iterable[tuple[Path, Right]]) -> None:
+def restrict(version: int, rules: Iterable[tuple[Path, Right]], files: Iterable[File] = ()) -> None:
     """Restrict the calling thread, and all it will start, to the rules; needs no_new_privs."""
     known = _known_rights(version)
     ruleset = _create_ruleset(version)
     try:
         for path, rights in rules:
             _allow(ruleset, path, rights & known)
+        for path, identity in files:
+            _allow(ruleset, path, READ & known, identity)
         syscall("landlock_restrict_self", ctypes.c_int(ruleset), ctypes.c_uint32(0))
     finally:
         os.close(ruleset)

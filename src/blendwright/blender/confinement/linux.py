@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from blendwright.blender.confinement import landlock, limits, paths, seccomp, selftest
-from blendwright.blender.confinement.account import Confinement, Resources
+from blendwright.blender.confinement.account import Confinement, File, Resources
 from blendwright.blender.confinement.syscalls import Architecture
 
 
 def confine_linux(
-    architecture: Architecture, scratch: Path, readable: Sequence[Path], resources: Resources, home: Path | None = None
+    architecture: Architecture,
+    scratch: Path,
+    readable: Sequence[Path],
+    files: Sequence[File],
+    resources: Resources,
+    home: Path | None = None,
 ) -> Confinement:
     """Apply every layer that the kernel offers, then try to break out."""
     missing: list[str] = []
     may_read = _may_read(readable)
-    ground = selftest.Ground(scratch, may_read, home or home_of_user())
+    ground = selftest.Ground(scratch, (*may_read, *(path for path, _ in files)), home or home_of_user())
 
     # Landlock holds for the thread that asks for it and for threads it starts later, not for those that run already.
     # Where files are out of reach before we ask, a launcher has seen to it: every thread descends from what it restricted.
@@ -25,7 +30,7 @@ def confine_linux(
         missing.append(f"{threads - 1} threads were running before confinement and keep their access to files")
 
     limited = _limit(resources, missing)
-    version = _restrict_files(scratch, may_read, missing)
+    version = _restrict_files(scratch, may_read, files, missing)
     # Last, because the filter refuses the calls that the other layers are made of.
     filtered = _filter_calls(architecture, missing)
 
@@ -36,14 +41,16 @@ def confine_linux(
     return Confinement(level, version, filtered, limited, not_refused, "; ".join(missing) or None)
 
 
-def before_exec(scratch: Path, executable: Path, readable: Sequence[Path], resources: Resources) -> None:
+def before_exec(
+    scratch: Path, executable: Path, readable: Sequence[Path], files: Sequence[File], resources: Resources
+) -> None:
     """Restrict this process to what `executable`, the program it is about to become, needs. The filter of calls cannot come
     yet: it would refuse the exec itself.
     """
     missing: list[str] = []
     may_run = (executable.resolve().parent, *paths.PROGRAMS)
     _limit(resources, missing)
-    _restrict_files(scratch, _may_read(readable), missing, may_run)
+    _restrict_files(scratch, _may_read(readable), files, missing, may_run)
 
 
 def _may_read(readable: Sequence[Path]) -> tuple[Path, ...]:
@@ -60,7 +67,9 @@ def _limit(resources: Resources, missing: list[str]) -> bool:
     return True
 
 
-def _restrict_files(scratch: Path, may_read: Sequence[Path], missing: list[str], may_run: Sequence[Path] = ()) -> int:
+def _restrict_files(
+    scratch: Path, may_read: Sequence[Path], files: Sequence[File], missing: list[str], may_run: Sequence[Path] = ()
+) -> int:
     rules = [(path, landlock.READ) for path in may_read]
     rules += [(path, landlock.RUN) for path in may_run]
     rules += [(path, landlock.DEVICE) for path in paths.DEVICES]
@@ -68,7 +77,7 @@ def _restrict_files(scratch: Path, may_read: Sequence[Path], missing: list[str],
     try:
         version = landlock.abi()
         if version:
-            landlock.restrict(version, rules)
+            landlock.restrict(version, rules, files)
     except OSError as error:
         missing.append(f"Landlock: {error}")
         return 0

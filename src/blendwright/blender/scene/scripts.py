@@ -15,6 +15,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import externals
+from blendwright.blender.scene.naming_files import by_itself, named_files
 from blendwright.contracts.scene import Carried
 from blendwright.values.canonical import digest
 
@@ -51,16 +52,11 @@ def silenced(touch: Callable[[fp.Key], None]) -> Generator[list[Carried]]:
 def marks() -> list[dict[str, str]]:
     """Every piece of code and every file that the scene names, each with a digest of what it says: to tell what is new."""
     found = [asdict(script.what) | {"digest": _digest(script)} for script in _scripts()]
-    for entry in externals.paths():
-        found.append(
-            {
-                "what": "external file",
-                "kind": entry["kind"],
-                "name": entry["name"],
-                "where": entry["path"],
-                "digest": "",
-            }
-        )
+    named = {(entry["kind"], entry["name"], entry["path"]) for entry in externals.paths()}
+    named |= {(kind, block.name, path) for kind, block in _in_the_file() for path in named_files(block)}
+    for kind, name, path in sorted(entry for entry in named if not by_itself(entry[2])):
+        found.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
+    packed = _packed()
     libraries: Any = bpy.data.libraries
     for library in libraries:
         found.append(
@@ -69,10 +65,20 @@ def marks() -> list[dict[str, str]]:
                 "kind": "libraries",
                 "name": library.name,
                 "where": library.filepath,
-                "digest": "",
+                "digest": digest(packed.get(library.session_uid, [])),
             }
         )
     return found
+
+
+def _packed() -> dict[int, list[list[str]]]:
+    """What is packed of each library, by its session id: another content under the same name is another library."""
+    found: dict[int, list[list[str]]] = {}
+    for kind, block in _in_the_file():
+        if block.library is not None:
+            entry = [kind, block.name, fp.leaf(block).hex()]
+            found.setdefault(block.library.session_uid, []).append(entry)
+    return {library: sorted(entries) for library, entries in found.items()}
 
 
 def _digest(script: Script) -> str:
@@ -101,12 +107,22 @@ def _write(writes: Sequence[tuple[Any, str, Any]]) -> None:
 
 
 def _scripts() -> Iterator[Script]:
-    """What is linked from other files is not ours to write to, and is not in the file."""
+    """What is linked from other files is not ours to write to, and is not in the file; unless it is packed into it."""
+    for kind, block in _in_the_file():
+        yield from _of_block(kind, block)
+
+
+def _in_the_file() -> Iterator[tuple[str, Any]]:
     for kind in fp.kinds():
         blocks: Any = getattr(bpy.data, kind)
         for block in blocks:
-            if block.library is None:
-                yield from _of_block(kind, block)
+            if block.library is None or _is_packed(block):
+                yield kind, block
+
+
+def _is_packed(block: Any) -> bool:
+    """Whether a linked datablock lies in the file itself, which Blender can do from 5.0 on."""
+    return getattr(block, "is_linked_packed", False)
 
 
 def _of_block(kind: str, block: Any) -> Iterator[Script]:
@@ -151,5 +167,5 @@ def _script(block: Any, what: str, where: str, values: dict[str, Any], target: A
 
 
 def _carried(block: Any, what: str, where: str) -> Carried:
-    kind, name = fp.key_of(block)
+    kind, name, *_ = fp.key_of(block)
     return Carried(what, kind, name, where)

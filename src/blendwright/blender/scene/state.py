@@ -54,7 +54,8 @@ class SceneState:
         kind, name, *library = key
         if library:
             blocks: Any = getattr(bpy.data, kind)
-            return blocks.get((name, library[0]))
+            # Blender's own lookup by path takes the first library that has it, and packed data is in a second one (5.0).
+            return blocks.get((name, library[0])) or next((each for each in blocks if fp.key_of(each) == key), None)
         return self.find(kind, name)
 
     def named(self, collection: str) -> dict[str, Any]:

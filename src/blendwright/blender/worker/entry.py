@@ -51,6 +51,7 @@ def _serve(options: argparse.Namespace) -> int:
     confinement = confine(
         options.scratch,
         readable=[*options.import_root, *options.readable],
+        files=readable_files(options),
         resources=Resources(options.memory_mb << 20, options.file_mb << 20),
         home=options.home,
     )
@@ -85,8 +86,14 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--parent", type=int, required=True, help="the process to end with")
     parser.add_argument("--lifeline-fd", type=int, help="a pipe to wait on, where the kernel has no death signal")
     parser.add_argument("--readable", type=Path, action="append", default=[], help="what may be read besides the usual")
+    parser.add_argument("--readable-file", nargs=3, action="append", default=[], metavar=("PATH", "DEVICE", "INODE"))
     parser.add_argument("--memory-mb", type=int, default=16_384, help="address space")
     parser.add_argument("--file-mb", type=int, default=4096, help="the largest file")
     parser.add_argument("--home", type=Path, help="the user's home, when a launcher knows it")
     parser.add_argument("--import-root", type=Path, action="append", default=[], help="added to sys.path by start.py")
     return parser.parse_args(argv)
+
+
+def readable_files(options: argparse.Namespace) -> list[tuple[Path, tuple[int, int]]]:
+    """Single files that may be read, each with what it must be."""
+    return [(Path(path), (int(device), int(inode))) for path, device, inode in options.readable_file]

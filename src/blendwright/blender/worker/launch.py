@@ -32,7 +32,13 @@ def launch(argv: Sequence[str]) -> NoReturn:
     lifeline.forbid_new_privileges()
     readable = [*worker.import_root, *worker.readable]
     resources = Resources(worker.memory_mb << 20, worker.file_mb << 20)
-    home = confine_before_exec(worker.scratch, Path(options.blender), readable=readable, resources=resources)
+    home = confine_before_exec(
+        worker.scratch,
+        Path(options.blender),
+        readable=readable,
+        files=entry.readable_files(worker),
+        resources=resources,
+    )
     command = [options.blender, "--background", "--factory-startup", "--python", options.start_file, *argv[split:]]
     if home is not None:
         command += ["--home", str(home)]
