@@ -1,7 +1,8 @@
 """What is in which collection: linking and unlinking, recorded.
 
 Responsible for: the order of child collections, the flags of collections in view layers, and what light linking says of a
-member, which Blender forgets when it unlinks. Membership of objects is a leaf of its own, so that a collection of 10,000 costs nothing per step.
+member, which Blender forgets when it unlinks. Membership of objects is a leaf of its own, so that a collection of 10,000
+costs nothing per step.
 """
 
 from __future__ import annotations
