@@ -180,6 +180,32 @@ def test_trusted_code_cannot_hide_from_the_person_who_is_asked(engine: Engine) -
     assert Asked(asked).message.endswith(asked.shown)
 
 
+PAINT = """import bpy
+image = bpy.data.images.new('{name}', 4, 4, float_buffer={float}, stereo3d={stereo})
+image.pixels[:] = [0.25, 0.5, 7.5, 1.0] * 16
+"""
+
+
+@pytest.mark.parametrize("mode", ["safe", "trusted"])
+@pytest.mark.parametrize("deep", [False, True])
+def test_pixels_that_code_paints_are_kept(engine: Engine, mode: str, deep: bool) -> None:
+    name, look = f"{mode} {deep}", "import bpy\nprint([round(v, 1) for v in bpy.data.images['{name}'].pixels[:4]])"
+    paint = PAINT.format(name=name, float=deep, stereo=False)
+    with engine.under(TRUSTING):
+        engine.do("python.run", {"code": paint, "mode": mode}, consent=Consent(Person(Answer.APPROVED)))
+    again = f"import bpy\nbpy.data.images['{name}'].pixels[0] = 1.0"
+    engine.do("python.run", {"code": again})
+    engine.kill_worker()
+    output = (engine.do("python.run", {"code": look.format(name=name)}).result or {})["output"]
+    assert output == f"[1.0, 0.5, {7.5 if deep else 1.0}, 1.0]\n"
+    assert engine.full_hash() == engine.scene.hash
+
+
+def test_pixels_that_cannot_be_kept_fail_the_code(engine: Engine) -> None:
+    message = failed(engine, {"code": PAINT.format(name="Both eyes", float=False, stereo=True)}, Fault.EXECUTION_FAILED)
+    assert "'Both eyes' cannot be kept" in message
+
+
 @pytest.mark.proves("GN-PY-07")
 def test_trusted_code_runs_once_for_each_yes_of_a_person_who_saw_it(engine: Engine) -> None:
     args = {"code": MAKE.format(name="Trusted"), "mode": "trusted"}

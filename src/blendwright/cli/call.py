@@ -138,6 +138,8 @@ def _show(outcome: Outcome) -> None:
         out.print(Text(f"  wrote   {artifact}"))
     if outcome.fingerprint_after:
         moved = outcome.fingerprint_before != outcome.fingerprint_after
-        out.print(Text(f"  scene   {outcome.fingerprint_after}" + ("" if moved else "  (unchanged)"), style="dim"))
+        # What code or a file brought may be in no hash.
+        remark = "" if moved else "  (the same hash)" if outcome.blender_mutation_id else "  (unchanged)"
+        out.print(Text(f"  scene   {outcome.fingerprint_after}{remark}", style="dim"))
     spent = ", ".join(f"{phase.name} {phase.ms:g} ms" for phase in outcome.trace if phase.ms)
     out.print(Text(f"  phases  {spent}", style="dim"))

@@ -39,6 +39,8 @@ class StepAnswer(TypedDict):
     changes: list[list[str]]
     before: str
     after: str
+    # Where code ran: that its file holds the same as before, down to what no hash covers.
+    unchanged: NotRequired[bool]
     # How the step was taken back: None when it was kept, "failed" when the scene is not as before and must be rebuilt.
     reverted_by: str | None
     artifacts: list[str]

@@ -24,6 +24,7 @@ from blendwright.contracts.worker_port import CancelToken, WorkerPort
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene
 from blendwright.run.reasons import reason_of
+from blendwright.run.sameness import same_content
 from blendwright.run.watching import Watch
 from blendwright.values.errors import WorkerError, WorkerFault
 from blendwright.values.faults import Fault
@@ -31,6 +32,8 @@ from blendwright.values.findings import Finding
 
 # Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
 HANDOVER_SECONDS = 60.0
+# The scene as the code found it, in the scratch of our own worker, where the code reaches nothing.
+FOUND = "found.blend"
 LONGEST_MESSAGE = 2000
 MOST_NAMED = 5
 CURE = "Correct the code; the scene is as before."
@@ -92,9 +95,11 @@ class Apart:
         try:
             if worker.profile.confinement.get("level") != FULL:
                 return _answer(before, findings=(refusal("unconfined", "the process for the code is not confined"),))
+            found = ours.scratch / FOUND
             with Watch(worker, self._scratch_mb) as watch:
                 try:
-                    told = self._ran(worker, saved, request, seconds, cancel)
+                    self._opened(worker, saved, found, cancel)
+                    told = self._ran(worker, request, seconds, cancel)
                 except WorkerError as error:
                     return _answer(before, findings=(watch.finding() or _broken(error, request),))
             findings = _refused(told)
@@ -108,13 +113,20 @@ class Apart:
             worker.kill()
         if "rehearse" in request:
             return _answer(before, told=told, result=result, reverted_by="rebuild")
+        if same_content(found, saved):
+            return _answer(before, told=told, result=result, unchanged=True)
         return self._taken(ours, before, known, told, result)
 
-    def _ran(
-        self, worker: WorkerPort, saved: Path, request: StepRequest, seconds: float, cancel: CancelToken | None
-    ) -> Mapping[str, Any]:
+    def _opened(self, worker: WorkerPort, saved: Path, found: Path, cancel: CancelToken | None) -> None:
+        """Give the scene to the process, and keep how that one writes it: only what one process wrote can be compared."""
         copy_scene(saved, worker.scratch / EXCHANGED)
         worker.call("scene.open", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS, cancel=cancel)
+        worker.call("scene.save", {"path": EXCHANGED, "full": False}, deadline=HANDOVER_SECONDS, cancel=cancel)
+        copy_scene(worker.scratch / EXCHANGED, found)
+
+    def _ran(
+        self, worker: WorkerPort, request: StepRequest, seconds: float, cancel: CancelToken | None
+    ) -> Mapping[str, Any]:
         # Taken back is nothing here: the whole process goes.
         params = {name: value for name, value in request.items() if name != "rehearse"}
         told: object = worker.call("scene.step", params, deadline=seconds, cancel=cancel)
@@ -152,6 +164,7 @@ def _answer(
     after: str | None = None,
     changes: list[list[str]] | None = None,
     reverted_by: str | None = None,
+    unchanged: bool = False,
 ) -> StepAnswer:
     spent = (told or {}).get("execute_ms")
     return {
@@ -163,6 +176,7 @@ def _answer(
         "changes": changes or [],
         "before": before,
         "after": after or before,
+        "unchanged": unchanged,
         "reverted_by": reverted_by,
         "artifacts": [],
         "plan_ms": None,

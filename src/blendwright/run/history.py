@@ -14,11 +14,12 @@ from typing import Literal
 from blendwright.contracts.journal_entries import AuditIds, NewCommit, StagedCheckpoint
 from blendwright.contracts.journal_port import JournalPort, JournalReader
 from blendwright.contracts.journal_records import Commit, Freed
-from blendwright.contracts.worker_port import PoolPort
+from blendwright.contracts.worker_port import PoolPort, WorkerPort
 from blendwright.run.externals import External
 from blendwright.run.keys import new_id
-from blendwright.run.live_scene import LiveScene
-from blendwright.run.replaying import fresh, label, rebuild
+from blendwright.run.live_scene import LiveScene, copy_scene
+from blendwright.run.replaying import SECONDS, fresh, label, rebuild
+from blendwright.run.sameness import same_content
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
@@ -73,9 +74,10 @@ class History:
         return self._move("redo", self._journal.show(target))
 
     def adopt(self, file: Path) -> Commit | None:
-        """Take an edited .blend file in as a commit of its own; None when it is the scene that HEAD has already.
+        """Take an edited .blend file in as a commit of its own; None when it is certain that it holds what HEAD has already.
 
-        Whatever ran before it is not taken for done any more, since the file may have lost it.
+        Its hash alone is no proof of that: a file may hold what no hash covers. Whatever ran before it is not taken for done any
+        more, since the file may have lost it.
         """
         if not file.is_file():
             raise refusal(f"there is no file {file}", "Check the path.")
@@ -89,8 +91,8 @@ class History:
                     f"the workspace was written with {label(before)}, this Blender is {label(found)}",
                     cure="Use the Blender that wrote it.",
                 )
-            if found == before:
-                worker.kill()
+            if found == before and self._holds_the_same(worker, taken.saved):
+                self._scene.take_over(worker, 0.0)
                 return None
             # What was opened, not the file that was named: that one may have been replaced meanwhile.
             crash_points.reach("adopt.opened")
@@ -108,6 +110,25 @@ class History:
         else:
             self._scene.take_over(worker, 0.0)
         return require_head(self._journal)
+
+    def _holds_the_same(self, worker: WorkerPort, taken: Path) -> bool:
+        """Whether a file, which the worker has opened, is HEAD's scene. If so, the worker has that one, else it has the file again.
+
+        Both are compared as Blender writes what it has just opened: what it was told and what it read it writes differently."""
+        kept, theirs, ours = (worker.scratch / name for name in ("adopted.blend", "theirs.blend", "ours.blend"))
+        copy_scene(taken, kept)
+        worker.call("scene.save", {"path": theirs.name}, deadline=SECONDS)
+        rebuild(worker, self._journal, require_head(self._journal).number)
+        for _ in range(2):
+            worker.call("scene.save", {"path": ours.name}, deadline=SECONDS)
+            worker.call("scene.open", {"path": ours.name}, deadline=SECONDS)
+        same = same_content(ours, theirs)
+        if not same:
+            copy_scene(kept, taken)
+            worker.call("scene.open", {"path": taken.name}, deadline=SECONDS)
+        for file in (kept, theirs, ours):
+            file.unlink()
+        return same
 
     def gc(self, *, redo_budget: int = REDO_BUDGET, drop_other_lines: bool = False, dry_run: bool = False) -> Freed:
         """Remove the checkpoints that no commit needs, or that HEAD, redo and the tags do not need."""

@@ -71,6 +71,11 @@ class Invocation:
         return self.tool.isolation_for(self.model) if _isolates(type(self.tool)) else Isolation.SHARED
 
     @property
+    def takes_in(self) -> bool:
+        """Whether code or a file may bring what no hash covers: that the hash is the one from before proves nothing then."""
+        return self.isolation is not Isolation.SHARED or "file_read" in self.tool.requires.capabilities
+
+    @property
     def alone(self) -> bool:
         """Whether it needs the worker for itself: nothing else on its way before its files and its save are settled."""
         return self.with_files or not self.replayable

@@ -50,8 +50,10 @@ class Ledger:
         checkpoint: StagedCheckpoint | None = None,
         settles: int | None = None,
     ) -> NewCommit | NewReading:
-        """The entry of a step that was kept. One that left the scene as it was needs no redo, and so can always be replayed."""
-        mutated = answer["before"] != answer["after"]
+        """The entry of a step that was kept. One that left the scene as it was needs no redo, and so can always be replayed.
+
+        One that was saved did not, whatever the hashes say."""
+        mutated = answer["before"] != answer["after"] or checkpoint is not None
         mutation = new_id() if mutated else None
         receipt = _receipt(call, answer, mutation, self._agreement.fingerprint)
         ids = AuditIds(

@@ -133,7 +133,7 @@ class Solo:
             fault = findings[0].fault if findings else None
             note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
             return Settled(note, answer, findings, way_back(answer))
-        checkpoint = self._saved(answer) if not call.replayable else None
+        checkpoint = self._saved(call, answer) if not call.replayable else None
         crash_points.reach("call.saved")
         try:
             if staged.places or answer["artifacts"] or call.isolation is not Isolation.SHARED:
@@ -149,8 +149,9 @@ class Solo:
         entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent)
         return Settled(entry, answer, artifacts=tuple(artifacts))
 
-    def _saved(self, answer: StepAnswer) -> StagedCheckpoint | None:
-        if answer["before"] == answer["after"]:
+    def _saved(self, call: Invocation, answer: StepAnswer) -> StagedCheckpoint | None:
+        """None where nothing changed: what is not saved here is lost with the worker."""
+        if answer["before"] == answer["after"] and (answer.get("unchanged") or not call.takes_in):
             return None
         return self._journal.stage_checkpoint(self._scene.save(answer["after"]), answer["after"])
 

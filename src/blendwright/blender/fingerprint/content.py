@@ -50,12 +50,15 @@ def encode_light_linking(_walk: "Walk", collection: Any, out: "Out") -> None:
     """Light linking says per member whether it is excluded."""
     if collection.is_embedded_data:
         return  # a scene's own collection cannot be used for light linking
-    for members in (collection.collection_objects, collection.collection_children):
-        states = [(i, member.light_linking.link_state) for i, member in enumerate(members)]
-        excluded = [i for i, state in states if state != "INCLUDE"]
+    for members, blocks in (
+        (collection.collection_objects, collection.objects),
+        (collection.collection_children, collection.children),
+    ):
+        states = [member.light_linking.link_state for member in members]
+        excluded = [i for i, state in enumerate(states) if state != "INCLUDE"]
         if excluded:
-            blocks = collection.objects if members is collection.collection_objects else collection.children
-            out.append(sorted(blocks[i].name for i in excluded))
+            # The key says which of the two lists it is.
+            out.append(sorted(key_of(blocks[i]) for i in excluded))
 
 
 def encode_drivers(walk: "Walk", data: Any, out: "Out") -> None:

@@ -15,6 +15,7 @@ import bpy
 import numpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.painting import keep_painted
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -41,6 +42,7 @@ class Coding(SceneReader):
         except BaseException as error:
             # An outermost place: code may raise anything, and SystemExit among it must not end the worker.
             raise _failed(error, printed.text()) from None
+        keep_painted("/code")
         _keep_orphans()
         self._state.forget_names()
         return printed.text(), printed.cut

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender.scene.arrivals import Arrivals, settle
+from blendwright.blender.scene.painting import keep_painted
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.scene.state import BURIED
@@ -84,6 +85,7 @@ class Interchange(SceneReader):
         new = arrivals.new()
         _refuse_what_cannot_stay(new)
         settle(self.active, home, new, asked)
+        keep_painted("/path")
         self._state.forget_names()
         names = [(kind, str(block.name), renamed.get(block.session_uid)) for kind, block in new]
         return [Arrival(Kind(kind), name, origin or name) for kind, name, origin in names]

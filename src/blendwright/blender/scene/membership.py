@@ -1,12 +1,13 @@
 """What is in which collection: linking and unlinking, recorded.
 
-Responsible for: the order of child collections and the flags of collections in view layers, which Blender forgets when it
-unlinks. Membership of objects is a leaf of its own, so that a collection of 10,000 costs nothing per step.
+Responsible for: the order of child collections, the flags of collections in view layers, and what light linking says of a
+member, which Blender forgets when it unlinks. Membership of objects is a leaf of its own, so that a collection of 10,000
+costs nothing per step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import bpy
@@ -18,6 +19,10 @@ from blendwright.contracts.effects import Kind
 COLLECTION = bpy.types.Collection  # looking it up takes longer than asking for it
 FLAGS = ("exclude", "holdout", "indirect_only", "hide_viewport")
 
+# What light linking says of a new member.
+INCLUDED = "INCLUDE"
+
+LightStates = tuple[tuple[fp.Key, str], ...]
 # The scene, the view layer, and the names of the collections on the way down.
 LayerPlace = tuple[str, ...]
 LayerFlags = dict[LayerPlace, tuple[bool, ...]]
@@ -49,14 +54,20 @@ class Membership(Writing):
         if self.record.is_member(edge):
             home = self._home(collection)
             member = fp.key_of(child)
+            states = _light_states(collection, "objects", [child])
+            if states:
+                self.record.touch(home)  # it is hashed with whom light linking excludes
             self.record.member(edge, False)
-            self.record.inverse(lambda: self._member_back(home, member, edge, True))
+            self.record.inverse(lambda: self._member_back(home, member, edge, True, states))
             collection.objects.unlink(child)
 
-    def _member_back(self, home: fp.Key, member: fp.Key, edge: fp.Key, present: bool) -> None:
-        objects = self._collection(home).objects
+    def _member_back(self, home: fp.Key, member: fp.Key, edge: fp.Key, present: bool, states: LightStates = ()) -> None:
+        collection = self._collection(home)
+        objects = collection.objects
         (objects.link if present else objects.unlink)(self._block(member))
         self.record.member(edge, present)
+        for key, state in states:
+            _light_linking(collection, "objects", self._block(key)).link_state = state
 
     def _link_child(self, collection: Any, child: Any) -> None:
         home, name = self._home(collection), fp.key_of(child)
@@ -68,14 +79,17 @@ class Membership(Writing):
         home, order = self._home(collection), [fp.key_of(item) for item in collection.children]
         self._touch_layers(home)
         flags = layer_flags()
+        states = _light_states(collection, "children", collection.children)
 
         def back() -> None:
             """Children are hashed in order, so all are linked anew in the order they had."""
-            children = self._collection(home).children
-            for there in list(children):
-                children.unlink(there)
+            parent = self._collection(home)
+            for there in list(parent.children):
+                parent.children.unlink(there)
             for key in order:
-                children.link(self._block(key))
+                parent.children.link(self._block(key))
+            for key, state in states:
+                _light_linking(parent, "children", self._block(key)).link_state = state
             put_layer_flags(flags)
 
         self.record.inverse(back)
@@ -94,6 +108,20 @@ class Membership(Writing):
         self.record.touch(home)
         for name in self._state.named(Kind.SCENE.blocks):
             self.record.touch((Kind.SCENE.blocks, name))
+
+
+def _light_states(collection: Any, which: str, members: Iterable[Any]) -> LightStates:
+    """What light linking says of members, where it is not what it says of a new one. A scene's own collection has none."""
+    if collection.is_embedded_data:
+        return ()
+    found = [(member, _light_linking(collection, which, member).link_state) for member in members]
+    return tuple((fp.key_of(member), state) for member, state in found if state != INCLUDED)
+
+
+def _light_linking(collection: Any, which: str, member: Any) -> Any:
+    """`collection_objects` and `collection_children` have the order of `objects` and `children`."""
+    place = getattr(collection, which).find(member.name)
+    return getattr(collection, f"collection_{which}")[place].light_linking
 
 
 def layer_flags() -> LayerFlags:

@@ -29,7 +29,7 @@ class Redrafting(Writing):
         if self.record.free(key):  # nobody knows it yet, or its pre-image is held
             yield tree
             return
-        draft = tree.copy()
+        draft = preimage.take(tree)
         self._state.bury(key[0], draft)
         yield draft  # when this raises, the draft stays buried and the tree is as it was
         self._hold_users(tree)

@@ -21,10 +21,12 @@ from blendwright.values.faults import Fault
 
 # Datablocks that own so much else that a copy is no pre-image.
 NO_PREIMAGE = (bpy.types.Scene, bpy.types.Collection)
-# What Blender writes along with a property of an object: a new parent forgets the parent inverse, and another rotation
-# mode converts the rotation, not to the last digit.
+# What Blender writes along with a property of an object: no parent forgets how the object hung on it, and another rotation
+# mode converts the rotation, not to the last digit. The last one comes back first: a bone means something only for its type.
 WRITTEN_ALONG: dict[str | int, tuple[str, ...]] = {
-    "parent": ("matrix_parent_inverse",),
+    "parent": ("matrix_parent_inverse", "parent_vertices", "parent_bone", "parent_type"),
+    "parent_type": ("matrix_parent_inverse", "parent_vertices", "parent_bone"),
+    "parent_bone": ("matrix_parent_inverse",),
     "rotation_mode": ("rotation_euler", "rotation_quaternion", "rotation_axis_angle"),
 }
 CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -49,7 +51,14 @@ class Writing(SceneReader):
             self._refuse_taken(kind, name)
         if block.name != name:  # the name of a font is read-only
             block.name = name
-        return self._made(kind, block, name)
+        self._made(kind, block, name)
+        if kind is Kind.OBJECT and (block.rigid_body is not None or block.rigid_body_constraint is not None):
+            # Blender puts the copy of a rigid body into the collection of its simulation by itself.
+            for home in block.users_collection:
+                edge = fp.member_key(home, block)
+                self.record.member(edge, True)
+                self.record.inverse(lambda edge=edge: self.record.member(edge, False))
+        return block
 
     def applied_mesh(self, obj: Any, modifier: str) -> Any:
         self._stale = True
@@ -110,7 +119,8 @@ class Writing(SceneReader):
         def restore() -> None:
             spoilt = self._state.find(collection, name)
             saved = self._state.buried(collection, grave)
-            spoilt.user_remap(saved)
+            with preimage.kept_deep(saved):
+                spoilt.user_remap(saved)
             self._state.drop_name(collection, name)
             blocks: Any = getattr(bpy.data, collection)
             blocks.remove(spoilt)
@@ -184,15 +194,26 @@ class Writing(SceneReader):
         """Record what Blender itself writes along with a property, so that it comes back after the property does."""
         if isinstance(target, bpy.types.Object):
             for other in WRITTEN_ALONG.get(attribute, ()):
-                self.set(target, other, getattr(target, other))
+                if getattr(target, other) != "":  # no bone, or a type that Blender has no name for and takes none
+                    self._hold_value(target, other)
         elif isinstance(target, bpy.types.NodesModifier) and attribute == "node_group":
             self._hold_items(target)
+
+    def _hold_value(self, target: Any, attribute: str) -> None:
+        """Record what a property is before something else writes it."""
+        holder = self._holder(target, None)
+        key = self._writable(holder)
+        if not self.record.free(key):
+            self.record.touch(key)
+            thaw, again = freeze(getattr(target, attribute), self._block), self._address(holder, target)
+            self.record.inverse(lambda: setattr(again(), attribute, thaw()))
 
     def set_world_matrix(self, obj: Any, matrix: Any) -> None:
         self.depsgraph()
         # Blender takes the matrix apart into these channels; putting a matrix back would not give the same numbers.
         for channel in CHANNELS:
-            self.set(obj, channel, getattr(obj, channel))
+            self._hold_value(obj, channel)
+        self._stale = True
         obj.matrix_world = matrix
 
     def set_item(self, target: Any, key: str, value: Any) -> None:

@@ -58,9 +58,10 @@ class SceneMethods:
         return self._hash()
 
     def save(self, params: dict[str, Any]) -> object:
-        """Write the scene to a .blend file; the hash is that of a full recomputation."""
+        """Write the scene to a .blend file; the hash is that of a full recomputation, but where `full` says that nobody needs it."""
         self._state.save(self._inside(params["path"]))
-        self._state.refresh()
+        if params.get("full", True):
+            self._state.refresh()
         return self._hash()
 
     def export(self, params: dict[str, Any]) -> object:

@@ -109,9 +109,10 @@ def _follow(scene: Scene, child: Block, parent: Block | None, keep: bool) -> boo
         return False
     frame = space(scene, child)
     place = frame @ child.matrix_basis
-    scene.set(child, "parent", parent)
-    if parent is not None and child.parent_type != "OBJECT":
+    if child.parent_type != "OBJECT":
+        # While the old parent is there: with another one the type may be one that Blender cannot name.
         scene.set(child, "parent_type", "OBJECT")
+    scene.set(child, "parent", parent)
     if parent is not None and keep:
         # The child's own channels stay as they are, so that this also holds for animated and sheared ones.
         scene.set(child, "matrix_parent_inverse", world_matrix(scene, parent).inverted() @ frame)

@@ -1,0 +1,134 @@
+"""What no hash covers is not lost: code and files that leave the hash as it was are taken as a change unless nothing changed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.policy import Policy, Rules
+from blendwright.contracts.worker_port import CancelToken
+from blendwright.run.approvals import Consent
+from blendwright.run.history import History
+from blendwright.run.replaying import EXCHANGED, rebuild, replay
+from blendwright.run.sameness import same_content
+from engine import Engine
+
+TRUSTING = Policy(policy=Rules(trusted_python="ask"))
+
+# Left out of the fingerprint on purpose, and yet something that Blender keeps in a file.
+UNSEEN = "import bpy\nmesh = bpy.data.meshes['Crate']\nmesh.use_paint_mask = not mesh.use_paint_mask"
+SEEN = "import bpy\nprint(bpy.data.meshes['Crate'].use_paint_mask)"
+READ = "import bpy\nprint(sorted(o.name for o in bpy.data.objects), bpy.context.evaluated_depsgraph_get() is None)"
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with Engine(tmp_path_factory.mktemp("sameness")) as engine:
+        engine.do("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
+        engine.do("material.ensure_principled", {"name": "Wood"})
+        yield engine
+
+
+@pytest.fixture
+def history(engine: Engine) -> History:
+    return History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+
+
+class Yes:
+    name = "test"
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+        return Answer.APPROVED
+
+
+def told(engine: Engine, code: str) -> str:
+    return (engine.do("python.run", {"code": code}).result or {})["output"].strip()
+
+
+@pytest.mark.parametrize("mode", ["safe", "trusted"])
+def test_what_code_changed_without_changing_the_hash_is_there_after_a_rebuild(engine: Engine, mode: str) -> None:
+    before, was = engine.head(), told(engine, SEEN)
+    with engine.under(TRUSTING):
+        engine.do("python.run", {"code": UNSEEN, "mode": mode}, consent=Consent(Yes()))
+    commit = engine.head()
+    assert commit.hash_before == commit.hash_after == before.hash_after and not commit.replayable
+    assert commit.receipt["blender_mutation_id"] and engine.journal.route(commit.number).redo == ()
+    engine.do("object.create_empty", {"name": f"Later than {mode}"})
+    engine.kill_worker()
+    assert told(engine, SEEN) != was
+    engine.journal.gc(redo_budget=0, drop_other_lines=True, dry_run=False)
+    worker = engine.pool.take()
+    assert replay(worker, engine.journal).ok
+    worker.kill()
+    assert engine.journal.verify_audit().ok
+
+
+def test_undo_takes_back_what_no_hash_shows_and_redo_brings_it_again(engine: Engine, history: History) -> None:
+    was = told(engine, SEEN)
+    engine.do("python.run", {"code": UNSEEN})
+    undone, commit = history.undo().commit, history.redo().commit
+    assert (undone.hash_after, undone.number) == (commit.hash_after, commit.parent)
+    assert told(engine, SEEN) != was
+    history.checkout(undone.number)
+    assert told(engine, SEEN) == was
+
+
+def test_code_that_only_reads_leaves_no_checkpoint(engine: Engine) -> None:
+    files = engine.place / "workspace" / "checkpoints"
+    engine.do("python.run", {"code": UNSEEN})
+    was, before, pid = told(engine, SEEN), sorted(files.iterdir()), engine.scene.worker().pid
+    assert told(engine, READ).endswith("False")
+    commit = engine.head()
+    assert commit.replayable and commit.receipt["blender_mutation_id"] is None
+    assert sorted(files.iterdir()) == before and engine.scene.worker().pid == pid
+    assert told(engine, SEEN) == was
+
+
+def test_a_file_with_the_hash_of_head_is_adopted_unless_it_holds_the_same(engine: Engine, history: History) -> None:
+    was, head, file = told(engine, SEEN), engine.head(), engine.place / "edited.blend"
+    engine.scene.checkpoint()
+    worker = engine.pool.take()
+    rebuild(worker, engine.journal, head.number)
+    worker.call("scene.save", {"path": EXCHANGED}, deadline=30)
+    shutil.copyfile(worker.scratch / EXCHANGED, file)
+    head = engine.head()
+    assert history.adopt(file) is None and engine.head() == head and engine.full_hash() == head.hash_after
+    worker.call("scene.step", {"tool": "python.run", "version": 1, "args": {"code": UNSEEN}}, deadline=30)
+    worker.call("scene.save", {"path": EXCHANGED}, deadline=30)
+    shutil.copyfile(worker.scratch / EXCHANGED, file)
+    worker.kill()
+    commit = history.adopt(file)
+    assert commit is not None and commit.hash_after == head.hash_after and commit.kind == "adopt"
+    assert told(engine, SEEN) != was
+    engine.kill_worker()
+    assert told(engine, SEEN) != was
+    assert history.undo(3).commit == head and told(engine, SEEN) == was
+
+
+# ---------------------------------------------------------------------- the comparison
+
+
+def test_two_files_of_one_scene_are_the_same_and_any_byte_of_data_tells_them_apart(engine: Engine) -> None:
+    worker = engine.scene.worker()
+    one, other = worker.scratch / "one.blend", worker.scratch / "other.blend"
+    for file in (one, other):
+        worker.call("scene.save", {"path": file.name}, deadline=30)
+    assert same_content(one, other)
+    data = one.read_bytes()
+    name = data.index(b"OBCrate") + 3
+    other.write_bytes(data[:name] + b"R" + data[name + 1 :])
+    assert not same_content(one, other)
+
+
+@pytest.mark.parametrize("end", [0, 5, 17, 30, 1000, -1, -40])
+def test_files_that_make_no_sense_are_not_the_same(engine: Engine, end: int) -> None:
+    worker = engine.scene.worker()
+    one, other = worker.scratch / "one.blend", worker.scratch / "other.blend"
+    worker.call("scene.save", {"path": one.name}, deadline=30)
+    other.write_bytes(one.read_bytes()[:end])
+    assert not same_content(one, other) and not same_content(other, one)
+    other.unlink()
+    assert not same_content(one, other)
