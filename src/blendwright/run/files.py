@@ -19,6 +19,7 @@ from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
+NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Formats whose file names others beside it: they are staged together.
 COMPANIONS: dict[str, tuple[str, ...]] = {".obj": (".mtl",), ".gltf": (".bin",)}
 # Formats that write more files into a folder beside theirs: its name, and how these end.
@@ -167,7 +168,7 @@ class FileAccess:
         return root is not None and root[1] is not Verdict.DENY
 
     def _forbidden(self, path: Path, at: str) -> Finding:
-        roots = ", ".join(root for root, verdict in self._roots.items() if verdict is not Verdict.DENY) or "none"
+        roots = ", ".join(root for root, verdict in self._roots.items() if verdict is not Verdict.DENY) or NO_ROOTS
         root = nearest_root(self._roots, path)
         if root is None:
             return refusal("path_outside", f"{path} is outside the allowed roots", at, roots=roots)
