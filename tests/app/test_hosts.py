@@ -26,7 +26,7 @@ def test_an_entry_goes_in_once_and_can_be_read_back(place: tuple[str, Path], tmp
     assert install(host, file, wanted)
     assert installed(host, file) == wanted
     assert not install(host, file, wanted)
-    assert wanted["args"][-3:] == ["serve", "--workspace", str(tmp_path / "work space")]
+    assert wanted["args"][-5:] == ["serve", "--workspace", str(tmp_path / "work space"), "--directory", str(tmp_path)]
 
 
 def test_another_entry_is_replaced_only_when_asked_to(place: tuple[str, Path], tmp_path: Path) -> None:

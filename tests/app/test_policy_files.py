@@ -54,6 +54,24 @@ def test_the_workspace_comes_before_the_user_and_the_user_before_the_defaults(pl
     assert loaded.origins["constraints.call_seconds"] == str(workspace / FILE)
 
 
+def test_neither_home_nor_the_whole_file_system_is_a_root_by_itself(
+    places: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hosts start servers where they like, often there."""
+    workspace, _ = places
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for everything in (tmp_path, Path("/")):
+        monkeypatch.chdir(everything)
+        assert load_policy(workspace).policy.policy.roots == {}
+    monkeypatch.chdir(workspace)
+    assert load_policy(workspace).policy.policy.roots == {".": "allow"}
+    monkeypatch.chdir(tmp_path)
+    (workspace / FILE).write_text('[policy.roots]\n"." = "allow"\n')
+    assert load_policy(workspace).policy.policy.roots == {".": "allow"}, "whoever names it means it"
+    (workspace / FILE).write_text('[policy.roots]\n"/data" = "ask"\n')
+    assert load_policy(workspace).policy.policy.roots == {"/data": "ask"}
+
+
 def test_roots_that_a_program_names_take_the_place_of_the_policy_s() -> None:
     policy = Policy(policy=Rules(roots={".": Verdict.ASK, "/data": Verdict.ALLOW}, network="allow"))
     assert allowed_roots(policy, None) == policy

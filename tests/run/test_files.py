@@ -121,6 +121,11 @@ def test_what_is_outside_the_roots_is_refused_with_the_roots(access: FileAccess,
     assert str(root) in (finding.cure or "")
 
 
+def test_without_a_root_the_cure_says_how_to_get_one(tmp_path: Path) -> None:
+    _, (finding,) = normalised(FileAccess({}, tmp_path), source="/etc/passwd")
+    assert "name one in [policy.roots]" in (finding.cure or "")
+
+
 def test_a_link_out_of_a_root_is_outside(access: FileAccess, root: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "a.obj").write_text("x")

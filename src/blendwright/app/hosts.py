@@ -75,12 +75,13 @@ def host_named(name: str) -> Host:
 
 
 def entry(host: Host, workspace: Path) -> dict[str, Any]:
-    """Our entry: the very program that runs now, so that no path has to be right elsewhere."""
+    """Our entry: the very program that runs now, so that no path has to be right elsewhere. Hosts start it anywhere: it is told where to work."""
+    place = workspace.resolve()
     program = Path(sys.argv[0]).resolve()
     command = [str(program)] if program.name.startswith(ENTRY) else [sys.executable, "-m", ENTRY]
     found: dict[str, Any] = {
         "command": command[0],
-        "args": [*command[1:], "serve", "--workspace", str(workspace.resolve())],
+        "args": [*command[1:], "serve", "--workspace", str(place), "--directory", str(place.parent)],
     }
     return {"type": "stdio", **found} if host.typed else found
 

@@ -5,6 +5,7 @@ A file is taken whole or not at all: an unknown key, which may be a misspelt pro
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tomllib
@@ -125,8 +126,21 @@ def _line(lines: Sequence[str], path: Sequence[str]) -> int:
 
 
 def _defaults_of_open_tables() -> dict[str, Any]:
-    """Tables with names of the user's own add to what is there by default."""
-    return {"policy": {"roots": Policy().policy.model_dump(mode="json")["roots"]}}
+    """Tables with names of the user's own add to what is there by default. Where we stand is a root, unless that is everything."""
+    roots: dict[str, str] = {} if _holds_everything() else Policy().policy.model_dump(mode="json")["roots"]
+    return {"policy": {"roots": roots}}
+
+
+def _holds_everything() -> bool:
+    """Hosts start their servers where they like: in the home directory, keys and all, or in the root of the file system."""
+    try:
+        here = Path.cwd().resolve()
+    except OSError:
+        return False
+    homes = {Path("/")}
+    with contextlib.suppress(RuntimeError, OSError):
+        homes.add(Path.home().resolve())
+    return here in homes or here == Path(here.anchor)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,12 @@ def serve(
             help="Files may be read and written here, instead of where the policy says; repeatable.",
         ),
     ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            "--directory", metavar="DIR", help="Relative paths and roots start here, wherever the host starts us."
+        ),
+    ] = None,
     envelope: Annotated[
         Literal["tool_result", "core"], typer.Option("--envelope", help="The form of results.")
     ] = "tool_result",
@@ -49,6 +55,8 @@ def serve(
     from blendwright.server.serve import Settings
     from blendwright.server.serve import serve as run
 
+    if directory is not None:
+        _stand_in(directory)
     address = None if http is None else address_of(http)
     given = token or os.environ.get(TOKEN) or ""
     if address is not None and not given:
@@ -67,6 +75,15 @@ def serve(
     )
     stopped = anyio.run(run, settings)
     return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
+
+
+def _stand_in(directory: Path) -> None:
+    try:
+        os.chdir(directory)
+    except OSError as error:
+        message = f"{directory} cannot be worked in: {error.strerror}"
+        finding = Finding(Fault.ARGS_INVALID, message, "", "Name a directory that is there.")
+        raise Refusal([finding]) from error
 
 
 def address_of(text: str) -> tuple[str, int]:

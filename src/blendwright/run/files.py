@@ -20,6 +20,7 @@ from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
+NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Formats whose file names others beside it: they are staged together.
 COMPANIONS: dict[str, tuple[str, ...]] = {".obj": (".mtl",), ".gltf": (".bin",)}
 # Formats that write more files into a folder beside theirs: its name, and how these end.
@@ -175,7 +176,7 @@ class FileAccess:
         return self._reach.allows(path, Verdict.ALLOW, Verdict.ASK)
 
     def _forbidden(self, path: Path, at: str) -> Finding:
-        roots = ", ".join(root for root, verdict in self._reach.roots.items() if verdict is not Verdict.DENY) or "none"
+        roots = ", ".join(root for root, verdict in self._reach.roots.items() if verdict is not Verdict.DENY) or NO_ROOTS
         root = self._reach.rule(path)
         if self._reach.is_own(path):
             workspace = str(self._reach.workspace)
