@@ -142,7 +142,7 @@ class FileAccess:
             # The worker says the name: nothing but a name is taken from it.
             plain = Path(name).name
             place = self._free(self._artifacts / plain)
-            _move(scratch / "artifacts" / plain, place)
+            _move(scratch / "artifacts" / plain, place, private=True)
             kept.append(str(place))
         return kept
 
@@ -191,11 +191,14 @@ class FileAccess:
         return candidate
 
 
-def _move(made: Path, place: Path) -> None:
+def _move(made: Path, place: Path, *, private: bool = False) -> None:
+    """`private`: what is kept in the workspace is for its owner alone."""
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
         crash_points.reach("files.before_move")
         shutil.move(made, place)
+        if private and not place.is_symlink():
+            place.chmod(0o600)
         crash_points.reach("files.moved")
     except OSError as error:
         message = f"{place} cannot be written: {error.strerror}"
