@@ -35,6 +35,18 @@ def test_redacted_arguments_are_neither_logged_nor_shown_and_can_be_redone(shell
     assert shell("replay", "--json", code=0).document["ok"]
 
 
+def test_a_receipt_does_not_tell_what_its_arguments_hide(shell: Shell) -> None:
+    place = shell.place / ".blendwright"
+    place.mkdir()
+    (place / "blendwright.toml").write_text('[audit]\nredact = ["path"]\n')
+    shell("call", "object.create_empty", "--args", '{"name": "E"}', code=0)
+    shell("call", "file.export", "--args", json.dumps({"path": f"{SECRET}.blend"}), code=0)
+    commit = shell("show", "HEAD", "--json", code=0).document["commit"]
+    assert (commit["args"]["path"], commit["receipt"]["result"]["path"]) == ("…", "…")
+    assert commit["receipt"]["result"]["objects"] == 1 and SECRET not in json.dumps(commit)
+    assert SECRET not in shell("show", "HEAD", code=0).out
+
+
 def test_a_message_keeps_what_is_not_about_a_redacted_argument() -> None:
     about = [Finding(Fault.ARGS_INVALID, "5 is odd", "/size"), Finding(Fault.ARGS_INVALID, "7 is no key", "/a/Token/0")]
     message = "5 is odd; 7 is no key"

@@ -89,3 +89,5 @@ def test_calls_and_plans_leave_the_workspace_alone(project: Path) -> None:
         assert saved.read_bytes() == before
     kept = {path.name for path in place.iterdir()}
     assert kept <= set(OWN), "what the program keeps is in the list"
+    assert {"artifacts", "logs", "scratch"} <= kept
+    assert [path for path in (place, *place.rglob("*")) if path.stat().st_mode & 0o077] == [], "for its owner alone"

@@ -96,6 +96,7 @@ def test_what_the_policy_redacts_is_not_in_the_commits(house: House, era: Era) -
         commit = talk(house, era, script)
     finally:
         policy.unlink(missing_ok=True)
+    assert {handle["kind"] for handle in commit["receipt"]["handles"]} == {"…"}
     assert commit["args"]["kind"] == "…" and commit["args"]["name"] == f"Redacted{era}"
 
 

@@ -43,7 +43,7 @@ class SessionScratch:
     """
 
     def __init__(self, root: Path) -> None:
-        root.mkdir(parents=True, exist_ok=True)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _alone_in(root):
             self.cleared = _clear_abandoned(root)
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))

@@ -33,7 +33,7 @@ from blendwright.cli.output import (
 from blendwright.cli.request_story import tell_story
 from blendwright.contracts.journal_port import JournalReader
 from blendwright.contracts.journal_records import Commit
-from blendwright.contracts.redaction import redacted
+from blendwright.contracts.redaction import redacted, redacted_receipt
 from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
 from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild
@@ -96,10 +96,11 @@ def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = F
     with looking(workspace) as journal:
         commit = find(journal, number)
         head = journal.head
+    hidden = load_policy(Path(workspace).resolve()).policy.audit.redact
     whole = summary(commit) | {
         "operation_key": commit.operation_key,
-        "args": redacted(commit.args, load_policy(Path(workspace).resolve()).policy.audit.redact),
-        "receipt": commit.receipt,
+        "args": redacted(commit.args, hidden),
+        "receipt": redacted_receipt(commit.receipt, hidden),
         "audit_sequence": commit.audit_sequence,
         "head": head is not None and head.number == commit.number,
     }

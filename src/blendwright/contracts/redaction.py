@@ -25,6 +25,11 @@ def redacted(value: Any, names: Sequence[str]) -> Any:
     return value
 
 
+def redacted_receipt(receipt: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """A receipt whose result and changes do not tell what its arguments hide; its own fields stay."""
+    return {field: redacted(value, names) for field, value in receipt.items()}
+
+
 def redacted_message(message: str, findings: Sequence[Finding], names: Sequence[str]) -> str:
     """A message that is made of findings, which may quote what they are about: without those about such an argument."""
     hidden = {name.casefold() for name in names}

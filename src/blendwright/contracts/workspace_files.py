@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-# Everything that the program itself keeps there. A directory that holds a project besides has other names in it.
-OWN = (
-    "artifacts", "blendwright.toml", "checkpoints", "example.json", "journal.db", "journal.db-journal", "journal.db-shm",
-    "journal.db-wal", "journal.lock", "logs", "macros", "scratch",
+# What holds arguments, scenes and pictures: for the eyes of its owner.
+PRIVATE = (
+    "artifacts", "checkpoints", "journal.db", "journal.db-journal", "journal.db-shm", "journal.db-wal", "journal.lock", "logs",
+    "scratch",
 )  # fmt: skip
+# Everything that the program itself keeps there. A directory that holds a project besides has other names in it.
+OWN = (*PRIVATE, "blendwright.toml", "example.json", "macros")

@@ -6,11 +6,13 @@ Knows nothing of rows. A file without a row is garbage; a row without its file c
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from pathlib import Path
 
 from blendwright.contracts.journal_entries import StagedCheckpoint
 from blendwright.journal.disk_errors import explained
+from blendwright.journal.privacy import DIRECTORY_MODE, FILE_MODE
 from blendwright.journal.rows import file_name
 from blendwright.journal.store import sync_directory
 from blendwright.values import crash_points
@@ -29,7 +31,7 @@ class CheckpointFiles:
 
     def create(self) -> None:
         if not self.directory.is_dir():
-            self.directory.mkdir(parents=True)
+            self.directory.mkdir(mode=DIRECTORY_MODE, parents=True)
             sync_directory(self.directory.parent)
 
     def stage(self, saved: Path, scene_hash: str, fence: int) -> StagedCheckpoint:
@@ -90,7 +92,7 @@ def _copy(source: Path, target: Path) -> tuple[str, int]:
     digest = hashlib.sha256()
     size = 0
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW)
-    with os.fdopen(reading, "rb") as inward, target.open("wb", buffering=0) as outward:
+    with os.fdopen(reading, "rb") as inward, _private(target) as outward:
         while chunk := inward.read(CHUNK):
             _write_all(outward.fileno(), chunk)
             crash_points.reach("checkpoint.half_copied")
@@ -99,6 +101,11 @@ def _copy(source: Path, target: Path) -> tuple[str, int]:
         crash_points.reach("checkpoint.before_file_sync")
         os.fsync(outward.fileno())
     return digest.hexdigest(), size
+
+
+def _private(path: Path) -> io.FileIO:
+    """A new file that only its owner may read."""
+    return io.FileIO(path, "w", opener=lambda name, flags: os.open(name, flags, FILE_MODE))
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -53,6 +53,7 @@ from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.disk_errors import explained
 from blendwright.journal.lock import WorkspaceLock
+from blendwright.journal.privacy import make_workspace
 from blendwright.journal.store import FILE, Store
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
@@ -210,7 +211,7 @@ class Journal(JournalView):
     ) -> None:
         self._observe = observe
         with explained(f"opening the workspace {workspace}"):
-            workspace.mkdir(parents=True, exist_ok=True)
+            make_workspace(workspace)
             self._lock = WorkspaceLock(workspace, clock.now())
         try:
             self._store = Store(workspace, writable=True, vfs=vfs)

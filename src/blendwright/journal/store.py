@@ -17,6 +17,7 @@ import apsw
 from blendwright.journal import schema
 from blendwright.journal.audit_chain import genesis
 from blendwright.journal.disk_errors import explained
+from blendwright.journal.privacy import make_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
@@ -35,6 +36,8 @@ class Store:
         self.fence = 0
         self._broken: str | None = None
         with explained(f"opening {self.path}"):
+            if writable:
+                make_file(self.path)
             flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writable else apsw.SQLITE_OPEN_READONLY
             # The stubs of apsw leave parts unknown; what comes out of it is typed by the methods below.
             self._connection: Any = apsw.Connection(str(self.path), flags, vfs)

@@ -146,7 +146,7 @@ class FileAccess:
             if plain in ("", "..") or "\0" in plain:
                 raise ProtocolBreach("the worker names an artifact that no file can be")
             place = self._free(self._artifacts / plain)
-            _bring_out(place, scratch, "artifacts", plain)
+            _bring_out(place, scratch, "artifacts", plain, private=True)
             kept.append(str(place))
         return kept
 
@@ -234,11 +234,14 @@ def _room(scratch: Path, name: str) -> Path:
         raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
 
 
-def _bring_out(place: Path, scratch: Path, *parts: str) -> None:
+def _bring_out(place: Path, scratch: Path, *parts: str, private: bool = False) -> None:
+    """`private`: what is kept in the workspace is for its owner alone."""
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
         crash_points.reach("files.before_move")
         take_out(place, scratch, *parts)
+        if private:
+            place.chmod(0o600)
         crash_points.reach("files.moved")
     except OSError as error:
         message = f"{place} cannot be written: {error.strerror}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources as package_files
 from typing import Any
@@ -21,7 +21,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.past import looking
 from blendwright.app.policy_files import load_policy
-from blendwright.contracts.redaction import redacted
+from blendwright.contracts.redaction import redacted, redacted_receipt
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
 from blendwright.nodes.catalogue.pages import node_page
 from blendwright.run.history import find
@@ -195,11 +195,11 @@ class Resources:
     def _commit(self, number: str) -> Any:
         with looking(self._house.workspace) as journal:
             commit = find(journal, number)
-        hidden = load_policy(self._house.workspace).policy.audit.redact
+        hidden = self._hidden()
         return {
             "number": commit.number, "parent": commit.parent, "kind": commit.kind, "tool": commit.tool,
             "operation_id": commit.operation_id, "request_id": commit.request_id, "args": redacted(commit.args, hidden),
-            "receipt": commit.receipt, "hash_before": commit.hash_before, "hash_after": commit.hash_after,
+            "receipt": redacted_receipt(commit.receipt, hidden), "hash_before": commit.hash_before, "hash_after": commit.hash_after,
             "timestamp": commit.timestamp,
         }  # fmt: skip
 
@@ -212,7 +212,11 @@ class Resources:
             commits = [commit for commit in journal.log(limit=100_000) if commit.request_id == request_id]
         if not commits:
             raise LookupError(request_id)
-        return [commit.receipt for commit in reversed(commits)]
+        hidden = self._hidden()
+        return [redacted_receipt(commit.receipt, hidden) for commit in reversed(commits)]
+
+    def _hidden(self) -> Sequence[str]:
+        return load_policy(self._house.workspace).policy.audit.redact
 
     def _audit(self, after: str) -> Any:
         with looking(self._house.workspace) as journal:

@@ -32,7 +32,7 @@ class LogFile:
         self._size = 0
         self._descriptor: int | None = None
         with contextlib.suppress(OSError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._open()
 
     def debug(self, line: bytes) -> None:
