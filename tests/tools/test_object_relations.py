@@ -267,3 +267,44 @@ def test_a_child_whose_parent_is_removed_from_under_it_gets_the_parent_inverse_b
     assert named("Tip").parent is None
     scene.record.revert()
     assert stage.state.root() == stage.state.full_root() == before
+
+
+# ---------------------------------------------------------------------- creating what is there already
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "pointer"),
+    [
+        ("object.transform", {"name": "Box", "rotation_quaternion": [0.7, 0, 0.7, 0]}, "/rotation_euler_deg"),
+        ("object.set_parent", {"child": "Box", "parent": "Pivot", "keep_transform": False}, "/name"),
+        ("mesh.shade", {"object": "Box", "shading": "smooth"}, "/name"),
+    ],
+)
+def test_an_object_that_was_changed_is_not_the_one_that_would_be_created(
+    stage: Stage, tool: str, args: dict[str, Any], pointer: str
+) -> None:
+    empty(stage, location=[0, 0, 9])
+    box(stage)
+    assert stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})["created"] is False
+    stage.do(tool, args)
+    for again in ("mesh.create_primitive", "mesh.create"):
+        made = {"kind": "cube"} if again == "mesh.create_primitive" else {"vertices": [[0, 0, 0]]}
+        findings = stage.refusal(again, {"name": "Box", **made})
+        assert {finding["code"] for finding in findings} == {"SCENE_CONFLICT"}
+        assert pointer in [finding["pointer"] for finding in findings[1:]]
+
+
+def test_an_empty_with_a_parent_is_not_the_one_that_would_be_created(stage: Stage) -> None:
+    box(stage)
+    empty(stage)
+    stage.do("object.set_parent", {"child": "Pivot", "parent": "Box", "keep_transform": False})
+    findings = stage.refusal("object.create_empty", {"name": "Pivot"})
+    assert "its parent is 'Box', not None" in [finding["message"] for finding in findings]
+
+
+def test_an_object_that_is_found_is_told_with_the_data_it_has(stage: Stage) -> None:
+    box(stage)
+    stage.do("object.rename", {"name": "Box", "new_name": "Crate"})
+    made = stage.do("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
+    assert made == {"object": "Crate", "data": named("Crate").data.name, "created": False}
+    assert made["data"] == "Box"

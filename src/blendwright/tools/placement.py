@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pydantic import Field
@@ -37,18 +38,29 @@ def missing_collection(scene: Scene, args: Placed) -> Sequence[Finding]:
 
 
 def name_conflicts(
-    scene: Scene, args: Placed, data: Kind, differences: Callable[[Block], Iterable[Finding]]
+    scene: Scene, args: Placed, data: Kind | None, differences: Callable[[Block], Iterable[Finding]]
 ) -> Iterator[Finding]:
-    """What speaks against creating an object of that name: it is taken, and not by what is asked for.
+    """What speaks against creating an object of that name, and its data if it has any: it is taken, and not by what is asked for.
 
     `differences` tells how an object that is there differs from it."""
     there = scene.find(Kind.OBJECT, args.name)
     if there is None:
         yield from scene.taken(Kind.OBJECT, args.name, "/name")
-        yield from scene.taken(data, args.name, "/name")
-    elif found := list(differences(there)):
+        if data is not None:
+            yield from scene.taken(data, args.name, "/name")
+    elif found := [*differences(there), *_changed_since(there)]:
         yield from scene.taken(Kind.OBJECT, args.name, "/name")
         yield from found
+
+
+def _changed_since(obj: Block) -> Iterator[Finding]:
+    """How an object differs from any that was just created, in what its creation takes no arguments for."""
+    yield from differs("its parent", None, None if obj.parent is None else obj.parent.name, "/name")
+    yield from differs("its rotation mode", "XYZ", obj.rotation_mode, "/rotation_euler_deg")
+    if obj.type == "MESH":
+        smooth = array("b", bytes(len(obj.data.polygons)))
+        obj.data.polygons.foreach_get("use_smooth", smooth)
+        yield from differs("that its faces are shaded flat", True, not any(smooth), "/name")
 
 
 def home(scene: Scene, name: str | None) -> Block:

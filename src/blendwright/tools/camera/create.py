@@ -61,8 +61,9 @@ class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
         )
 
     def apply(self, scene: Scene, args: CreateCameraArgs) -> ObjectMade:
-        if scene.find(Kind.OBJECT, args.name) is not None:
-            return ObjectMade(object=args.name, data=args.name, created=False)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is not None:
+            return ObjectMade(object=args.name, data=there.data.name, created=False)
         camera = scene.create(Kind.CAMERA, args.name)
         fill(camera_settings(scene, args, camera))
         create_object(scene, args, camera)

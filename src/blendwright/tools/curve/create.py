@@ -133,8 +133,9 @@ class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
         yield from name_conflicts(scene, args, Kind.CURVE, lambda obj: self._differences(scene, args, obj))
 
     def apply(self, scene: Scene, args: CreateCurveArgs) -> ObjectMade:
-        if scene.find(Kind.OBJECT, args.name) is not None:
-            return ObjectMade(object=args.name, data=args.name, created=False)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is not None:
+            return ObjectMade(object=args.name, data=there.data.name, created=False)
         curve = scene.create(Kind.CURVE, args.name, "CURVE")
         fill(_settings(args, curve))
         spline = curve.splines.new(args.kind)

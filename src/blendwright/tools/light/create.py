@@ -88,8 +88,9 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
         yield from name_conflicts(scene, args, Kind.LIGHT, lambda obj: self._differences(scene, args, obj))
 
     def apply(self, scene: Scene, args: CreateLightArgs) -> ObjectMade:
-        if scene.find(Kind.OBJECT, args.name) is not None:
-            return ObjectMade(object=args.name, data=args.name, created=False)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is not None:
+            return ObjectMade(object=args.name, data=there.data.name, created=False)
         light = scene.create(Kind.LIGHT, args.name, args.type)
         fill(light_settings(args.complete(), light))
         create_object(scene, args, light)

@@ -13,7 +13,7 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.values.faults import Fault
@@ -75,16 +75,15 @@ class CreateMesh(Tool[CreateMeshArgs, ObjectMade]):
         flaws = list(islice(_flaws(args), MOST_FINDINGS))
         yield from flaws
         yield from missing_collection(scene, args)
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is None:
+        if flaws:
             yield from scene.taken(Kind.OBJECT, args.name, "/name")
-            yield from scene.taken(Kind.MESH, args.name, "/name")
-        elif flaws or any(self._differences(scene, args, there)):
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+        else:
+            yield from name_conflicts(scene, args, Kind.MESH, lambda obj: self._differences(scene, args, obj))
 
     def apply(self, scene: Scene, args: CreateMeshArgs) -> ObjectMade:
-        if scene.find(Kind.OBJECT, args.name) is not None:
-            return ObjectMade(object=args.name, data=args.name, created=False)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is not None:
+            return ObjectMade(object=args.name, data=there.data.name, created=False)
         mesh = scene.create(Kind.MESH, args.name)
         fill_mesh(mesh, args.geometry())
         create_object(scene, args, mesh)

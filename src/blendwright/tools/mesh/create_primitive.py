@@ -82,8 +82,9 @@ class CreatePrimitive(Tool[CreatePrimitiveArgs, ObjectMade]):
         yield from name_conflicts(scene, args, Kind.MESH, lambda obj: self._differences(scene, args, obj))
 
     def apply(self, scene: Scene, args: CreatePrimitiveArgs) -> ObjectMade:
-        if scene.find(Kind.OBJECT, args.name) is not None:
-            return ObjectMade(object=args.name, data=args.name, created=False)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is not None:
+            return ObjectMade(object=args.name, data=there.data.name, created=False)
         mesh = scene.create(Kind.MESH, args.name)
         fill_mesh(mesh, build(args.shape()))
         create_object(scene, args, mesh)

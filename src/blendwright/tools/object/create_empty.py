@@ -11,7 +11,7 @@ from blendwright.contracts.arguments import PositiveFloat
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection
+from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.values.findings import Finding
@@ -44,12 +44,7 @@ class CreateEmpty(Tool[CreateEmptyArgs, ObjectMade]):
 
     def check(self, scene: Scene, args: CreateEmptyArgs) -> Iterator[Finding]:
         yield from missing_collection(scene, args)
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is None:
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-        elif any(self._differences(scene, args, there)):
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-            yield from self._differences(scene, args, there)
+        yield from name_conflicts(scene, args, None, lambda obj: self._differences(scene, args, obj))
 
     def apply(self, scene: Scene, args: CreateEmptyArgs) -> ObjectMade:
         if scene.find(Kind.OBJECT, args.name) is not None:

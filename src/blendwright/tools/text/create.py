@@ -81,8 +81,9 @@ class CreateText(Tool[CreateTextArgs, ObjectMade]):
         yield from name_conflicts(scene, args, Kind.CURVE, lambda obj: self._differences(scene, args, obj))
 
     def apply(self, scene: Scene, args: CreateTextArgs) -> ObjectMade:
-        if scene.find(Kind.OBJECT, args.name) is not None:
-            return ObjectMade(object=args.name, data=args.name, created=False)
+        there = scene.find(Kind.OBJECT, args.name)
+        if there is not None:
+            return ObjectMade(object=args.name, data=there.data.name, created=False)
         fonts = set(scene.names(Kind.FONT))
         text = scene.create(Kind.CURVE, args.name, "FONT")
         # The first text of a file brings the built-in font along as a datablock.
