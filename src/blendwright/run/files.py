@@ -176,7 +176,9 @@ class FileAccess:
         return self._reach.allows(path, Verdict.ALLOW, Verdict.ASK)
 
     def _forbidden(self, path: Path, at: str) -> Finding:
-        roots = ", ".join(root for root, verdict in self._reach.roots.items() if verdict is not Verdict.DENY) or NO_ROOTS
+        roots = (
+            ", ".join(root for root, verdict in self._reach.roots.items() if verdict is not Verdict.DENY) or NO_ROOTS
+        )
         root = self._reach.rule(path)
         if self._reach.is_own(path):
             workspace = str(self._reach.workspace)
