@@ -198,7 +198,9 @@ def test_a_file_is_replaced_only_when_a_person_allows_it(asking: Engine) -> None
     target.write_bytes(b"precious")
     replacing = {"path": str(target), "overwrite": True}
     assert rules_of(asking.call("file.export", replacing)) == ["approval_missing"]
-    declined = asking.call("file.export", replacing, consent=Consent(Person(asking, Answer.DECLINED)))
+    person = Person(asking, Answer.DECLINED)
+    declined = asking.call("file.export", replacing, consent=Consent(person))
+    assert person.asked[0].safety_level == "destructive"
     assert rules_of(declined) == ["approval_declined"] and target.read_bytes() == b"precious"
     assert asking.call("file.export", replacing, consent=GRANTED).ok and target.read_bytes() != b"precious"
 

@@ -43,11 +43,10 @@ def rules(found: RunReport | Outcome) -> list[str | None]:
     "other",
     [
         [named("object.create_empty", "Other")],
-        [box("a", tool_name="collection.create", args={"name": "Seen"})],
         [named("object.create_empty", "Seen"), box("a2", tool_name="object.create_empty", args={"name": "More"})],
         [box("a", tool_name="python.run", args={"code": "import bpy\nbpy.data.texts.new('x')"})],
     ],
-    ids=["other arguments", "another tool", "one more", "code"],
+    ids=["other arguments", "one more", "code"],
 )
 def test_an_approval_is_for_the_operation_after_what_was_there_before_it(engine: Engine, other: Any) -> None:
     request = f"around {next(numbers)}"
@@ -60,6 +59,14 @@ def test_an_approval_is_for_the_operation_after_what_was_there_before_it(engine:
         head = engine.head().number
         assert rules(run(engine, *other, TRUSTED | waits_for, request=request)) == ["approval_missing"]
         assert engine.head().number == head, "nothing ran"
+
+
+def test_the_operation_before_is_also_its_tool(engine: Engine) -> None:
+    engine.do("camera.create", {"name": "Eye"})
+    with engine.under(Policy(policy=Rules(trusted_python="ask"))):
+        assert rules(run(engine, named("object.inspect", "Eye"), TRUSTED, request="tool")) == ["approval_missing"]
+        allow_what_waits(engine)
+        assert rules(run(engine, named("camera.set_active", "Eye"), TRUSTED, request="tool")) == ["approval_missing"]
 
 
 def test_the_same_plan_again_finds_its_approval(engine: Engine) -> None:

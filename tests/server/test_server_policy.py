@@ -69,6 +69,24 @@ def test_a_model_cannot_go_to_another_commit_where_the_policy_denies_it(tmp_path
     assert place in answer["details"]["findings"][0]["cure"]
 
 
+def test_a_preview_is_no_way_round_what_the_user_is_asked_about(tmp_path: Path) -> None:
+    heard: list[str] = []
+    document = plan("shown", operation("a", "python.run", {"code": "print('secret')"}))
+
+    async def script(client: Client) -> Any:
+        return (await client.call_tool("plan_preview", {"plan": document})).structured_content
+
+    async def user(context: Any, params: Any) -> ElicitResult:
+        heard.append(params.message)
+        return ElicitResult(action="accept", content={"allow": True})
+
+    with served(policy(tmp_path, '[policy.tools]\n"python.run" = "ask"\n')) as house:
+        refused = talk(house, "legacy", script)
+        assert refused["error_code"] == "policy_refused" and "in a preview too" in refused["message"]
+        assert talk(house, "legacy", script, elicitation_callback=user)["ok"] is True
+    assert len(heard) == 1 and "print('secret')" in heard[0]
+
+
 def test_the_user_of_the_host_is_asked_about_looking_and_going_back(tmp_path: Path) -> None:
     heard: list[str] = []
     asked = ("render.*", "scene.find", "scene.snapshot", "history.checkout")
