@@ -17,6 +17,7 @@ from bench.table import row
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
+from blendwright.contracts.worker_port import Readable
 from blendwright.journal import Journal
 from blendwright.run.agreement import Agreement, Offer
 from blendwright.run.executor import Executor
@@ -65,13 +66,13 @@ class _Ready:
     def __init__(self, pool: Pool, count: int) -> None:
         self._workers = deque(pool.take() for _ in range(count))
 
-    def take(self) -> WorkerProcess:
+    def take(self, *, bare: bool = False) -> WorkerProcess:
         return self._workers.popleft()
 
     def warm(self) -> None:
         pass
 
-    def allow(self, readable: Sequence[Path]) -> None:
+    def allow(self, readable: Sequence[Readable]) -> None:
         pass
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from bench.table import row
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
+from blendwright.contracts.worker_port import Readable
 from blendwright.journal import Journal
 from blendwright.run.live_scene import LiveScene
 from blendwright.tools import catalog
@@ -109,13 +110,13 @@ class _Spare:
     def __init__(self, pool: Pool) -> None:
         self._worker = pool.take()
 
-    def take(self) -> WorkerProcess:
+    def take(self, *, bare: bool = False) -> WorkerProcess:
         return self._worker
 
     def warm(self) -> None:
         pass
 
-    def allow(self, readable: Sequence[Path]) -> None:
+    def allow(self, readable: Sequence[Readable]) -> None:
         pass
 
     def close(self) -> None:
