@@ -75,9 +75,7 @@ def host_named(name: str) -> Host:
 
 
 def entry(host: Host, workspace: Path) -> dict[str, Any]:
-    """Our entry: the very program that runs now, so that no path has to be right elsewhere.
-
-    Hosts start it anywhere: it is told where to work."""
+    """Our entry: the very program that runs now, so that no path has to be right elsewhere, and the directory it is to work in."""
     place = workspace.resolve()
     program = Path(sys.argv[0]).resolve()
     command = [str(program)] if program.name.startswith(ENTRY) else [sys.executable, "-m", ENTRY]

@@ -1,10 +1,11 @@
-"""MCP over streamable HTTP on one address: a bearer token, Host and Origin checks, bounded bodies.
+"""MCP over streamable HTTP on one address: a bearer token, Host and Origin checks, bounded bodies and connections.
 
 The token is compared in constant time and never logged. Errors have the JSON-RPC form, whoever they are about.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hmac
 import signal
@@ -18,6 +19,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from blendwright.server.early import LARGEST_MESSAGE
+from blendwright.server.guarded import BACKLOG, Guarded, TellingOnce
 from blendwright.server.phase_zero import INVALID_REQUEST, broken, error
 from blendwright.server.stopping import Stop
 from blendwright.values.errors import EnvironmentUnfit
@@ -49,7 +51,11 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int, stop
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=5,
+        http=Guarded,
+        ws="none",
+        backlog=BACKLOG,
     )
+    asyncio.get_running_loop().set_exception_handler(TellingOnce())
     running = _Web(config)
     stop.by(running.end)
     try:
