@@ -134,6 +134,19 @@ def test_a_child_that_cannot_stay_without_its_parent_keeps_it_from_being_deleted
     stage.do("object.delete", {"name": "Sheared", "children": "delete"})
 
 
+def test_an_animated_child_of_a_parent_that_moves_nothing_can_stay(stage: Stage) -> None:
+    empty(stage, "Group")
+    box(stage)
+    stage.do("object.set_parent", {"child": "Box", "parent": "Group"})
+    for frame, x in ((1, 0), (11, 10)):
+        key = {"object": "Box", "channel": "location", "frame": frame, "value": [x, 0, 0], "interpolation": "LINEAR"}
+        stage.do("animation.set_keyframe", key)
+    stage.do("object.delete", {"name": "Group"})
+    stage.do("animation.set_frame", {"frame": 6})
+    bpy.context.view_layer.update()
+    assert named("Box").matrix_world.translation.x == pytest.approx(5.0)
+
+
 def test_a_constrained_child_stays_in_place_or_the_deletion_is_taken_back(stage: Stage) -> None:
     for name, owner_space in (("Free", "WORLD"), ("Held", "LOCAL")):
         empty(stage, f"{name} parent", location=[0, 0, 5])

@@ -28,9 +28,12 @@ def space(scene: Scene, child: Block) -> Block:
 
 def cannot_stand_alone(scene: Scene, child: Block, at: str, cure: str) -> Iterator[Finding]:
     """What keeps a child from staying in place without its parent."""
+    frame = space(scene, child)
+    if near(frame, IDENTITY):
+        return  # its channels say where it stands already, animated or not
     for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
         yield from held_by_animation(scene, child, channel, at)
-    axes = [axis.normalized() for axis in (space(scene, child) @ child.matrix_basis).to_3x3().col]
+    axes = [axis.normalized() for axis in (frame @ child.matrix_basis).to_3x3().col]
     if any(abs(one.dot(other)) > SHEARED for one, other in zip(axes, [*axes[1:], axes[0]], strict=True)):
         message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
         yield Finding(Fault.SCENE_CONFLICT, message, at, cure)
