@@ -15,7 +15,7 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.extents import world_bounds
 from blendwright.tools.geometry import Point
 from blendwright.tools.place.moving import unplaced
-from blendwright.tools.placement import home
+from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding
 
@@ -79,8 +79,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Iterator[Finding]:
         yield from unplaced(scene, args.name, "/name")
-        if args.collection:
-            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        yield from no_home(scene, args.collection)
         for name in args.names():
             yield from scene.taken(Kind.OBJECT, name, "/prefix")
 
