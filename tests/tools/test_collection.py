@@ -143,3 +143,28 @@ def test_the_last_collection_lets_an_object_go_only_when_that_is_allowed(stage: 
 def test_missing_objects_and_collections_are_both_reported(stage: Stage) -> None:
     findings = stage.refusal("collection.link_object", {"object": "A", "collection": "Props"})
     assert [finding["pointer"] for finding in findings] == ["/object", "/collection"]
+
+
+# ---------------------------------------------------------------------- the scene's own collection
+
+
+def test_the_scenes_own_collection_goes_by_the_name_that_is_reported(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    [own] = stage.do("object.inspect", {"name": "Box"})["collections"]
+    stage.do("collection.create", {"name": "Props", "parent": own})
+    assert stage.do("mesh.create_primitive", {"kind": "cube", "name": "Crate", "collection": own})["created"]
+    assert not stage.do("mesh.create_primitive", {"kind": "cube", "name": "Crate"})["created"]
+    assert stage.do("scene.find", {"collection": own})["total"] == 2
+    stage.do("collection.link_object", {"object": "Box", "collection": "Props"})
+    assert stage.do("collection.unlink_object", {"object": "Box", "collection": own})["changed"]
+    assert stage.do("object.inspect", {"name": "Box"})["collections"] == ["Props"]
+    assert stage.do("collection.link_object", {"object": "Box", "collection": own})["changed"]
+    stage.do("object.duplicate_grid", {"name": "Box", "prefix": "Row", "collection": own})
+
+
+def test_no_other_collection_takes_the_name_of_the_scenes_own(stage: Stage) -> None:
+    own = "Scene Collection"
+    [finding] = stage.refusal("collection.create", {"name": own})
+    assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/name")
+    [finding] = stage.refusal("collection.delete", {"name": own})
+    assert finding["message"] == "the scene's own collection cannot be deleted"

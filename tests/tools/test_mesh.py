@@ -146,7 +146,7 @@ def test_an_equal_mesh_is_found_and_another_one_is_a_conflict(stage: Stage) -> N
     ]
     for other in others:
         findings = stage.refusal("mesh.create", {**path, **other})
-        assert [finding["pointer"] for finding in findings] == ["/name", "/edges"]
+        assert findings[0]["pointer"] == "/name"
 
 
 @pytest.mark.parametrize(

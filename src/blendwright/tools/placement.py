@@ -34,7 +34,7 @@ def radians(degrees: Sequence[float]) -> tuple[float, ...]:
 
 
 def missing_collection(scene: Scene, args: Placed) -> Sequence[Finding]:
-    return scene.missing(Kind.COLLECTION, args.collection, "/collection") if args.collection else ()
+    return no_home(scene, args.collection) if args.collection else ()
 
 
 def name_conflicts(
@@ -64,8 +64,22 @@ def _changed_since(obj: Block) -> Iterator[Finding]:
 
 
 def home(scene: Scene, name: str | None) -> Block:
-    """The collection of that name, or the scene's own."""
-    return scene.require(Kind.COLLECTION, name, "/collection") if name else scene.active.collection
+    """The collection of that name, or the scene's own: without a name, and by the name that Blender shows for it."""
+    if name is None or is_scenes_own(scene, name):
+        return scene.active.collection
+    return scene.require(Kind.COLLECTION, name, "/collection")
+
+
+def no_home(scene: Scene, name: str | None, at: str = "/collection") -> Sequence[Finding]:
+    """For `check`: a finding when `home` would find none."""
+    if name is None or is_scenes_own(scene, name):
+        return ()
+    return scene.missing(Kind.COLLECTION, name, at)
+
+
+def is_scenes_own(scene: Scene, name: str) -> bool:
+    """Whether a name means the scene's own collection, which is no datablock; one of that name would come first."""
+    return scene.find(Kind.COLLECTION, name) is None and name == scene.active.collection.name
 
 
 def create_object(scene: Scene, args: Placed, data: Block | None) -> Block:

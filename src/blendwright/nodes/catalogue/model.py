@@ -5,7 +5,7 @@ Which sockets a node has can depend on some of its properties (`deciding`): each
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -124,6 +124,12 @@ class NodeType:
         earlier = {each: values[each] for each in self.deciding[:place] if each in values}
         found = (words[place] for words in self.settings if _agree(self.deciding, words, earlier))
         return tuple(dict.fromkeys(found))
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """Properties in the order in which they are set: those first that decide what others take. An object has no order."""
+        given = set(names)
+        first = [name for name in self.deciding if name in given]
+        return [*first, *sorted(given.difference(first))]
 
     def defaults(self) -> dict[str, Any]:
         """The values that the deciding properties of a new node have."""

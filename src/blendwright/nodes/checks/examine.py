@@ -108,6 +108,9 @@ class _Reader:
     def _add(self, edit: AddNode) -> Iterator[Finding]:
         there = self._state.nodes.get(edit.id)
         known = there is not None or edit.id in self._state.vague
+        if known and self._state.is_assumed(edit.id, edit.bl_idname):
+            self._state.remove(edit.id)
+            known, there = False, None
         if known and not edit.again:
             message = f"there is already a node with the id '{edit.id}'"
             yield Finding(Fault.ARGS_INVALID, message, edit.id_at, "Choose another id, or delete that node first.")
@@ -123,15 +126,9 @@ class _Reader:
             cure = suggestion(catalogue, edit.bl_idname)
             yield Finding(Fault.ARGS_INVALID, message, edit.at + "/bl_idname", cure)
             return
-        for name in self._in_order(edit):
+        for name in self._state.nodes[edit.id].type.in_order(edit.properties):
             at = edit.at + "/properties" + pointer_of([name])
             yield from self._property(edit.id, name, edit.properties[name], at, at)
-
-    def _in_order(self, edit: AddNode) -> list[str]:
-        """Properties that decide what others take come first: an object has no order."""
-        deciding = self._state.nodes[edit.id].type.deciding
-        first = [name for name in deciding if name in edit.properties]
-        return [*first, *(name for name in edit.properties if name not in first)]
 
     def _property(self, node_id: str, name: str, value: Any, name_at: str, at: str) -> Iterator[Finding]:
         node = self._state.nodes[node_id]
@@ -172,6 +169,9 @@ class _Reader:
             yield Finding(Fault.ARGS_INVALID, message, at, f"Name one of: {', '.join(alike) or 'none is there yet'}.")
         elif name == "paired_output":
             yield from self._taken(node_id, value, at)
+        elif node_id in self._state.frames_around(value):
+            message = f"frame '{value}' is inside '{node_id}' itself"
+            yield Finding(Fault.ARGS_INVALID, message, at, "Take it out of that frame first: set its parent to null.")
 
     def _taken(self, node_id: str, output: str, at: str) -> Iterator[Finding]:
         for other, held in self._state.nodes.items():

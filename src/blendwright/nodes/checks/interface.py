@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from blendwright.nodes.catalogue.model import Side, SocketType
@@ -12,6 +14,9 @@ from blendwright.nodes.payloads.parts import InterfaceSocket
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
+# How Blender calls the sockets of an interface among themselves.
+IDENTIFIER = re.compile(r"(Socket|Input|Output)_[0-9]+")
+NUMBER = re.compile(r"#[0-9]+$")
 RANGED = ("VALUE", "INT", "VECTOR")
 SIDES: tuple[Side, Side] = ("inputs", "outputs")
 
@@ -22,12 +27,18 @@ def interface_misfits(state: State, edit: SetInterface) -> Iterator[Finding]:
         for number, socket in enumerate(_listed(edit, side) or ()):
             yield from _misfits(state, socket, f"{edit.at}/{side}/{number}")
         there = state.interface[side]
-        for number, name in enumerate(_removed(edit, side)):
-            if there is not None and all(socket.name != name for socket in there):
+        for number, key in enumerate(_removed(edit, side)):
+            if there is None:
+                break
+            at, found = f"{edit.at}/remove_{side}/{number}", _meant(there, key)
+            if len(found) > 1:
+                message = f"{len(found)} {side} of the group are called '{key}'"
+                yield Finding(Fault.ARGS_INVALID, message, at, f"Say which: '{key}#1' is the first.")
+            elif not found and not IDENTIFIER.fullmatch(key):
                 names = [socket.name for socket in there]
-                cure = did_you_mean(name, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
-                at = f"{edit.at}/remove_{side}/{number}"
-                yield Finding(Fault.TARGET_NOT_FOUND, f"the group has no {side[:-1]} '{name}'", at, cure)
+                cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
+                yield Finding(Fault.TARGET_NOT_FOUND, f"the group has no {side[:-1]} '{key}'", at, cure)
+            there = _without(there, key)
 
 
 def _misfits(state: State, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
@@ -59,27 +70,53 @@ def take_interface(state: State, edit: SetInterface) -> None:
     """What the group has after the edit. Links of sockets that are gone are gone."""
     for side in SIDES:
         there, listed = state.interface[side], _listed(edit, side)
-        before = [socket.name for socket in there or ()]
+        before = Counter(socket.name for socket in there or ())
+        for key in _removed(edit, side):
+            there = None if there is None else _without(there, key)
         if listed is not None and edit.replace:
             there = list(listed)
         elif there is not None:
-            kept = [socket for socket in there if socket.name not in _removed(edit, side)]
-            there = _merged(kept, listed or ())
+            there = _merged(there, listed or ())
         state.interface[side] = there
-        names = [socket.name for socket in there or ()]
-        _drop_links(state, side, {name for name in before if name not in names})
+        after = Counter(socket.name for socket in there or ())
+        _drop_links(state, side, {name for name, count in before.items() if after[name] < count})
+
+
+def _meant(there: Sequence[InterfaceSocket], key: str) -> list[int]:
+    """The places of the sockets that a key can mean; the key is a name, or a name and a number."""
+    found = [place for place, socket in enumerate(there) if socket.name == key]
+    name, _, number = key.rpartition("#")
+    if not found and number.isdecimal():
+        alike = [place for place, socket in enumerate(there) if socket.name == name]
+        found = alike[int(number) - 1 : int(number)] if int(number) else []
+    return found
+
+
+def _without(there: list[InterfaceSocket], key: str) -> list[InterfaceSocket] | None:
+    """What is left when a socket is removed; None where only Blender knows which one is meant."""
+    found = _meant(there, key)
+    if not found:
+        return None if IDENTIFIER.fullmatch(key) else there
+    return [socket for place, socket in enumerate(there) if place not in found]
 
 
 def _merged(there: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket]) -> list[InterfaceSocket]:
-    given = {socket.name: socket for socket in listed}
-    merged = [given.pop(socket.name, socket) for socket in there]
-    return [*merged, *given.values()]
+    """Each that is listed takes the place of the first of its name that no other has taken; those without one come last."""
+    merged, taken = list(there), set[int]()
+    for socket in listed:
+        free = next((place for place in _meant(there, socket.name) if place not in taken), None)
+        if free is None:
+            merged.append(socket)
+        else:
+            merged[free] = socket
+            taken.add(free)
+    return merged
 
 
 def _drop_links(state: State, side: Side, gone: set[str]) -> None:
     holder, end = (GROUP_INPUT, 0) if side == "inputs" else (GROUP_OUTPUT, 1)
     ids = {node_id for node_id, node in state.nodes.items() if node.type.bl_idname == holder}
-    state.disconnect(lambda link: link[end].node in ids and link[end].key in gone)
+    state.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in gone)
 
 
 def _listed(edit: SetInterface, side: Side) -> Sequence[InterfaceSocket] | None:

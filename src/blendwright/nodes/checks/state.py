@@ -63,9 +63,12 @@ class State:
         self._last: dict[End, End] = {}
         self.interface: dict[Side, list[InterfaceSocket] | None] = {"inputs": None, "outputs": None}
         self._groups = groups
+        # Group nodes of a tree that is not known: it may have lost them.
+        self._assumed: set[str] = set()
         if tree is None:
             for given, bl_idname in GIVEN_TYPES.items():
                 self.add(given, bl_idname)
+            self._assumed.update(GIVEN_TYPES)
         else:
             self._take(tree)
 
@@ -83,6 +86,7 @@ class State:
     def add(self, node_id: str, bl_idname: str) -> bool:
         """A new node; False when its type is not known, and then nothing is known of it."""
         self.removed.discard(node_id)
+        self._assumed.discard(node_id)
         found = self.catalogue.find(bl_idname)
         if found is None:
             self.vague.add(node_id)
@@ -99,6 +103,21 @@ class State:
     def may_exist(self, node_id: str) -> bool:
         known = node_id in self.nodes or node_id in self.vague
         return known or (self.open and node_id not in self.removed)
+
+    def is_assumed(self, node_id: str, bl_idname: str) -> bool:
+        """Whether a node is taken to be there only because most trees have it."""
+        return self.open and node_id in self._assumed and GIVEN_TYPES[node_id] == bl_idname
+
+    def frames_around(self, node_id: str) -> set[str]:
+        """The frames that a node is in, as far as they are known."""
+        found: set[str] = set()
+        while node_id in self.nodes:
+            parent = self.nodes[node_id].values.get("parent")
+            if not isinstance(parent, str) or parent in found:
+                break
+            found.add(parent)
+            node_id = parent
+        return found
 
     def connect(self, source: End, target: End, *, alone: bool) -> None:
         """A link was made; where it is the only one that the input bears, it takes the place of another."""

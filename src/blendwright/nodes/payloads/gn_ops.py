@@ -1,4 +1,5 @@
-"""The GN_OPS payload: a deterministic patch. Each operation says how something should be, so that a second time changes nothing."""
+"""The GN_OPS payload: a deterministic patch. Each operation says how something should be, so that a second time changes nothing,
+unless the patch removes what it needed itself."""
 
 from __future__ import annotations
 
@@ -116,7 +117,8 @@ PatchOperation = Annotated[
 
 
 class GnOpsPayload(Part):
-    """A patch of a tree. All of it is applied, or nothing; applied twice, it gives the same tree."""
+    """A patch of a tree. All of it is applied, or nothing; applied twice, it gives the same tree, or is refused where it
+    removed what it needs itself."""
 
     v: Literal[1] = Field(description="Version of the patch format.")
     target: PatchTarget = Field(description="Object, modifier and, where it matters, node group.")

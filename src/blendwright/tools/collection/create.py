@@ -11,8 +11,9 @@ from blendwright.contracts.arguments import Args, Name, Result
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.placement import home
+from blendwright.tools.placement import home, is_scenes_own, no_home
 from blendwright.tools.readback import differs
+from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 ColorTag = Literal[
@@ -53,10 +54,13 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
     )
 
     def check(self, scene: Scene, args: CreateCollectionArgs) -> Iterator[Finding]:
-        if args.parent is not None:
-            yield from scene.missing(Kind.COLLECTION, args.parent, "/parent")
-            if scene.find(Kind.COLLECTION, args.parent) is None:
-                return
+        if is_scenes_own(scene, args.name):
+            cure = "Choose another name; where a collection is asked for, this one means the scene's own."
+            yield Finding(Fault.SCENE_CONFLICT, f"'{args.name}' is the scene's own collection", "/name", cure)
+        missing = no_home(scene, args.parent, "/parent")
+        yield from missing
+        if missing:
+            return
         there = scene.find(Kind.COLLECTION, args.name)
         if there is None or any(_differences(scene, args, there)):
             yield from scene.taken(Kind.COLLECTION, args.name, "/name")

@@ -12,8 +12,10 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
+from blendwright.tools.placement import is_scenes_own
 from blendwright.tools.readback import differs
 from blendwright.tools.unparenting import cannot_leave
+from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 PROPS = ("collection.create", {"name": "Props"})
@@ -53,6 +55,10 @@ class DeleteCollection(Tool[DeleteCollectionArgs, CollectionDeleted]):
     )
 
     def check(self, scene: Scene, args: DeleteCollectionArgs) -> Iterator[Finding]:
+        if is_scenes_own(scene, args.name):
+            cure = "Name a collection in it, or delete its objects one by one."
+            yield Finding(Fault.SCENE_CONFLICT, "the scene's own collection cannot be deleted", "/name", cure)
+            return
         yield from scene.missing(Kind.COLLECTION, args.name, "/name")
         collection = scene.find(Kind.COLLECTION, args.name)
         if collection is not None and args.objects == "delete":

@@ -10,7 +10,7 @@ from blendwright.contracts.arguments import Args, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.placement import home
+from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.values.findings import Finding
@@ -43,8 +43,7 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
 
     def check(self, scene: Scene, args: LinkObjectArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        if args.collection is not None:
-            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        yield from no_home(scene, args.collection)
 
     def apply(self, scene: Scene, args: LinkObjectArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.object, "/object")

@@ -10,7 +10,7 @@ from blendwright.contracts.arguments import Args, Name
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
-from blendwright.tools.placement import home
+from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.values.faults import Fault
@@ -52,10 +52,10 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
 
     def check(self, scene: Scene, args: UnlinkObjectArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        if args.collection is not None:
-            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
-            if scene.find(Kind.COLLECTION, args.collection) is None:
-                return
+        missing = no_home(scene, args.collection)
+        yield from missing
+        if missing:
+            return
         obj = scene.find(Kind.OBJECT, args.object)
         if obj is None or args.allow_unlinked:
             return

@@ -15,7 +15,7 @@ from blendwright.contracts.scene import Arrival, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
 from blendwright.tools.file.soundness import torn
-from blendwright.tools.placement import home
+from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -137,8 +137,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
         return Determinism.DETERMINISTIC if form_of(args.path) == "blend" else Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
-        if args.collection:
-            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        yield from no_home(scene, args.collection)
         path, form = scene.input_file(args.path), form_of(args.path)
         yield from torn(path, form)
         if form == "blend":

@@ -6,11 +6,12 @@ of the fingerprint; 'group_input' and 'group_output' also mean the group's own n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
+from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.tools.geonodes import properties, sockets, values
 from blendwright.tools.geonodes.interface import GroupIO
@@ -73,6 +74,12 @@ class TreeEditor:
         for socket in touched:
             self._renumber(socket)
 
+    def set_properties(self, node: Block, given: Mapping[str, Any], at: str) -> None:
+        known = catalogue_for(self._scene.version)
+        kind = known.find(node.bl_idname) if known else None
+        for name in kind.in_order(given) if kind else sorted(given):
+            self.set_property(node, name, given[name], f"{at}/{name}")
+
     def set_property(self, node: Block, name: str, value: Any, at: str) -> None:
         if name == properties.PARENT:
             self._set_parent(node, value, at)
@@ -89,6 +96,10 @@ class TreeEditor:
         # Blender keeps the place on the screen and changes the location, which is relative to the frame.
         location = tuple(node.location)
         node.parent = frame
+        if node.parent != frame:  # in silence, where the frame is inside the node
+            message = f"frame '{value}' is inside '{node.name}' itself"
+            cure = "Take it out of that frame first: set its parent to null."
+            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
         node.location = location
 
     def _pair(self, node: Block, value: Any, at: str) -> None:

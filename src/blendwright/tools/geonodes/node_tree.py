@@ -97,7 +97,7 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
     )
 
     def idempotence_for(self, args: NodeTreePayload) -> Idempotence:
-        once = any(operation.op in ONCE for operation in args.operations)
+        once = any(operation.op in ONCE or _removes(operation) for operation in args.operations)
         return Idempotence.NON_IDEMPOTENT if once else Idempotence.IDEMPOTENT
 
     def examine(self, args: NodeTreePayload, blender: Version | None) -> Iterable[Finding]:
@@ -132,6 +132,10 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
             if (editor.find(node_id) is None) != (number is None):
                 message = f"node '{node_id}' is {'still' if number is None else 'not'} there"
                 yield Finding(Fault.SCENE_CONFLICT, message, "/operations")
+
+
+def _removes(operation: Operation) -> bool:
+    return operation.op == "set_group_io" and bool(operation.remove_inputs or operation.remove_outputs)
 
 
 def _do(editor: TreeEditor, operation: Operation, at: str) -> None:

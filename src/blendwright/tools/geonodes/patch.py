@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool, Version
 from blendwright.nodes.checks.examine import examine_for
 from blendwright.nodes.payloads.gn_ops import AddNode, GnOpsPayload, NamedSocket, PatchOperation, PatchUnlink
+from blendwright.nodes.payloads.parts import GIVEN_IDS
 from blendwright.tools.geonodes import target as targets
 from blendwright.tools.geonodes.editor import TreeEditor
 from blendwright.tools.geonodes.target import Target, TreeChanged
@@ -32,6 +33,8 @@ MADE = (
 
 class Patch(Tool[GnOpsPayload, TreeChanged]):
     """Patch a geometry-nodes tree: each operation says how something should be, so that applying it twice gives the same tree.
+
+    Only a patch that removes what it needed itself cannot be applied twice: then it is refused the second time.
 
     All operations are done, or none: the work is on a copy, which takes the tree's place when it is finished."""
 
@@ -85,6 +88,9 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
         ),
     )
 
+    def idempotence_for(self, args: GnOpsPayload) -> Idempotence:
+        return Idempotence.NON_IDEMPOTENT if _removes_what_it_needs(args.ops) else Idempotence.IDEMPOTENT
+
     def examine(self, args: GnOpsPayload, blender: Version | None) -> Iterable[Finding]:
         return examine_for(args, blender)
 
@@ -112,6 +118,27 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
         for number, operation in enumerate(args.ops):
             if operation.op == "add_node" and operation.id not in gone and editor.find(operation.id) is None:
                 yield Finding(Fault.SCENE_CONFLICT, f"node '{operation.id}' is not there", f"/ops/{number}")
+
+
+def _removes_what_it_needs(operations: Sequence[PatchOperation]) -> bool:
+    """Whether an operation needs a node, or a type of node, that may be gone when the patch is applied again."""
+    cleaned = max((number for number, each in enumerate(operations) if each.op == "cleanup_unused"), default=-1)
+    removed = {each.node_id: number for number, each in enumerate(operations) if each.op == "remove_node"}
+    added: dict[str, str] = {}
+    for number, operation in enumerate(operations):
+        if operation.op == "add_node" and added.setdefault(operation.id, operation.bl_idname) != operation.bl_idname:
+            return True
+        for node_id in _needed(operation):
+            kept = cleaned if node_id not in GIVEN_IDS else -1
+            if node_id not in added and number < max(kept, removed.get(node_id, -1)):
+                return True
+    return False
+
+
+def _needed(operation: PatchOperation) -> tuple[str, ...]:
+    if operation.op == "link":
+        return operation.source.node_id, operation.target.node_id
+    return (operation.node_id,) if operation.op == "set_input" else ()
 
 
 def _target(args: GnOpsPayload) -> Target:
@@ -155,8 +182,7 @@ def _add(editor: TreeEditor, operation: AddNode, at: str) -> None:
     elif node.bl_idname != operation.bl_idname:
         message = f"node '{operation.id}' is a {node.bl_idname}, not a {operation.bl_idname}"
         raise StepError.of(Fault.SCENE_CONFLICT, message, at=f"{at}/id", cure="Use another id, or remove it first.")
-    for name, value in operation.properties.items():
-        editor.set_property(node, name, value, f"{at}/properties/{name}")
+    editor.set_properties(node, operation.properties, f"{at}/properties")
     x, y = node.location
     node.location = (x if operation.x is None else operation.x, y if operation.y is None else operation.y)
 

@@ -13,7 +13,7 @@ from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.contracts.scene import Scene
 from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Geometry, Point, fill_mesh, geometry
-from blendwright.tools.placement import home
+from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.tools.subject import Subject, missing_targets, subject
@@ -59,8 +59,7 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         yield from scene.taken(Kind.OBJECT, args.name, "/name")
         yield from scene.taken(Kind.MESH, args.name, "/name")
         yield from missing_targets(scene, args.targets, "/targets")
-        if args.collection:
-            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        yield from no_home(scene, args.collection)
 
     def apply(self, scene: Scene, args: BackdropArgs) -> ObjectMade:
         found = subject(scene, args.targets, args.name)

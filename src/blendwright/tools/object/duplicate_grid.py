@@ -16,7 +16,7 @@ from blendwright.tools.animated import cannot_move
 from blendwright.tools.extents import world_bounds
 from blendwright.tools.geometry import Point
 from blendwright.tools.place.moving import is_still, unplaced
-from blendwright.tools.placement import home
+from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.tools.world import world_matrix
 from blendwright.values.findings import Finding
@@ -93,8 +93,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
         obj = scene.find(Kind.OBJECT, args.name)
         if obj is not None:
             yield from cannot_move(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
-        if args.collection:
-            yield from scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        yield from no_home(scene, args.collection)
         for name in args.names():
             yield from scene.taken(Kind.OBJECT, name, "/prefix")
 

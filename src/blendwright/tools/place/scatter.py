@@ -18,7 +18,7 @@ from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Point
 from blendwright.tools.place.spread import spread
 from blendwright.tools.place.surface import Hit, Surface, no_surface
-from blendwright.tools.placement import home
+from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import same
 from blendwright.tools.world import world_matrix
 from blendwright.values.faults import Fault
@@ -108,8 +108,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
         trouble = list(scene.missing(Kind.OBJECT, args.source, "/source"))
         trouble += no_surface(scene, args.target, "/target", scene.find(Kind.OBJECT, args.target))
-        if args.collection is not None:
-            trouble += scene.missing(Kind.COLLECTION, args.collection, "/collection")
+        trouble += no_home(scene, args.collection)
         yield from trouble
         if trouble:
             return

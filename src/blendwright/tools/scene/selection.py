@@ -12,6 +12,7 @@ from pydantic import Field
 from blendwright.contracts.arguments import NAME_BYTES, Args, Name
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Block, Scene
+from blendwright.tools.placement import home, no_home
 from blendwright.values.findings import Finding
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ class Paged(Args):
 
 
 def missing_collection(scene: Scene, args: Paged) -> Sequence[Finding]:
-    return scene.missing(Kind.COLLECTION, args.collection, "/collection") if args.collection else ()
+    return no_home(scene, args.collection)
 
 
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
@@ -75,5 +76,4 @@ def _pattern(wildcards: str) -> re.Pattern[str]:
 
 
 def _names_inside(scene: Scene, collection: str) -> set[str]:
-    home = scene.require(Kind.COLLECTION, collection, "/collection")
-    return {obj.name for obj in home.all_objects if obj.library is None}
+    return {obj.name for obj in home(scene, collection).all_objects if obj.library is None}
