@@ -232,3 +232,21 @@ def test_ids_that_macros_need_do_not_break_the_contract_of_steps() -> None:
     plan = steps.parse(document)
     result = steps.render(refused(plan, findings(plan)))
     assert result is not None and result[-1]["failed_steps"] == ["m"]
+
+
+def test_a_whole_number_is_the_same_input_however_it_is_written() -> None:
+    number = {"$ref": "#/$defs/count", "description": "How many.", "default": 1}
+    sizes = {"type": "array", "items": {"type": "integer"}, "description": "Sizes.", "default": [1]}
+    inputs = {
+        **NAMES,
+        "required": ["name"],
+        "properties": {"name": NAME, "count": {"type": "integer", **number}, "sizes": sizes},
+        "$defs": {"count": {"type": "integer", "minimum": 1}},
+    }
+    numbered = empty("one", "{{name}} {{count}}")
+    each = {**empty("two", "{{name}} {{each}}"), "for_each": "sizes"}
+    known = macros(document("test.count", numbered, each, inputs=inputs))
+    floats = valid(plan_of(call("m", tool="test.count", count=2.0, sizes=[3.0])), known)
+    integers = valid(plan_of(call("m", tool="test.count", count=2, sizes=[3])), known)
+    assert floats.content == integers.content
+    assert [one.args["name"] for one in floats.plan.operations] == ["m 2", "m 3"]
