@@ -142,8 +142,25 @@ def test_a_plan_that_was_done_is_known_the_second_time(opened: blendwright.OpenS
     assert again["request_id"] == first["request_id"]
 
 
-def test_nothing_to_do_is_done(opened: blendwright.OpenScene) -> None:
-    result = run(opened, geonodes_plan())
+@pytest.mark.proves("GN-GATE-01")
+def test_done_is_not_accepted_where_gates_are_required_and_nothing_was_judged(
+    opened: blendwright.OpenScene, plane: str
+) -> None:
+    ends = {"node_id": "group_input", "socket": "Geometry"}, {"node_id": "group_output", "socket": "Geometry"}
+    cut_off = tree_step(
+        "cut", {"op": "unlink", "from": ends[0], "to": ends[1]}, object_name=plane, node_group_name=plane
+    )
+    first = run(opened, geonodes_plan(tree_step("make", object_name=plane, node_group_name=plane), cut_off, done=False))
+    assert first["gates"]["success"] is False
+    second = run(opened, geonodes_plan())
+    assert (second["status"], second["done"], second["error"]) == ("continue", False, None)
+    assert second["gates"]["success"] is False and "no step names a tree" in second["gates"]["messages"][0]
+    third = run(opened, geonodes_plan(tree_step("look", object_name=plane, node_group_name=plane)))
+    assert third["done"] is False and third["gates"]["failed_gates"][0] == "OUTPUT_CONNECTED"
+
+
+def test_nothing_to_do_is_done_where_no_gates_are_required(opened: blendwright.OpenScene) -> None:
+    result = run(opened, geonodes_plan(meta={"requires_gate_verification": False}))
     assert (result["status"], result["done"], result["steps"]) == ("done", True, [])
     assert result["gates"] == {"success": True, "failed_gates": [], "messages": []}
 

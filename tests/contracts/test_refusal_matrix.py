@@ -20,7 +20,7 @@ from sessions import agreed
 # Refused by whoever negotiates, plans or asks; their own tests walk them.
 NOT_BY_THE_GATE = {
     "contract_version", "feature_unknown", "capability_unknown", "session_blender", "registry_changed", "blender_changed",
-    "plan_too_long", "tool_unknown", "scratch", "approval_missing", "approval_declined", "trusted_unasked",
+    "plan_too_long", "macro_step_id", "tool_unknown", "scratch", "approval_missing", "approval_declined", "trusted_unasked",
     "path_workspace", "preview_unasked",
 }  # fmt: skip
 

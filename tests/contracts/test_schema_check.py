@@ -84,3 +84,10 @@ def test_every_problem_is_found_but_not_without_end() -> None:
 def test_a_wrong_value_is_shown_in_short() -> None:
     message = found({"kind": "circle", "points": "x" * 10_000})["/points"].message
     assert len(message) < 120 and "..." in message
+
+
+def test_a_wrong_constant_is_told_like_a_wrong_choice() -> None:
+    checker = Checker({"properties": {"version": {"const": "1.0"}}}, Fault.SCHEMA_INVALID, lambda _: "See elsewhere.")
+    (finding,) = checker.findings({"version": "2.0"})
+    assert (finding.pointer, finding.message) == ("/version", '"2.0" is not a choice here')
+    assert finding.cure == 'Only "1.0" is.'

@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blendwright.contracts.contract import Terms
+from blendwright.contracts.limits import Limits
+from blendwright.contracts.refusals import refusal
 from blendwright.dialects import steps
 from blendwright.plan.refusal import refused
+from blendwright.plan.validate import ValidPlan, validate
+from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport, RunReport
@@ -123,6 +128,62 @@ def test_unresolved_dependencies_block_everything_before_it_runs() -> None:
 def test_a_payload_that_breaks_the_contract_has_findings_and_no_result() -> None:
     plan = of_steps(step("a", "nothing"), step("a"))
     assert steps.render(refused(plan, findings(plan))) is None
+
+
+@pytest.mark.proves("STEPS-META-01", "STEPS-META-04")
+def test_what_the_payload_contract_does_not_speak_of_fails_its_own_step_and_skips_the_rest() -> None:
+    wrong = {"name": "object.create_empty", "args": {"nam": "A"}}
+    plan = of_steps(step("a"), step("b", tool=wrong), step("c", "b", tool=wrong), step("d", "b"), step("e"))
+    assert steps.validate_payload({"steps": [step("a"), step("b", tool=wrong)]}) == ()
+    result = steps.render(refused(plan, findings(plan)))
+    assert result is not None
+    assert [(entry["ok"], entry["skipped"]) for entry in result[:-1]] == [
+        (False, True), (False, False), (False, False), (False, True), (False, True)
+    ]  # fmt: skip
+    assert "unknown field 'nam'" in result[1]["error"] and result[0]["reason"] and result[4]["reason"]
+    meta = result[-1]
+    assert (meta["task_status"], meta["failed_steps"], meta["blocked_steps"]) == ("FAILED", ["b", "c"], ["d"])
+
+
+@pytest.mark.proves("STEPS-META-01", "STEPS-META-04")
+def test_unresolved_dependencies_come_before_what_else_is_wrong() -> None:
+    plan = of_steps(step("a", "nothing"), step("b", tool={"name": "object.create_empty", "args": {"nam": "A"}}))
+    result = steps.render(refused(plan, findings(plan)))
+    assert result is not None and all(entry["skipped"] for entry in result[:-1])
+    assert result[-1]["task_status"] == "BLOCKED"
+
+
+@pytest.mark.proves("STEPS-META-01")
+def test_a_plan_that_is_refused_as_a_whole_says_so_in_meta() -> None:
+    plan = of_steps(step("a"), step("b"))
+    found = validate(plan, catalog.tools(), Terms(limits=Limits(operations_per_plan=1)))
+    assert not isinstance(found, ValidPlan)
+    result = steps.render(refused(plan, found))
+    assert result is not None and result[-1]["task_status"] == "PARTIAL"
+    assert result[-1]["reason"] == "the plan has 2 operations, and 1 are allowed"
+
+
+@pytest.mark.proves("STEPS-META-04")
+def test_a_step_that_is_taken_back_for_the_fault_of_another_has_not_failed() -> None:
+    taken = op("a", "rolled_back", message="taken back, because 'b' was not done")
+    *entries, meta = rendered(taken, op("b", "failed", 1, message="no"), status="rolled_back")
+    assert (entries[0]["skipped"], entries[0]["reason"]) == (True, "taken back, because 'b' was not done")
+    assert (meta["task_status"], meta["failed_steps"]) == ("FAILED", ["b"])
+    declined = op("b", "refused", 1, message="declined", findings=(refusal("approval_declined", "declined"),))
+    *entries, meta = rendered(taken, declined, status="rolled_back")
+    assert (meta["task_status"], meta["failed_steps"]) == ("PARTIAL", [])
+
+
+@pytest.mark.proves("STEPS-VALID-03")
+def test_what_a_tool_puts_out_is_no_matter_of_the_validator() -> None:
+    deep: Any = 1
+    for _ in range(300):
+        deep = {"a": deep}
+    for output in ({"deep": deep}, {"big": 2**60, "bigger": 10**30}):
+        *entries, meta = rendered(op("a", "succeeded", result=output))
+        assert entries[0]["output"] == output and meta["task_status"] == "COMPLETED"
+        assert steps.validate_result([*entries, meta]) == ()
+    assert steps.validate_result([{**entries[0], "reason": 2**60}, meta])
 
 
 statuses = st.sampled_from(["succeeded", "failed", "rolled_back", "skipped_idempotent", "skipped", "blocked"])

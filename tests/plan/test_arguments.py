@@ -279,3 +279,19 @@ def test_a_hostile_document_gets_a_bounded_answer() -> None:
     assert len(found) <= 100
     (only,) = canonical_arguments(TOOL, {"name": "A", "note": ["x" * 1_000_000]})[1]
     assert len(only.message) < 200
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "meant"), [("count", 8.0, 8), ("seed", 3.0, 3), ("count", 1e3, 1000), ("count", -2.0, -2)]
+)
+def test_a_whole_number_is_an_integer_however_it_is_written(field: str, value: float, meant: int) -> None:
+    raw = {"name": "A", field: value}
+    written, findings = canonical_arguments(AllKinds(), raw)
+    assert not findings
+    assert written == canonical_arguments(AllKinds(), {"name": "A", field: meant})[0]
+    assert type(written[field]) is int and type(raw[field]) is float
+
+
+def test_a_number_that_is_not_whole_is_no_integer() -> None:
+    (finding,) = canonical_arguments(AllKinds(), {"name": "A", "count": 8.5})[1]
+    assert finding.pointer == "/count"

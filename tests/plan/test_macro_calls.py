@@ -164,7 +164,7 @@ NAMES: dict[str, Any] = {
 
 
 def test_more_steps_than_a_macro_may_have_are_not_worked_out_first() -> None:
-    find = {"title": "find", "tool": "scene.find", "args": {}}
+    find: dict[str, Any] = {"title": "find", "tool": "scene.find", "args": {}}
     each = empty("each", "{{each}}") | {"for_each": "names"}
     again = {"title": "again", "tool": "test.inner", "for_each": "names", "args": {"names": "{{names}}"}}
     example = [{"inputs": {"names": ["a"]}}]
@@ -210,3 +210,57 @@ def test_the_rule_of_a_refusal_is_known_inside_a_macro_too() -> None:
     known = macros(document("test.code", code, determinism="nondeterministic", examples=[{"inputs": {"name": "pass"}}]))
     found = findings(plan_of(call("m", tool="test.code", name="#" * 20_001)), known)
     assert "python_code" in [finding.rule for finding in found]
+
+
+def repair_of(plan: Plan) -> list[tuple[str, str]]:
+    return [(entry.operation_id, entry.action) for entry in refused(plan, findings(plan)).repair]
+
+
+def test_of_two_that_want_the_same_id_the_macro_goes_since_no_id_can_be_changed() -> None:
+    plan = plan_of(call("m"), box("m.001"), box("z", "m"))
+    assert repair_of(plan) == [("m", "drop")]
+    assert isinstance(validate(plan_of(box("m.001"), box("z")), catalog.tools(), Terms(), macros=PAIR), ValidPlan)
+    assert repair_of(plan_of(call("m"), box("m.001"), box("bad", tool_name="no.such"))) == [
+        ("m", "drop"),
+        ("bad", "drop"),
+    ]
+
+
+def test_whoever_waits_for_a_step_of_a_macro_is_told_to_wait_for_the_macro() -> None:
+    plan = plan_of(call("m"), box("z", "m.001"))
+    (finding,) = findings(plan)
+    assert (finding.fault.value, finding.pointer) == ("DEPENDENCY_MISSING", "/operations/1/depends_on/0")
+    assert finding.cure == "Wait for 'm'."
+    assert repair_of(plan) == [("z", "replace_args")], "an operation with that id could not be added"
+    assert repair_of(plan_of(call("m"), box("z", "m.001", "other"))) == [
+        ("z", "replace_args"),
+        ("z", "insert_precondition"),
+    ]
+
+
+def test_ids_that_macros_need_do_not_break_the_contract_of_steps() -> None:
+    def step(id: str, tool: str) -> dict[str, Any]:
+        return {"step_id": id, "dependencies": [], "tool": {"name": tool, "args": {"name": id}}}
+
+    document = {"steps": [step("m", "test.pair"), step("m.001", "object.create_empty")]}
+    plan = steps.parse(document)
+    result = steps.render(refused(plan, findings(plan)))
+    assert result is not None and result[-1]["failed_steps"] == ["m"]
+
+
+def test_a_whole_number_is_the_same_input_however_it_is_written() -> None:
+    number = {"$ref": "#/$defs/count", "description": "How many.", "default": 1}
+    sizes = {"type": "array", "items": {"type": "integer"}, "description": "Sizes.", "default": [1]}
+    inputs = {
+        **NAMES,
+        "required": ["name"],
+        "properties": {"name": NAME, "count": {"type": "integer", **number}, "sizes": sizes},
+        "$defs": {"count": {"type": "integer", "minimum": 1}},
+    }
+    numbered = empty("one", "{{name}} {{count}}")
+    each = {**empty("two", "{{name}} {{each}}"), "for_each": "sizes"}
+    known = macros(document("test.count", numbered, each, inputs=inputs))
+    floats = valid(plan_of(call("m", tool="test.count", count=2.0, sizes=[3.0])), known)
+    integers = valid(plan_of(call("m", tool="test.count", count=2, sizes=[3])), known)
+    assert floats.content == integers.content
+    assert [one.args["name"] for one in floats.plan.operations] == ["m 2", "m 3"]

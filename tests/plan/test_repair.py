@@ -16,7 +16,7 @@ from blendwright.values.findings import Finding
 from blendwright.values.plan import SOUND, Operation, Plan
 from blendwright.values.report import Repair
 from plan.repairing import repaired
-from plans import box, findings, of_operations
+from plans import box, findings, of_operations, of_steps, step
 
 
 def repair_of(plan: Plan) -> list[tuple[str, str]]:
@@ -28,7 +28,8 @@ def fresh(id: str) -> Operation:
 
 
 def applied(plan: Plan, repair: tuple[Repair, ...]) -> Plan:
-    """Replaced operations get sound fields. What they wait for stays, except where nothing else could end a cycle."""
+    """Replaced operations get sound fields, and an id where they have none. What they wait for stays, except where nothing
+    else could end a cycle."""
     ids = [operation.id for operation in plan.operations]
     staying = read_graph([operation for operation in plan.operations if ids.count(operation.id) > 1])
     closing = {staying.operations[cycle[0]].id for cycle in cycles(staying)}
@@ -132,3 +133,11 @@ def test_what_goes_wrong_while_running_has_the_action_of_its_fault(fault: Fault)
     read_from_the_plan = fault in {Fault.SCHEMA_INVALID, Fault.GRAPH_CYCLE, Fault.DEPENDENCY_MISSING}
     action = None if read_from_the_plan else RENDERINGS[fault].repair
     assert [(entry.operation_id, entry.action) for entry in repair] == ([("b", action)] if action else [])
+
+
+@pytest.mark.proves("OPS-FAIL-05")
+@pytest.mark.parametrize("pointer", ["/steps/1", "/steps/1/tool/args/name"])
+def test_where_no_level_is_declared_declaring_more_is_no_cure_for_what_a_policy_refuses(pointer: str) -> None:
+    plan = of_steps(step("a"), step("b"))
+    found = Finding(Fault.POLICY_BLOCKED, "denied", pointer)
+    assert [(entry.operation_id, entry.action) for entry in minimal_repair(plan, [found])] == [("b", "drop")]

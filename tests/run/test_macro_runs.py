@@ -186,6 +186,7 @@ def test_without_rollback_a_failing_step_stops_the_later_ones_and_what_was_done_
     ]
     assert "what these steps did stays: 2 (first), 3 (second)" in result[0]["error"]
     assert result[-1]["failed_steps"] == ["m"] and result[-1]["blocked_steps"] == ["w"]
+    assert result[2]["reason"] == "waits for 'm', which failed", "nobody outside knows the steps of a macro"
 
 
 def test_after_a_group_was_taken_back_independent_steps_go_on(engine: Engine, known: Mapping[str, Macro]) -> None:

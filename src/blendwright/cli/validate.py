@@ -32,7 +32,7 @@ def validate(
     json: AsJson = False,
 ) -> int:
     """Check a plan, or the result of one, and list everything that is wrong with it."""
-    document, findings = read_json(plan_text(plan))
+    document, findings = read_json(plan_text(plan), any_value=result)
     about: dict[str, Any] = {}
     if result:
         findings = findings or _result(document, dialect, about)

@@ -50,6 +50,11 @@ RULES: dict[str, Rule] = {
     ),
     # ---- plans
     "plan_too_long": Rule(Fault.LIMIT_EXCEEDED, "a plan has more operations than the contract allows", "Split it."),
+    "macro_step_id": Rule(
+        Fault.SCHEMA_INVALID,
+        "an operation has an id that a step of a macro in the same plan goes by",
+        "Choose another id.",
+    ),
     # ---- calls: registry and policy
     "tool_unknown": Rule(Fault.TOOL_NOT_ALLOWED, "the tool is not in the registry", "{near}"),
     "tool_denied": Rule(

@@ -55,6 +55,9 @@ class Checker:
             choices = [str(option) for option in kind.options]
             cure = did_you_mean(str(error.instance), choices, otherwise=f"One of: {', '.join(choices)}.")
             yield Finding(self._fault, f"{_shown(error.instance)} is not a choice here", pointer, cure)
+        elif kind.name == "const":
+            only = _shown(kind.expected_value)
+            yield Finding(self._fault, f"{_shown(error.instance)} is not a choice here", pointer, f"Only {only} is.")
         elif kind.name in {"anyOf", "oneOf"} and (choices := _discriminators(kind.context)):
             place, value, words = choices
             cure = did_you_mean(str(value), words, otherwise=f"One of: {', '.join(words)}.")

@@ -13,6 +13,7 @@ from pydantic import Field
 from blendwright.contracts.arguments import Args, Result
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
+from blendwright.tools.python.run import MOST_MILLISECONDS
 
 MOST_STEPS = 25
 MOST_ID = 128
@@ -31,7 +32,7 @@ class PythonPayload(Args):
         description="safe: in a confined Blender that is thrown away; trusted: only after a person has confirmed it.",
     )
     code: str = Field(min_length=1, description="The code; its length is bounded by limits.python_code_chars.")
-    timeout_ms: Annotated[int, Field(ge=1, le=3_600_000)] = Field(
+    timeout_ms: Annotated[int, Field(ge=1, le=MOST_MILLISECONDS)] = Field(
         default=4000, description="Milliseconds that it may take."
     )
 

@@ -13,6 +13,11 @@ PROTOCOL = "1.0"
 # The operation that judges the trees at the end; no step may be called so.
 GATES = "__gates__"
 
+UNJUDGED = (
+    "The gates were not judged: no step names a tree. Name each tree of this work once more in a NODE_TREE step, which may be"
+    " without operations, or set meta.requires_gate_verification to false."
+)
+
 Document = dict[str, Any]
 
 
@@ -24,14 +29,16 @@ def render(report: RunReport) -> Document | None:
     listed = sorted(report.operations, key=lambda operation: operation.position)
     count = len(said["types"])
     steps, closing = listed[:count], (listed[count] if len(listed) > count else None)
+    unjudged = closing is None and said["done"] and said["gates_required"]
+    done = said["done"] and not unjudged
     result: Document = {
         "version": PROTOCOL,
         "request_id": report.request_id,
-        "status": _status(report, said["done"]),
-        "done": said["done"] and report.ok,
+        "status": _status(report, done),
+        "done": done and report.ok,
         "steps": [_step(step, kind) for step, kind in zip(steps, said["types"], strict=True)],
         "gates_required": said["gates_required"],
-        "gates": _envelope(report, steps, closing),
+        "gates": _envelope(report, steps, closing, unjudged=unjudged),
         "error": _error(report, steps, closing),
         "final_message": said["final_message"],
     }
@@ -63,7 +70,12 @@ def _step(step: OperationReport, kind: str) -> Document:
     }
 
 
-def _envelope(report: RunReport, steps: list[OperationReport], closing: OperationReport | None) -> Document:
+def _envelope(
+    report: RunReport, steps: list[OperationReport], closing: OperationReport | None, *, unjudged: bool
+) -> Document:
+    """`unjudged`: done depends on gates, and no step names a tree that could be judged."""
+    if unjudged and report.ok:
+        return {"success": False, "failed_gates": [], "messages": [UNJUDGED]}
     if closing is None and report.ok:
         return {"success": True, "failed_gates": [], "messages": []}
     if closing is not None and closing.done and closing.result is not None:

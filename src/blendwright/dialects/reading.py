@@ -29,8 +29,9 @@ Read = tuple[Any, tuple[Finding, ...]]
 
 
 @collector_paused()
-def read_json(text: bytes) -> Read:
-    """The document and no findings, or None and all of them."""
+def read_json(text: bytes, *, any_value: bool = False) -> Read:
+    """The document and no findings, or None and all of them. `any_value`: its reader minds depths and numbers, as that of a
+    result does, whose outputs may hold what no plan may."""
     if len(text) > LARGEST:
         return _refused(f"the document has more than {LARGEST >> 20} MB", "Split it into several.")
     try:
@@ -55,7 +56,7 @@ def read_json(text: bytes) -> Read:
     except ValueError as error:
         # Python refuses to read integers of thousands of digits.
         return _refused(f"this cannot be read: {error}", "Give smaller numbers.")
-    findings = uncarried(document)
+    findings = () if any_value else uncarried(document)
     if not findings and duplicates:
         findings = tuple(islice(_duplicates(document, (), duplicates), MOST_FINDINGS))
         # Inside a value that a later duplicate replaced, there is no place left to point to.

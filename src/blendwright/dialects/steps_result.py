@@ -11,15 +11,17 @@ from typing import Any, cast
 from blendwright.dialects.published import checker, refuse_broken
 from blendwright.dialects.reading import uncarried
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.findings import Finding, pointer_of, sentence
 from blendwright.values.macro_report import as_asked
 from blendwright.values.report import OperationReport, RunReport
 
 # The semantic version of the contract, for payloads and results: a change of meaning raises it and adds cases to tests/cases/steps.
 CONTRACT_VERSION = "1.0.0"
 META = "__meta__"
-# Refused for one of these alone, a plan keeps to the contract: its steps are skipped, and the result says so.
+# Refused for one of these, all steps are skipped: dependencies are resolved before anything else is looked at.
 UNRESOLVED = frozenset({Fault.DEPENDENCY_MISSING, Fault.GRAPH_CYCLE})
+# What a person did not allow has not failed: nothing was tried.
+NOT_ALLOWED = frozenset({"approval_missing", "approval_declined"})
 CACHED = "done before: the receipt of an earlier run stands"
 
 Entry = dict[str, Any]
@@ -27,21 +29,28 @@ Entry = dict[str, Any]
 
 def render(report: RunReport) -> list[Entry] | None:
     """The result in payload order. None for a payload that breaks the contract itself: it has findings, and no result."""
-    refused = report.status == "refused"
-    if refused and not all(finding.fault in UNRESOLVED for finding in report.all_findings()):
+    findings = list(report.all_findings()) if report.status == "refused" else []
+    if any(_breaks_the_contract(finding) for finding in findings):
         return None
+    unresolved = any(finding.fault in UNRESOLVED for finding in findings)
     operations = sorted(as_asked(report.operations), key=lambda operation: operation.position)
-    entries = [_entry(operation, refused) for operation in operations]
-    blocked = [operation.operation_id for operation in operations if operation.blocked]
-    result = [*entries, _meta(entries, blocked)]
+    entries = [_entry(operation, unresolved) for operation in operations]
+    # One that waits for a failed step and has a fault of its own counts as failed.
+    skipped = {entry["step_id"] for entry in entries if entry["skipped"]}
+    blocked = [one.operation_id for one in operations if one.blocked and one.operation_id in skipped]
+    result = [*entries, _meta(entries, blocked, sentence(report.findings))]
     refuse_broken(list(validate_result(result)))
     return result
 
 
-def _entry(operation: OperationReport, refused: bool) -> Entry:
+def _breaks_the_contract(finding: Finding) -> bool:
+    """Ids that steps of macros need are no matter of the payload's contract, which knows no macros: that finding has a rule."""
+    return finding.fault is Fault.SCHEMA_INVALID and finding.rule is None
+
+
+def _entry(operation: OperationReport, unresolved: bool) -> Entry:
     ok = operation.done
-    # A step that a person declined did not fail: nothing was tried.
-    skipped = refused or operation.status in ("skipped", "refused")
+    skipped = unresolved or _was_skipped(operation)
     reason = CACHED if operation.status == "skipped_idempotent" else None
     error = None
     if skipped:
@@ -61,12 +70,20 @@ def _entry(operation: OperationReport, refused: bool) -> Entry:
     return entry
 
 
-def _meta(entries: Sequence[Entry], blocked: list[str]) -> Entry:
+def _was_skipped(operation: OperationReport) -> bool:
+    """Not tried, not allowed, or taken back for the fault of another."""
+    if operation.status == "refused":
+        return all(finding.rule in NOT_ALLOWED for finding in operation.findings)
+    return operation.status == "skipped" or (operation.status == "rolled_back" and operation.fault is None)
+
+
+def _meta(entries: Sequence[Entry], blocked: list[str], of_the_plan: str) -> Entry:
+    """`of_the_plan`: what is wrong with no step by itself."""
     failed = [entry["step_id"] for entry in entries if _failed(entry)]
     status = task_status(entries, blocked)
     reasons = {
         "COMPLETED": None,
-        "PARTIAL": "some steps were skipped",
+        "PARTIAL": of_the_plan or "some steps were skipped",
         "FAILED": f"{len(failed)} of {len(entries)} steps failed",
         "BLOCKED": "dependencies could not be resolved; nothing ran",
     }
@@ -93,6 +110,9 @@ def task_status(entries: Sequence[Entry], blocked: Sequence[str]) -> str:
 
 def validate_result(document: Any) -> tuple[Finding, ...]:
     """Everything that the contract says against a result, whoever produced it."""
+    if isinstance(document, list):
+        # What a tool put out is its own affair: the contract says "any", however deep or large.
+        document = [_without_output(item) for item in cast("list[Any]", document)]
     findings = uncarried(document) or tuple(checker("steps_result.v1").findings(document))
     if not isinstance(document, list):
         return findings
@@ -100,6 +120,13 @@ def validate_result(document: Any) -> tuple[Finding, ...]:
     findings += tuple(_places(items))
     # Whether entries agree with each other can be said only of entries that are well-formed.
     return findings or tuple(_inconsistencies(items))
+
+
+def _without_output(item: Any) -> Any:
+    entry: Entry = cast("Entry", item) if isinstance(item, dict) else {}
+    if "output" not in entry or entry.get("step_id") == META:
+        return cast("Any", item)
+    return {**entry, "output": None}
 
 
 def _places(items: list[Any]) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from blendwright.contracts.contract import Registry, registry
 from blendwright.contracts.effects import Determinism, SafetyLevel
 from blendwright.contracts.schema_check import Checker
+from blendwright.contracts.whole_numbers import whole_numbers
 from blendwright.values.canonical import digest
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -119,7 +120,8 @@ class Macro:
         if findings:
             return {}, findings
         given = {name: schema["default"] for name, schema in self.properties.items() if "default" in schema}
-        return {**given, **raw}, ()
+        inputs = dict(self.document.inputs)
+        return whole_numbers({**given, **raw}, inputs, inputs), ()
 
     def declaration(self) -> dict[str, Any]:
         """Everything it promises, as data: what the reference page, the host and the planner are told."""

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from blendwright.contracts.schema_check import MOST_FINDINGS, Checker
 from blendwright.contracts.tool import AnyTool
+from blendwright.contracts.whole_numbers import with_whole_number
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_values import foreign_values
@@ -27,11 +28,25 @@ def canonical_arguments(tool: AnyTool, raw: Any) -> tuple[dict[str, Any], tuple[
     if findings:
         return {}, findings
     try:
-        model = tool.args_model.model_validate(raw)
+        model = _model(tool, raw)
     except ValidationError as error:
         return {}, tuple(_model_findings(type(tool), raw, error))
     findings = tuple(tool.examine(model, None))
     return ({}, findings) if findings else (model.model_dump(mode="json"), ())
+
+
+def _model(tool: AnyTool, raw: Any) -> Any:
+    """To JSON Schema 8.0 is an integer: where the model wants one it is read as 8, so that both are the same call."""
+    try:
+        return tool.args_model.model_validate(raw)
+    except ValidationError as error:
+        places = [problem["loc"] for problem in error.errors() if problem["type"] == "int_type"]
+        folded = raw
+        for place in places:
+            folded = with_whole_number(folded, place)
+        if folded is raw:
+            raise
+        return tool.args_model.model_validate(folded)
 
 
 @cache

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from blendwright.contracts.effects import SafetyLevel
+from blendwright.contracts.refusals import refusal
 from blendwright.macros import Macro
 from blendwright.macros.expansion import Call, expand
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Operation, Origin, Plan
 
+MACRO_STEP_ID = "macro_step_id"
 RANKS: dict[str, int] = {level.value: level.rank for level in SafetyLevel}
 
 
@@ -52,6 +54,7 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> Expande
             count += len(calls) - 1
             if count > most:
                 break
+    findings += _insiders(plan, chains, taken)
     return Expanded(
         replace(plan, operations=tuple(_joined(plan, chains, ends)), written=plan.operations), tuple(findings)
     )
@@ -97,8 +100,22 @@ def _collisions(operation: Operation, chain: list[Operation], taken: set[str]) -
             message = (
                 f"'{cut(operation.id)}' calls a macro, whose steps go by ids like '{cut(step.id)}', which is taken"
             )
-            yield Finding(Fault.SCHEMA_INVALID, message, operation.pointer + operation.places.id, "Choose another id.")
+            yield refusal(MACRO_STEP_ID, message, operation.pointer + operation.places.id)
             return
+
+
+def _insiders(plan: Plan, chains: Mapping[int, list[Operation]], taken: set[str]) -> Iterator[Finding]:
+    """Whoever waits for a step of a macro instead of the macro: an operation with that id cannot be added either."""
+    inside = {step.id: step.asked_as for chain in chains.values() for step in chain}
+    for operation in plan.operations:
+        for place, id in enumerate(operation.depends_on):
+            if id in inside and id not in taken:
+                macro = cut(inside[id])
+                message = (
+                    f"'{cut(operation.id)}' waits for '{cut(id)}', which is a step of the macro that '{macro}' calls"
+                )
+                pointer = f"{operation.pointer}{operation.places.depends_on}/{place}"
+                yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, f"Wait for '{macro}'.", MACRO_STEP_ID)
 
 
 def _joined(plan: Plan, chains: Mapping[int, list[Operation]], ends: Mapping[str, str]) -> Iterator[Operation]:

@@ -24,7 +24,8 @@ def refused(plan: Plan, findings: Sequence[Finding]) -> RunReport:
         (of_the_plan if owner is None else of_operations.setdefault(owner.pointer, [])).append(finding)
     graph = read_graph(plan.operations)
     order = run_order(graph, plan.tie_break)
-    blocked = _blocked(graph, order)
+    faulty = {node for node, operation in enumerate(plan.operations) if operation.pointer in of_operations}
+    blocked = _blocked(graph, order, faulty)
     scheduled = set(order)
     rest = sorted((node for node in range(len(plan.operations)) if node not in scheduled), key=lambda node: (
         plan.operations[node].id if plan.tie_break == "id" else "", node))  # fmt: skip
@@ -58,11 +59,11 @@ def refused(plan: Plan, findings: Sequence[Finding]) -> RunReport:
     )
 
 
-def _blocked(graph: Graph, order: Sequence[int]) -> set[int]:
-    """What waits for something that is missing or in a cycle, directly or through others."""
+def _blocked(graph: Graph, order: Sequence[int], faulty: set[int]) -> set[int]:
+    """What waits for something that is missing, in a cycle or refused itself, directly or through others."""
     blocked = {missing.node for missing in graph.missing} | (set(range(len(graph.operations))) - set(order))
     for node in order:
-        if any(other in blocked for other in graph.waits_for[node]):
+        if any(other in blocked or other in faulty for other in graph.waits_for[node]):
             blocked.add(node)
     return blocked
 

@@ -4,7 +4,7 @@ Applied, the plan is executable; with any entry left out it is not. Each fault i
 
     drop                  takes the operation out, and its id out of every list of dependencies; where several operations have
                           the id, the first of them stays
-    replace_args          may change every field of the operation except its id
+    replace_args          may change every field of the operation except its id; one that has no usable id is given one
     insert_precondition   adds what this operation waits for and the plan does not have
     retry                 leaves the plan as it is
 
@@ -14,13 +14,14 @@ An operation without a usable id goes by its pointer in the document. What is wr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from blendwright.plan.graph import Graph, cycles, read_graph
+from blendwright.plan.macro_calls import MACRO_STEP_ID
 from blendwright.plan.ownership import Owners
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
-from blendwright.values.plan import Plan
+from blendwright.values.plan import Operation, Plan
 from blendwright.values.report import Repair
 
 # Read from the operations themselves: findings may be cut short, and a drop takes cycles and dependencies along with it.
@@ -36,7 +37,8 @@ def minimal_repair(plan: Plan, findings: Iterable[Finding]) -> tuple[Repair, ...
     graph = read_graph(plan.operations)
     wanted = _wanted(plan, findings)
     dropped, rewritten = _drops(graph, wanted)
-    inserting = _insertions(graph, dropped)
+    unfit = {finding.pointer for finding in findings if finding.rule == MACRO_STEP_ID}
+    inserting = _insertions(graph, dropped, unfit)
     entries: list[Repair] = []
     for node, operation in enumerate(graph.operations):
         actions = wanted[node]
@@ -64,14 +66,24 @@ def _wanted(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
     for finding in findings:
         owner = owners.of(finding.pointer)
         # An operation that has no id in the document was added to it by its dialect: there is nothing to change in it.
-        if owner is None or not owner.places.id or finding.fault in READ_FROM_THE_PLAN:
+        if owner is None or not owner.places.id:
             continue
         action = RENDERINGS[finding.fault].repair
-        if finding.fault is Fault.POLICY_BLOCKED and finding.pointer == owner.pointer + owner.places.safety_level:
+        if finding.rule == MACRO_STEP_ID:
+            # No id can be changed: the macro goes. Whoever waits for a step of one must wait for something else.
+            action = "drop" if finding.fault is Fault.SCHEMA_INVALID else "replace_args"
+        elif finding.fault in READ_FROM_THE_PLAN:
+            continue
+        elif finding.fault is Fault.POLICY_BLOCKED and _at_declared_level(finding, owner):
             action = "replace_args"
         if action is not None:
             wanted[nodes[owner.pointer]].add(action)
     return wanted
+
+
+def _at_declared_level(finding: Finding, owner: Operation) -> bool:
+    """Whether declaring more would do; where a dialect has no field for that, nothing can be declared."""
+    return bool(owner.places.safety_level) and finding.pointer == owner.pointer + owner.places.safety_level
 
 
 def _drops(graph: Graph, wanted: list[set[str]]) -> tuple[set[int], set[int]]:
@@ -92,11 +104,14 @@ def _drops(graph: Graph, wanted: list[set[str]]) -> tuple[set[int], set[int]]:
     return dropped, rewritten
 
 
-def _insertions(graph: Graph, dropped: set[int]) -> set[int]:
-    """Operations whose missing dependencies, added, are all that is missing; none of them can be spared."""
+def _insertions(graph: Graph, dropped: set[int], unfit: Set[str]) -> set[int]:
+    """Operations whose missing dependencies, added, are all that is missing; none of them can be spared. `unfit` are the
+    places of those that cannot be added."""
     needs: dict[int, set[str]] = {}
     for missing in graph.missing:
-        if missing.node not in dropped:
+        operation = graph.operations[missing.node]
+        place = f"{operation.pointer}{operation.places.depends_on}/{missing.place}"
+        if missing.node not in dropped and place not in unfit:
             needs.setdefault(missing.node, set()).add(missing.id)
     providers = Counter(id for ids in needs.values() for id in ids)
     # From the back, so that of several operations that need the same thing the first one is named.

@@ -95,7 +95,8 @@ def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:
 
 def _all(plan: Plan, graph: Graph, expanded: Expanded, checks: _Checks) -> Iterator[Finding]:
     yield from plan.findings
-    yield from graph_findings(graph)
+    told = {finding.pointer for finding in expanded.findings if finding.fault is Fault.DEPENDENCY_MISSING}
+    yield from (finding for finding in graph_findings(graph) if finding.pointer not in told)
     yield from expanded.findings
     for operation in expanded.plan.operations:
         yield from checks.of(operation)

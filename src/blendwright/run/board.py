@@ -30,6 +30,10 @@ class Board:
         self._progress = progress
         self._held: list[OperationReport] | None = [] if hold else None
 
+    def asked_as(self, id: str) -> str:
+        """The caller's name for it, as a message says it: nobody outside knows the steps of a macro."""
+        return cut(self._operations[id].asked_as)
+
     def open(self, id: str) -> bool:
         return id not in self._reports
 
@@ -60,7 +64,7 @@ class Board:
         while waiting:
             for other in self._waited_by.get(waiting.popleft(), ()):
                 if self.open(other):
-                    self.settle(self.skipped(other, f"waits for '{cut(id)}', which {why}", blocked=blocked))
+                    self.settle(self.skipped(other, f"waits for '{self.asked_as(id)}', which {why}", blocked=blocked))
                     waiting.append(other)
 
     @cached_property

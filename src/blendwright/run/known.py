@@ -110,7 +110,7 @@ def _settled_readings(everything: Sequence[tuple[Invocation, Found]]) -> dict[st
 def _conflict(call: Invocation, found: Found) -> Finding | None:
     if found.clash is None and found.intent is None and found.where in ("ancestor", "nowhere"):
         return None
-    what = f"operation '{cut(call.operation_id)}' of request '{cut(call.request_id)}'"
+    what = f"operation '{cut(call.chain or call.operation_id)}' of request '{cut(call.request_id)}'"
     if found.clash is not None:
         other = found.clash
         same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)

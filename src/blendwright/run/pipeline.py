@@ -35,7 +35,7 @@ from blendwright.values.errors import (
     WorkerFault,
 )
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, cut
+from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport
 
 # Commits in one transaction.
@@ -269,7 +269,7 @@ class Pipeline:
         self._answered.append(_Answered(note, call, report=report))
         self._commit()
         self._board.block_dependents(call.operation_id, "was refused", blocked=False)
-        self._go_on(f"not run, because '{cut(call.operation_id)}' was refused")
+        self._go_on(f"not run, because '{self._board.asked_as(call.operation_id)}' was refused")
         return None
 
     # ------------------------------------------------------------------ failures
@@ -308,7 +308,7 @@ class Pipeline:
         self._answered.append(_Answered(note, call, report=report))
         self._commit()
         self._board.block_dependents(call.operation_id)
-        self._go_on(f"not run, because '{cut(call.operation_id)}' failed")
+        self._go_on(f"not run, because '{self._board.asked_as(call.operation_id)}' failed")
 
     def _go_on(self, otherwise: str) -> None:
         """After something was not done: with what does not depend on it, where the plan is to go on at all."""

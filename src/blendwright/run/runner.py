@@ -295,7 +295,7 @@ class Runner:
         for id in doomed:
             board.block_dependents(id)
         if doomed and (schedule.plan.on_failure == "stop" or schedule.plan.boundary == "plan"):
-            board.skip_rest(f"not run, because '{next(iter(doomed))}' cannot be")
+            board.skip_rest(f"not run, because '{board.asked_as(next(iter(doomed)))}' cannot be")
 
     # ------------------------------------------------------------------ afterwards
 
@@ -313,7 +313,7 @@ class Runner:
         crash_points.reach("whole.rolled_back")
         if any(number is not None for number in written.numbers):
             self._scene.rolled_back()
-        board.take_back(f"taken back, because '{culprit}' was not done", ids)
+        board.take_back(f"taken back, because '{board.asked_as(culprit)}' was not done", ids)
 
     def _give_up(self, boundary: int, failures: Sequence[NewAudit]) -> None:
         """The run ends without an answer. Left open, the boundary would take back what is done in this workspace later."""

@@ -25,6 +25,7 @@ from blendwright.values.findings import Finding
 # The contract has the limit that counts; this one only keeps the schema finite.
 LONGEST = 1_000_000
 MOST_OUTPUT = 65_536
+MOST_MILLISECONDS = 600_000
 
 
 class RunPythonArgs(Args):
@@ -38,7 +39,9 @@ class RunPythonArgs(Args):
         description="safe: in a confined process that is thrown away, and what it leaves is checked. trusted: in the process that "
         "holds the scene, after a person has allowed this very code.",
     )
-    timeout_ms: int = Field(default=4000, ge=1, le=600_000, description="How long the code may run, in milliseconds.")
+    timeout_ms: int = Field(
+        default=4000, ge=1, le=MOST_MILLISECONDS, description="How long the code may run, in milliseconds."
+    )
     seed: Seed = Field(default=0, description="What random and numpy.random start from.")
 
 
