@@ -81,6 +81,18 @@ def test_a_redrafted_node_group_stays_the_asset_that_it_was(trial: Trial) -> Non
     assert [tag.name for tag in asset.tags] == ["wood", "old"] and data.node_groups["Tree"].use_fake_user
 
 
+def test_what_blender_notes_of_an_asset_when_it_saves_is_in_no_hash(trial: Trial) -> None:
+    def grow(scene: BpyScene) -> None:
+        scene.set(scene.require(Kind.OBJECT, "Box"), "scale", (2, 3, 4))
+        scene.depsgraph()
+
+    trial.given(assets)
+    trial.survives_a_save()
+    trial.step(grow)
+    trial.survives_a_save()
+    assert "dimensions" in data.objects["Box"].asset_data and "outputs" in data.node_groups["Tree"].asset_data
+
+
 # ---------------------------------------------------------------------- parents and curves
 
 

@@ -33,6 +33,8 @@ from blendwright.blender.fingerprint.properties import custom, system
 # The deepest chain of parts in Blender 5.0 has 7 links. A pointer that leads back up must become a reference in
 # `skips.py`; a hash that silently stopped somewhere would be worse than an error.
 _DEEPEST = 24
+# What Blender notes of an asset whenever it saves: the size of an object, the sockets of a node group, whether an action is a pose.
+_WRITTEN_ON_SAVE = frozenset({"dimensions", "type", "inputs", "outputs", "is_single_frame"})
 
 Out = list[Any]
 Special = Callable[["Walk", Any, Out], None]
@@ -123,6 +125,8 @@ class Walk:
             added = None if group is None else system(group, struct.bl_rna, plan.runtime)
         else:
             added = system(struct, struct.bl_rna, plan.runtime) if plan.runtime else None
+        if own and plan.name == "AssetMetaData":
+            own = [item for item in own if item[0] not in _WRITTEN_ON_SAVE]
         if channels:
             own = own and [(name, _blanked(value, channels.get(f'["{name}"]'))) for name, value in own]
             added = added and _without(added, "", channels)
