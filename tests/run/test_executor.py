@@ -287,7 +287,7 @@ def test_a_render_that_takes_too_long_is_told_how_to_take_less(engine: Engine) -
         engine.agreement.contract()
         outcome = engine.call("render.still", {"camera": "Eye"})
     assert outcome.fault is Fault.TOOL_TIMEOUT
-    cure = outcome.findings[0].cure
+    cure = outcome.findings[0].cure or ""
     assert all(word in cure for word in ("engine", "samples", "smaller picture", "scene.set_render"))
 
 
