@@ -27,6 +27,7 @@ HUGE = 1e39
         ("place.align", {"objects": ["A"], "axis": "X", "value": HUGE}, "/value"),
         ("place.distribute", {"objects": ["A", "B"], "axis": "X", "spacing": "gaps", "gap": HUGE}, "/gap"),
         ("light.create", {"name": "A", "type": "AREA", "size": HUGE}, "/size"),
+        ("text.create", {"name": "A", "body": "a", "size": 1e5}, "/size"),
         ("modifier.add", {"object": "A", "name": "M", "settings": {"type": "SOLIDIFY", "thickness": -HUGE}}, "/settings/thickness"),
         ("animation.set_keyframe", {"object": "A", "channel": "location", "frame": 1, "value": [HUGE, 0, 0]}, ""),
     ],

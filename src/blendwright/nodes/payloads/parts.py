@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import NAME_BYTES, Args, InnerName, Name, name_of
+from blendwright.contracts.arguments import INNER_BYTES, NAME_BYTES, Args, Name, name_of
 
 MOST_OPERATIONS = 10_000
 MOST_TEXT = 10_000
@@ -20,14 +20,16 @@ MOST_SOCKETS = 500
 GROUP_INPUT, GROUP_OUTPUT = "group_input", "group_output"
 GIVEN_IDS = (GROUP_INPUT, GROUP_OUTPUT)
 
-# An id is kept as the name of its node.
+# An id is kept as the name of its node. What the schema is to say comes before the function.
 NodeId = Annotated[
-    InnerName,
+    str,
     Field(
         min_length=1,
+        max_length=INNER_BYTES,
         pattern=r"^[^\x00-\x1f\x7f]+$",
         description="Id of a node in this tree; 'group_input' and 'group_output' are there from the start.",
     ),
+    name_of(INNER_BYTES),
 ]
 TypeName = Annotated[str, Field(min_length=1, max_length=100, description="Blender's name of the node type.")]
 SocketKey = Annotated[

@@ -7,7 +7,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import PositiveFloat
 from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.contracts.scene import Block, Scene
 from blendwright.contracts.tool import Example, Requires, Tool
@@ -34,7 +33,7 @@ class CreateTextArgs(Placed):
     body: str = Field(
         min_length=1, max_length=10_000, description="What it says, taken literally; lines are parted by newlines."
     )
-    size: PositiveFloat = Field(default=1.0, le=1e4, description="Height of a line in metres.")
+    size: float = Field(default=1.0, gt=0.0, le=1e4, description="Height of a line in metres.")
     extrude: float = Field(default=0.0, ge=0.0, le=1e6, description="Thickness to each side in metres.")
     bevel_depth: float = Field(default=0.0, ge=0.0, le=1e6, description="Size of the rounded edges in metres.")
     bevel_resolution: int = Field(default=4, ge=0, le=32, description="Roundness of the edges.")
