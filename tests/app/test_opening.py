@@ -16,7 +16,7 @@ from blendwright import app
 from blendwright.app import open_scene
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.contracts.envelopes import ToolResult
-from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from engine import TRIALS, all_tools
 from plans import box
 
@@ -75,7 +75,7 @@ def test_blender_starts_with_the_first_call_only(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentUnfit, match=r"missing\.blend"):
+    with pytest.raises(Refusal, match=r"missing\.blend"):
         blendwright.open(tmp_path / "w", scene=tmp_path / "missing.blend")
     (tmp_path / "file").write_text("x")
     with pytest.raises(EnvironmentUnfit, match="workspace"):

@@ -138,3 +138,30 @@ def test_a_damaged_journal_is_for_whoever_keeps_the_machine_and_says_so(
     (place / "journal.db").write_bytes(b"SQLite format 3\0" + b"x" * 8192)
     error = inside(*command, "--json", code=3).document["error"]
     assert "journal.db" in error["message"] and error["cure"]
+
+
+def test_a_single_finding_is_told_with_its_place_and_code_too(inside: Inside) -> None:
+    (inside.place / "dup.json").write_text('{"request_id": "r", "operations": [{"args": {"a": 1, "a": 2}}]}')
+    error = inside("run", "dup.json", "--json", code=2).document["error"]
+    (finding,) = error["findings"]
+    assert (finding["code"], finding["pointer"]) == ("SCHEMA_INVALID", "/operations/0/args/a")
+    said = inside("run", "dup.json", code=2).err
+    assert "error: /operations/0/args/a: the key 'a' is given more than once" in said
+    assert said.count("Give every key once.") == 1
+
+
+def test_what_is_wanted_beside_a_plan_is_refused_before_it_runs(inside: Inside, tmp_path: Path) -> None:
+    operation = (
+        '{"operation_id": "a", "tool_name": "scene.find", "args": {}, "depends_on": [], "safety_level": "read_only"}'
+    )
+    (inside.place / "plan.json").write_text(f'{{"request_id": "r", "operations": [{operation}]}}')
+    for option, place in (("--export", "out.blend"), ("--image", "out.png")):
+        outside = str(tmp_path.parent / place)
+        (finding,) = inside("run", "plan.json", option, outside, "--json", code=2).document["error"]["findings"]
+        assert (finding["code"], finding["rule"]) == ("POLICY_BLOCKED", "path_outside")
+    assert inside("log", "--json", code=0).document["commits"] == []
+
+
+def test_a_scene_to_start_from_that_is_not_there_is_a_refusal(inside: Inside) -> None:
+    (inside.place / "plan.json").write_bytes(PLAN)
+    assert "there is no file no.blend" in inside("run", "plan.json", "--scene", "no.blend", code=2).err

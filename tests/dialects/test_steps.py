@@ -130,6 +130,12 @@ def test_a_payload_that_breaks_the_contract_has_findings_and_no_result() -> None
     assert steps.render(refused(plan, findings(plan))) is None
 
 
+def test_an_empty_request_id_is_none() -> None:
+    document = {"steps": [step("a")]}
+    assert steps.parse(document, request_id="") == steps.parse(document)
+    assert len(steps.parse(document).request_id) == 64
+
+
 @pytest.mark.proves("STEPS-META-01", "STEPS-META-04")
 def test_what_the_payload_contract_does_not_speak_of_fails_its_own_step_and_skips_the_rest() -> None:
     wrong = {"name": "object.create_empty", "args": {"nam": "A"}}

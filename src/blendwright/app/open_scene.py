@@ -40,6 +40,7 @@ from blendwright.run.solo import Solo
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
+from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
@@ -103,6 +104,10 @@ class OpenScene:
     def call(self, tool: str, /, **args: Any) -> ToolResult:
         """Call a tool or macro with its arguments. A failure is a result with `ok` false, never an exception."""
         return tool_result(self.outcome(tool, args))
+
+    def target_findings(self, path: Path) -> tuple[Finding, ...]:
+        """What speaks against writing a file there, for whoever wants to know before there is something to write."""
+        return self._files.target_findings(path)
 
     def outcome(
         self,

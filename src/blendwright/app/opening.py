@@ -27,7 +27,9 @@ from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
-from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 
 DEFAULT_WORKSPACE = ".blendwright"
 
@@ -62,12 +64,13 @@ def open(
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
 
     Blender starts with the first call. Raises EnvironmentUnfit when the workspace or the file cannot be used: another process
-    has it open, it is quarantined, or it has a scene already and another one is given. Raises Refusal when there can be no contract,
-    or a macro of the workspace is not sound.
+    has it open, it is quarantined, or it has a scene already and another one is given. Raises Refusal when there is no such file, there
+    can be no contract, or a macro of the workspace is not sound.
     """
     start = None if scene is None else Path(scene)
     if start is not None and not start.is_file():
-        raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
+        cure = "Check the path given as scene."
+        raise Refusal([Finding(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "", cure)])
     place = place_of(workspace)
     known = catalog.tools() if tools is None else tools
     rules = allowed_roots(policy or load_policy(place).policy, roots)

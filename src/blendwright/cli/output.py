@@ -111,22 +111,25 @@ def wants_json() -> bool:
 
 
 def fail(code: str, message: str, cure: str | None, exit_code: Exit, findings: Sequence[Finding] = ()) -> NoReturn:
-    """End the program with an error that is data for machines and a few lines for people; several findings are listed."""
+    """End the program with an error that is data for machines and a few lines for people, each finding with its place."""
     if not (wants_json() and _told({"code": code, "message": message, "cure": cure}, findings)):
-        several = findings if len(findings) > 1 else ()
-        for told, own in [(finding.message, finding.cure) for finding in several] or [(message, None)]:
+        for told, own in [(_placed(finding), finding.cure) for finding in findings] or [(message, None)]:
             notes().print(Text("error: ", style="bold red").append(told, style="default"))
             if own:
                 notes().print(Text("  " + own))
-        if cure and cure not in [finding.cure for finding in several]:
+        if cure and cure not in [finding.cure for finding in findings]:
             notes().print(Text("  " + cure))
     _let_go_if_lost()
     sys.exit(exit_code)
 
 
+def _placed(finding: Finding) -> str:
+    return f"{finding.pointer}: {finding.message}" if finding.pointer else finding.message
+
+
 def _told(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
     """Tell it as a document; False when people have to be told, since standard output takes nothing more."""
-    if len(findings) > 1:
+    if findings:
         error["findings"] = [finding.to_json() for finding in findings]
     try:
         print_json({"ok": False, "error": error})

@@ -42,6 +42,7 @@ from blendwright.cli.output import (
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
 from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.pictures import delivered
+from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
@@ -90,6 +91,10 @@ def run(
         ) as opened,
     ):
         say_recovered(opened.recovered)
+        # Told before the plan runs: afterwards it is done, and what was asked for beside it is not there.
+        targets = [path for path in (export, image) if path is not None]
+        if wrong := [finding for path in targets for finding in opened.target_findings(path)]:
+            raise Refusal(wrong)
         with _progress(parsed, screen, show=not json) as advance:
             report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
         if scene is not None:

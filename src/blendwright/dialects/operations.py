@@ -37,7 +37,7 @@ def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = 
         items = cast("list[Any]", listed) if isinstance(listed, list) else []
         operations = tuple(_as_far_as_readable(position, item) for position, item in enumerate(items))
         own = known["request_id"] if isinstance(known.get("request_id"), str) else ""
-    if request_id is not None and request_id != own:
+    if request_id and request_id != own:
         message = f"the plan's request_id is '{own[:100]}', and '{request_id[:100]}' was given from outside"
         findings += (Finding(Fault.SCHEMA_INVALID, message, "/request_id" if own else "", "Give one of the two only."),)
     return _plan(own, operations, boundary, findings)

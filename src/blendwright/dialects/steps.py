@@ -40,7 +40,8 @@ def validate_payload(document: Any) -> tuple[Finding, ...]:
 
 @collector_paused()
 def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
-    """The plan, with findings where the document breaks the contract. Without a request id it is the payload's hash."""
+    """The plan, with findings where the document breaks the contract. Without a request id (an empty one is none) it is the
+    payload's hash."""
     findings = uncarried(document)
     if findings:
         return _plan("", (), boundary, findings)
@@ -50,7 +51,7 @@ def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = 
     items = cast("list[Any]", listed) if isinstance(listed, list) else []
     operations = tuple(_operation(position, item) for position, item in enumerate(items))
     findings += tuple(_beyond_the_schema(operations))
-    if not findings and request_id is None:
+    if not findings and not request_id:
         request_id = hashlib.sha256(rfc8785.dumps(known)).hexdigest()
     return _plan(request_id or "", operations, boundary, findings)
 

@@ -95,6 +95,13 @@ class FileAccess:
             args = args | {name: str(path)}
         return args, tuple(findings)
 
+    def target_findings(self, path: Path) -> tuple[Finding, ...]:
+        """What speaks against writing a file there, replacing one that is there."""
+        try:
+            return tuple(self._findings(path.expanduser().resolve(), "write", "", overwrite=True))
+        except (OSError, RuntimeError, ValueError) as error:
+            return (Finding(Fault.ARGS_INVALID, f"not a usable path: {error}", "", "Check the path."),)
+
     def stage(self, tool: AnyTool, args: Mapping[str, Any], scratch: Path) -> Staged:
         """Copy in what is read, and make room for what is written."""
         places: dict[str, str] = {}
