@@ -95,14 +95,46 @@ def test_an_upgrade_that_is_broken_off_leaves_the_older_journal(
     assert version_of(workspace) == schema.VERSION
 
 
+def aged(workspace: Path, version: int) -> None:
+    """Make the journal of a workspace one of an earlier version, whose tables are those of the golden one."""
+    golden = of_version(workspace.parent, version)
+    connection = connect(workspace)
+    for name, kind in tables(workspace) - tables(golden):
+        if kind == "table":
+            connection.execute(f"DROP TABLE {name}")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    assert tables(workspace) == tables(golden)
+
+
 def test_work_goes_on_in_an_older_workspace(tmp_path: Path) -> None:
-    workspace = of_version(tmp_path, OLDER[-1])
+    workspace = tmp_path / "mine"
+    with blendwright.open(workspace, spare=False) as opened:
+        assert opened.call("mesh.create_primitive", kind="cube", name="Box").ok
+    aged(workspace, OLDER[-1])
     with blendwright.open(workspace, spare=False) as opened:
         moved = opened.call("object.transform", name="Box", location=[0, 0, 3])
         assert moved.ok, moved.message
         opened.history.undo()
         head = opened.journal.head
-        assert head is not None and head.number == 3
+        assert head is not None and head.number == 2
+    assert version_of(workspace) == schema.VERSION
+
+
+def test_a_workspace_hashed_by_an_earlier_method_is_told_so_and_stays_whole(tmp_path: Path) -> None:
+    workspace = of_version(tmp_path, OLDER[-1])
+    shell = Shell(tmp_path)
+    move = ("call", "object.transform", "--args", '{"name": "Box", "location": [0, 0, 3]}')
+    for command in (move, ("snapshot",), ("undo",), ("checkout", "2"), ("diff", "2", "3")):
+        error = shell(*command, "--workspace", "workspace", "--json", code=3).document["error"]
+        assert error["code"] == "environment_unfit"
+        assert "written with method 1 of the fingerprint" in error["message"]
+        assert "blendwright export" in error["cure"] and "--scene" in error["cure"]
+    journal = Journal(workspace)
+    assert journal.quarantined() is None
+    assert [commit.operation_id for commit in journal.log()] == ["lift", "box", "baseline"]
+    journal.close()
+    assert shell("replay", "--workspace", "workspace", "--json", code=0).document["by"] == "results"
 
 
 def test_a_newer_journal_is_refused_with_a_clear_message(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ FRUITLESS: dict[str, str] = {
         "print('{0._Environ__data}'.format(os) if False else '{0.environ}'.format(os))\n"
     ),
     "lie_about_the_hash": (
-        "import sys\nsys.modules['blendwright.blender.fingerprint'].Fingerprint.root = lambda self: 'bw1:5.0:' + 'f' * 64\n"
+        "import sys\nsys.modules['blendwright.blender.fingerprint'].Fingerprint.root = lambda self: 'bw2:5.0:' + 'f' * 64\n"
     ),
     "write_over_the_tools": (
         "import sys, bpy\nrun = sys.modules['blendwright.tools.python.run'].RunPython\nrun.verify = lambda *a: ()\n"

@@ -187,7 +187,7 @@ class _Run:
         if self._memfile:
             self._changes = self._difference()
         else:
-            self._changes = [[*key, change] for key, change in self._scene.record.seal()]
+            self._changes = [[*fp.in_words(key), change] for key, change in self._scene.record.seal()]
 
     def _difference(self) -> list[list[str]]:
         """What an operator changed, by comparing the whole scene: nobody recorded its writes."""
@@ -268,7 +268,7 @@ def changes_between(before: Mapping[fp.Key, bytes], after: Mapping[fp.Key, bytes
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key), after.get(key)
         if old != new:
-            changes.append([*key, "created" if old is None else "removed" if new is None else "changed"])
+            changes.append([*fp.in_words(key), "created" if old is None else "removed" if new is None else "changed"])
     return changes
 
 

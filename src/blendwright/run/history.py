@@ -17,11 +17,12 @@ from blendwright.contracts.journal_records import Commit, Freed
 from blendwright.contracts.worker_port import PoolPort, WorkerPort
 from blendwright.run.externals import External
 from blendwright.run.keys import new_id
+from blendwright.run.labels import label, written_otherwise
 from blendwright.run.live_scene import LiveScene, copy_scene
-from blendwright.run.replaying import SECONDS, fresh, label, rebuild
+from blendwright.run.replaying import SECONDS, fresh, rebuild
 from blendwright.run.sameness import same_content
 from blendwright.values import crash_points
-from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
+from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -87,10 +88,7 @@ class History:
             taken = self._scene.externals.take_in(worker, file, str(file), file.resolve().parent)
             found = taken.hash
             if label(found) != label(before):
-                raise EnvironmentUnfit(
-                    f"the workspace was written with {label(before)}, this Blender is {label(found)}",
-                    cure="Use the Blender that wrote it.",
-                )
+                raise written_otherwise(before, found)
             if found == before and self._holds_the_same(worker, taken.saved):
                 self._scene.take_over(worker, 0.0)
                 return None

@@ -21,6 +21,7 @@ from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
 from blendwright.run.externals import Externals, TakenIn
 from blendwright.run.handover import bring_in
 from blendwright.run.keys import new_id
+from blendwright.run.labels import label, written_otherwise
 from blendwright.values import crash_points
 from blendwright.values.errors import (
     BlendwrightError,
@@ -354,14 +355,9 @@ class LiveScene:
 
     def _disagreement(self, what: str, expected: str, found: str) -> EnvironmentUnfit:
         """Quarantine, and the error that says so. Hashes of different methods or Blenders cannot be compared at all."""
+        if label(expected) != label(found):
+            return written_otherwise(expected, found)
         details = {"expected": expected, "found": found}
-        theirs, ours = expected.rpartition(":")[0], found.rpartition(":")[0]
-        if theirs != ours:
-            return EnvironmentUnfit(
-                f"the workspace was written with {theirs}, this Blender is {ours}",
-                cure=f"Use the Blender that wrote it. {RECOVER}",
-                details=details,
-            )
         reason = f"{what} led to another scene than the journal says"
         self._journal.quarantine(reason, expected=expected, found=found)
         message = f"{reason}: expected {expected}, found {found}. The workspace is quarantined"

@@ -20,6 +20,7 @@ from blendwright.contracts.journal_records import Commit
 from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.contracts.worker_port import PoolPort, WorkerPort
 from blendwright.run.handover import bring_in
+from blendwright.run.labels import label, written_otherwise
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError, WorkerFault
 
 # Opening and redoing has no deadline of its own, only a bound against a Blender that hangs.
@@ -80,11 +81,6 @@ def line(journal: JournalReader) -> list[Commit]:
     while page := journal.log(limit=PAGE, before=found[-1].number if found else None):
         found += page
     return found[::-1]
-
-
-def label(scene_hash: str) -> str:
-    """Which method and Blender made a hash: others cannot be compared with it."""
-    return scene_hash.rpartition(":")[0]
 
 
 def open_file(worker: WorkerPort, path: Path, what: str) -> str:
@@ -240,13 +236,9 @@ def _answers(worker: WorkerPort, commits: Sequence[Commit]) -> Iterator[tuple[Co
 
 
 def _parted(what: str, expected: str, found: str) -> RebuildFailed | EnvironmentUnfit:
-    details = {"expected": expected, "found": found}
     if label(expected) != label(found):
-        return EnvironmentUnfit(
-            f"the workspace was written with {label(expected)}, this Blender is {label(found)}",
-            cure="Use the Blender that wrote it.",
-            details=details,
-        )
+        return written_otherwise(expected, found)
+    details = {"expected": expected, "found": found}
     return RebuildFailed(
         f"{what} led to another scene than the journal says: expected {expected}, found {found}",
         cure="Run `blendwright replay` to see up to where the journal agrees.",

@@ -190,6 +190,7 @@ def zoo() -> None:
     rig.pose.bones["Root"].location.x = 1
     rig.pose.bones["Tip"].constraints.new("COPY_LOCATION")
     rig.pose.bones["Tip"]["custom"] = 3
+    keyed(rig.pose.bones["Tip"])
     mesh.materials.append(material())
     mesh.materials.append(None)
     box.material_slots[1].link = "OBJECT"
@@ -220,12 +221,31 @@ def zoo() -> None:
     inner.objects.link(box)
     scene.view_layers[0].layer_collection.children["Outer"].holdout = True
     keyed(box)
-    driven()
     track = lattice.animation_data_create().nla_tracks.new()
     track.strips.new("Strip", 1, box.animation_data.action)
     custom: dict[str, Any] = {"float": 1.5, "bool": True, "ints": [1, 2], "floats": [1.0], "text": "x", "block": mesh}
     for name, value in {**custom, "group": {"a": 1, "b": {"c": 2.0}}, "bools": [True, False]}.items():
         box[name] = value
+    box.id_properties_ui("float").update(min=0.0, description="how much")
+    box.id_properties_ui("bool").update(default=True)
+    hairy = cube("Hairy")
+    hairy.modifiers.new("Hair", "PARTICLE_SYSTEM")
+    hairy.particle_systems[0].settings.type = "HAIR"
+    hairy.particle_systems[0].use_hair_dynamics = True
+    # With weights, since Blender makes an empty layer of them where somebody asks.
+    hairy.vertex_groups.new(name="Group").add([0], 0.3, "REPLACE")
+    lit = data.collections.new("Lit")
+    lit.objects.link(hairy)
+    lit.collection_objects[0].light_linking.link_state = "EXCLUDE"
+    data.objects["AREA"].light_linking.receiver_collection = lit
+    shown = linked("Shown", data.lattices.new("Shown"))
+    shown.shape_key_add(name="Basis")
+    shown.data.shape_keys.use_relative, shown.data.shape_keys.eval_time = False, 40
+    shown.shape_key_add(name="Late")
+    shown.show_only_shape_key = True
+    reads = driven().animation_data.drivers[0].driver.variables.new().targets[0]
+    reads.id_type, reads.id = "NODETREE", data.materials["Mat"].node_tree
+    scene.view_layers[0].freestyle_settings.linesets.new("Lines").select_crease = False
     scene.cycles.samples = 12
     scene.timeline_markers.new("Marker", frame=3)
     context.view_layer.objects.active = box

@@ -12,6 +12,7 @@ from scene_parts import context, data
 
 OBJECT = {("objects", "Empty")}
 SCENE = {("scenes", "Scene")}
+MASTER = "scene\0Scene"  # the scene's own collection
 
 
 def scene() -> Any:
@@ -84,7 +85,7 @@ CASES: dict[str, Case] = {
     "object name": (
         parts.empty,
         assign("name", "Renamed"),
-        {*OBJECT, ("objects", "Renamed"), ("member", "scene:Scene", "Empty"), ("member", "scene:Scene", "Renamed")},
+        {*OBJECT, ("objects", "Renamed"), ("member", MASTER, "Empty"), ("member", MASTER, "Renamed")},
     ),
     "object linked": (
         lambda: (parts.empty(), in_collection()),
@@ -94,12 +95,12 @@ CASES: dict[str, Case] = {
     "object unlinked": (
         parts.empty,
         lambda o: context.scene.collection.objects.unlink(o),
-        {("member", "scene:Scene", "Empty")},
+        {("member", MASTER, "Empty")},
     ),
     "object added": (
         lambda: None,
         lambda _: parts.empty("New"),
-        {("objects", "New"), ("member", "scene:Scene", "New")},
+        {("objects", "New"), ("member", MASTER, "New")},
     ),
     "object marked as asset": (parts.empty, lambda o: o.asset_mark(), OBJECT),
     # custom and add-on properties

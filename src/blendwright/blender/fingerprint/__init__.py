@@ -6,9 +6,12 @@ call a change. What stays out is listed, with reasons, in `skips.py`. Reading it
 
 from blendwright.blender.fingerprint.identity import (
     EDGE,
+    MASTER,
     METHOD,
     Key,
     Place,
+    block_of,
+    in_words,
     key_of,
     kinds,
     label,
@@ -21,12 +24,15 @@ from blendwright.blender.fingerprint.merkle import Fingerprint
 
 __all__ = [
     "EDGE",
+    "MASTER",
     "MEMBER",
     "METHOD",
     "Fingerprint",
     "Key",
     "Place",
+    "block_of",
     "full",
+    "in_words",
     "key_of",
     "kinds",
     "label",

@@ -24,8 +24,8 @@ def animated_channels(block: Any) -> Channels:
         return NO_CHANNELS
     channels: Channels = {}
     for curve in _curves(data):
-        # A muted curve writes nothing: its channel keeps what the user set.
-        if not curve.mute:
+        # A muted curve and one without keys write nothing: the channel keeps what the user set.
+        if not curve.mute and not curve.is_empty:
             _add(channels, block, curve.data_path, curve.array_index)
     return channels
 
@@ -38,8 +38,11 @@ def is_empty(data: Any) -> bool:
 def _curves(data: Any) -> Iterator[Any]:
     yield from data.drivers
     yield from action_curves(data.action, getattr(data, "action_slot", None))
-    for track in data.nla_tracks:
-        yield from _strip_curves(track.strips)
+    if data.use_nla:
+        for track in data.nla_tracks:
+            # A muted track plays all the same when it is the solo one. A muted strip still holds its channels.
+            if not track.mute or track.is_solo:
+                yield from _strip_curves(track.strips)
 
 
 def _strip_curves(strips: Any) -> Iterator[Any]:

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
     from blendwright.blender.fingerprint.walk import Out, Walk
 
 
+_CACHE_RANGE = ("frame_start", "frame_end")
+
+
 def encode_object(walk: "Walk", owner: Any, out: "Out") -> None:
     encode_slots(owner, out)
+    if owner.show_only_shape_key:
+        out.append(owner.active_shape_key_index)  # otherwise it is only the one that is chosen in a list
     encode_pose(walk, owner, out)
 
 
@@ -83,6 +88,24 @@ def encode_strip(_walk: "Walk", strip: Any, out: "Out") -> None:
     out.append(None if strip.use_animated_time else fold(strip.strip_time))
 
 
+def encode_particle_system(walk: "Walk", particles: Any, out: "Out") -> None:
+    """The cache, whose range evaluation takes from emitting particles and the scene, and the dynamics of hair.
+
+    Hair dynamics are settings of a cloth modifier that no list shows; Blender makes it when they are switched on. What weights
+    its forces are those of the particles: its own are lost when the file is saved."""
+    is_hair = particles.settings.type == "HAIR"
+    walk.inner_but(particles.point_cache, () if is_hair else _CACHE_RANGE, out)
+    cloth = particles.cloth
+    if cloth is not None and particles.use_hair_dynamics:
+        walk.values(cloth.settings, out)
+        walk.inner(cloth.collision_settings, out)
+
+
+def encode_paint_surface(walk: "Walk", surface: Any, out: "Out") -> None:
+    """The cache without its range, which evaluation copies from the surface's."""
+    walk.inner_but(surface.point_cache, _CACHE_RANGE, out)
+
+
 def encode_particle_settings(_walk: "Walk", settings: Any, out: "Out") -> None:
     """New settings have 0 trails, which opening the file turns into 1."""
     out.append(max(1, settings.trail_count))
@@ -113,7 +136,11 @@ def encode_image(_walk: "Walk", image: Any, out: "Out") -> None:
 
 
 def encode_shape_key(walk: "Walk", key: Any, out: "Out") -> None:
-    """Points: of a mesh or lattice in bulk; those of a curve differ in type from spline to spline."""
+    """Points: of a mesh or lattice in bulk; those of a curve differ in type from spline to spline.
+
+    When a key shows counts only where keys follow each other in time; otherwise it tells how they were made."""
+    if not key.id_data.use_relative:
+        out.append(fold(key.frame))
     points = key.data
     count = len(points)
     out.append(count)

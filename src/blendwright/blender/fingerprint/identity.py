@@ -11,12 +11,16 @@ import bpy
 
 from blendwright.blender.fingerprint.skips import KINDS_OUT
 
-METHOD = 1
+METHOD = 2
 
 Key = tuple[str, ...]
 
 # Membership of an object in a collection is a leaf of its own, under (EDGE, collection, object).
 EDGE = "member"
+# How a scene's own collection begins there: no collection's name holds a null.
+MASTER = "scene\0"
+# Marks what Blender 5.0 linked and keeps in the file: the same may be linked without being kept, from the same library.
+_PACKED = "packed"
 
 _types: Any = bpy.types
 _data: Any = bpy.data
@@ -61,7 +65,27 @@ def key_of(block: Any) -> Key:
     library = block.library
     if library is None:
         return (kind_of(block), block.name)
+    if getattr(block, "is_linked_packed", False):
+        return (kind_of(block), block.name, library.filepath, _PACKED)
     return (kind_of(block), block.name, library.filepath)
+
+
+def block_of(key: Key) -> Any:
+    """The linked datablock of a key, None when there is none."""
+    kind, name, path = key[:3]
+    blocks = getattr(_data, kind)
+    found = blocks.get((name, path))
+    if found is None or key_of(found) == key:
+        return found
+    return next((block for block in blocks if block.library is not None and key_of(block) == key), None)
+
+
+def in_words(key: Key) -> list[str]:
+    """A key as answers and receipts show it: a scene's own collection is `scene:` and the scene's name there."""
+    if key[0] != EDGE:
+        return [*key]
+    edge, home, *member = key
+    return [edge, home.replace("\0", ":"), *member]
 
 
 class Place(NamedTuple):
@@ -79,7 +103,7 @@ class Place(NamedTuple):
 def place_of(collection: Any) -> Place:
     if collection.is_embedded_data:
         scene = scene_of(collection)
-        return Place(f"scene:{scene.name}", collection.library, scene)
+        return Place(MASTER + scene.name, collection.library, scene)
     return Place(collection.name, collection.library, collection)
 
 
@@ -106,4 +130,12 @@ def _member_key(collection_name: str, outer: Any, member: Any) -> Key:
     inner = member.library
     if outer is None and inner is None:
         return (EDGE, collection_name, member.name)
-    return (EDGE, collection_name, member.name, outer.filepath if outer else "", inner.filepath if inner else "")
+    packed = key_of(member)[3:]
+    return (
+        EDGE,
+        collection_name,
+        member.name,
+        outer.filepath if outer else "",
+        inner.filepath if inner else "",
+        *packed,
+    )

@@ -16,7 +16,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels
-from blendwright.blender.fingerprint.identity import Key, key_of, kind_of, kinds, member_keys
+from blendwright.blender.fingerprint.identity import MASTER, Key, key_of, kind_of, kinds, member_keys
 from blendwright.blender.fingerprint.rows import Rows
 from blendwright.blender.fingerprint.special import SPECIALS
 from blendwright.blender.fingerprint.walk import Walk
@@ -100,7 +100,7 @@ def _meshes_with_groups() -> dict[Any, bool]:
 def _memberships(skip: Callable[[Any], bool]) -> Iterator[Key]:
     for scene in _data.scenes:
         if not skip(scene):
-            yield from member_keys(f"scene:{scene.name}", scene.collection, skip)
+            yield from member_keys(MASTER + scene.name, scene.collection, skip)
     for collection in _data.collections:
         if not skip(collection):
             yield from member_keys(collection.name, collection, skip)

@@ -20,8 +20,8 @@ _EMPTY_GROUP = hashlib.sha256(_EMPTY_BUCKET * _FANOUT).digest()
 
 
 def _key_hash(key: Key) -> bytes:
-    # No name holds a null, so no two keys share an encoding. Names may hold bytes that are not UTF-8; Python carries them
-    # as surrogates.
+    # No name holds a null, so no two keys share an encoding: a scene's own collection counts as two parts. Names may hold
+    # bytes that are not UTF-8; Python carries them as surrogates.
     return hashlib.sha256("\0".join(key).encode("utf-8", "surrogateescape")).digest()
 
 

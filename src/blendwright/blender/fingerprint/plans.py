@@ -17,7 +17,7 @@ _types: Any = bpy.types
 Getter = Callable[[Any], tuple[Any, ...]]
 
 # How a part of a struct is read.
-BLOCK, OWNED_BLOCK, NAMED, STRUCT, BLOCKS, NAMES, STRUCTS, BULK, ATTRIBUTES, ANIMATION = range(10)
+BLOCK, OWNED_BLOCK, NAMED, STRUCT, BLOCKS, NAMES, STRUCTS, BULK, ATTRIBUTES, ANIMATION, ANY_BLOCK = range(11)
 _OWNED_BLOCK_TYPES = {"NodeTree", "Collection"}  # may be embedded in their owner
 _PATHS = {"FILE_PATH", "DIR_PATH"}
 _NUMBERS = {"INT", "FLOAT", "BOOLEAN"}
@@ -167,6 +167,8 @@ def _pointer_kind(prop: Any) -> int:
     target = prop.fixed_type
     if target.identifier == "AnimData":
         return ANIMATION
+    if target.identifier == "ID":
+        return ANY_BLOCK
     if _is_block(target):
         return OWNED_BLOCK if target.identifier in _OWNED_BLOCK_TYPES else BLOCK
     if target.identifier in PARTS:

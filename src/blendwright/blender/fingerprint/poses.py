@@ -1,12 +1,13 @@
 """Poses, as far as they differ from a new one.
 
 Responsible for: an armature object hashing alike before and after its first evaluation, when Blender makes the pose and
-its bones. Hence only bones that differ from new ones count, and a pose without any is like none.
+its bones, and alike at every frame. Hence only bones that differ from new ones in what is not animated count, and a pose
+without any is like none.
 """
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import bpy
 
@@ -32,8 +33,8 @@ def encode_pose(walk: "Walk", owner: Any, out: "Out") -> None:
     pose = owner.pose
     if pose is None:
         return
-    changed = [bone for bone in pose.bones if not _is_new(bone, "PoseBone")]
-    if not changed and _is_new(pose, "Pose"):
+    changed = [bone for bone in pose.bones if not _is_new(walk, bone, "PoseBone")]
+    if not changed and _is_new(walk, pose, "Pose"):
         return
     walk.inner(pose, out)
     out.append(len(changed))
@@ -41,22 +42,43 @@ def encode_pose(walk: "Walk", owner: Any, out: "Out") -> None:
         walk.inner(bone, out)
 
 
-def _is_new(struct: Any, type_name: str) -> bool:
-    values, vectors, parts, expected, expected_vectors = _new(type_name)
-    if any(parts(struct)) if parts else False:
+def _is_new(walk: "Walk", struct: Any, type_name: str) -> bool:
+    """Whether all is as in a new one, but for animated channels: those hold what the current frame gives."""
+    new = _new(type_name)
+    if new.parts and any(new.parts(struct)):
         return False
     if type_name == "PoseBone" and (struct.keys() or struct.color.palette != "DEFAULT"):
         return False
-    if vectors and tuple([tuple(vector) for vector in vectors(struct)]) != expected_vectors:
-        return False
-    if values is None:
+    animated = walk.channels.get((struct.as_pointer(), type_name), {}) if walk.channels else {}
+    if new.vectors:
+        for (name, expected), vector in zip(new.vector_values.items(), new.vectors(struct), strict=True):
+            values = tuple(vector)
+            if values != expected:
+                left_out = animated.get(name, ())
+                if any(i not in left_out and values[i] != expected[i] for i in range(len(expected))):
+                    return False
+    if new.scalars is None:
         return True
-    pairs = zip(values(struct), expected, strict=True)
-    return all(is_ == new or (isinstance(new, float) and math.isclose(is_, new, rel_tol=1e-6)) for is_, new in pairs)
+    pairs = zip(new.scalar_values.items(), new.scalars(struct), strict=True)
+    return all(is_ == expected or name in animated or _close(is_, expected) for (name, expected), is_ in pairs)
+
+
+def _close(value: Any, expected: Any) -> bool:
+    return isinstance(expected, float) and math.isclose(value, expected, rel_tol=1e-6)
+
+
+class _New(NamedTuple):
+    """What a new struct has: how to read it, and the values by name."""
+
+    scalars: Getter | None
+    scalar_values: dict[str, Any]
+    vectors: Getter | None
+    vector_values: dict[str, tuple[float, ...]]
+    parts: Getter | None
 
 
 @cache
-def _new(type_name: str) -> tuple[Getter | None, Getter | None, Getter | None, list[Any], tuple[Any, ...]]:
+def _new(type_name: str) -> _New:
     values: dict[str, Any] = {}
     vectors: dict[str, tuple[float, ...]] = {}
     parts: list[str] = []
@@ -72,10 +94,4 @@ def _new(type_name: str) -> tuple[Getter | None, Getter | None, Getter | None, l
             values[name] = set(prop.default_flag)
         else:
             values[name] = _NEW_BONE.get(name, prop.default)
-    return (
-        getter(tuple(values)),
-        getter(tuple(vectors)),
-        getter(tuple(parts)),
-        list(values.values()),
-        tuple(vectors.values()),
-    )
+    return _New(getter(tuple(values)), values, getter(tuple(vectors)), vectors, getter(tuple(parts)))

@@ -15,16 +15,67 @@ from blendwright.blender.fingerprint.floats import fold
 from blendwright.blender.fingerprint.identity import key_of
 
 _ID: Any = bpy.types.ID
+_data: Any = bpy.data
 _ABSENT = object()
+_Camera: Any = bpy.types.Camera
 # Blender up to 4.5 leaves Cycles' old camera settings behind in a saved file, where no add-on describes them any more.
-_LEFT_BEHIND = frozenset({"cycles"})
+_LEFT_BEHIND = "cycles"
+# Where Blender itself says how a property is shown, by the inputs of a node group.
+_SHOWN_BY_BLENDER = frozenset({"NodesModifier", "SequencerCompositorModifierData"})
+_SCRATCH = "~bw~"
+_LARGEST, _WHOLE = 3.4028234663852886e38, 2**31
+# What a property shows of which nothing has been said.
+_SHOWN_AS_NEW: dict[str, tuple[Any, ...]] = {
+    "subtype": ("NONE",),
+    "min": (-_LARGEST, -_WHOLE),
+    "max": (_LARGEST, _WHOLE - 1),
+    "soft_min": (-_LARGEST, -_WHOLE),
+    "soft_max": (_LARGEST, _WHOLE - 1),
+    "step": (1,),
+    "precision": (3,),
+    "default": (0, ""),
+}
 _defaults: dict[tuple[str, str], Any] = {}  # by the type and name of the property
 
 
-def custom(struct: Any, without: frozenset[str]) -> list[Any] | None:
-    """The user's own properties by name; None when there are none."""
-    without |= _LEFT_BEHIND
-    return [(name, plain(struct[name])) for name in sorted(struct.keys()) if name not in without] or None
+def custom(struct: Any, runtime: frozenset[str], apart: bool) -> list[Any] | None:
+    """The user's own properties by name, each with how it is shown; None when there are none.
+
+    `runtime` names the add-ons' settings. Where these are stored apart, a group of such a name is what an older Blender left,
+    and anything else is the user's."""
+    says = struct.bl_rna.identifier not in _SHOWN_BY_BLENDER
+    found: list[Any] = []
+    for name in sorted(struct.keys()):
+        value = struct[name]
+        is_group = hasattr(value, "to_dict")
+        if name in runtime and (is_group or not apart):
+            continue
+        if name == _LEFT_BEHIND and is_group and isinstance(struct, _Camera):
+            continue
+        shown = None if is_group or not says else _shown(struct, name, value)
+        found.append((name, plain(value), shown) if shown else (name, plain(value)))
+    return found or None
+
+
+def _shown(struct: Any, name: str, value: Any) -> list[Any] | None:
+    """Limits, default, description ... of a property, as far as they are not those of a new one.
+
+    Asking for them creates them, so a property of the window manager is asked, which is no part of the scene."""
+    try:
+        source = struct.id_properties_ui(name)
+    except TypeError:
+        return None  # a kind of property of which nothing can be said
+    scratch = _data.window_managers[0]
+    scratch[_SCRATCH] = value
+    try:
+        copy = scratch.id_properties_ui(_SCRATCH)
+        copy.update_from(source)
+        shown: dict[str, Any] = copy.as_dict()
+    finally:
+        del scratch[_SCRATCH]
+    if "id_type" in shown and "description" not in shown:
+        return None  # Blender gives a type also where nobody chose one
+    return [(key, plain(shown[key])) for key in sorted(shown) if shown[key] not in _SHOWN_AS_NEW.get(key, ())] or None
 
 
 def plain(value: Any) -> Any:
@@ -36,7 +87,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bytes):
         return value
     if isinstance(value, _ID):
-        return key_of(value)
+        return None if value.is_embedded_data else key_of(value)  # Blender forgets such a pointer when it saves
     if hasattr(value, "to_dict"):
         return [(name, plain(value[name])) for name in sorted(value.keys())]
     if hasattr(value, "to_list"):

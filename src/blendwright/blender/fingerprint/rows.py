@@ -27,7 +27,7 @@ class Rows:
         self._numbered: dict[tuple[str, ...], list[int]] = {}
         self._known = dict(zip(enums, (np.array([*values.values()]) for values in self._enums), strict=True))
         self._groups: list[_Group] = []
-        self.offsets: dict[str, tuple[int, int]] = {}
+        self.offsets: dict[str, tuple[int, int, int]] = {}
         self.columns: list[tuple[str, int, str]] = []
         offset = 0
         for dtype in ("<i4", "<f4", "?"):
@@ -36,7 +36,7 @@ class Rows:
             size = np.dtype(dtype).itemsize
             for name, width in group.order:
                 self.columns.append((name, width, dtype))
-                self.offsets[name] = (offset, size)
+                self.offsets[name] = (offset, size, width)
                 offset += width * size
         self.width = offset
         self.names = frozenset(self.offsets)
@@ -86,10 +86,12 @@ class Rows:
         blank = bytearray(row)
         for name, indices in channels.items():
             if name in self.offsets:
-                offset, size = self.offsets[name]
-                for index in indices:
-                    start = offset + index * size
-                    blank[start : start + size] = bytes(size)
+                offset, size, width = self.offsets[name]
+                # A single number has no index, whatever its curve says; an index past the end animates nothing.
+                for index in indices if width > 1 else (0,):
+                    if index < width:
+                        start = offset + index * size
+                        blank[start : start + size] = bytes(size)
         return bytes(blank)
 
 

@@ -26,6 +26,24 @@ KEPT: Final[frozenset[tuple[str, str]]] = frozenset(
     {
         ("Scene", "active_clip"),  # constraints and nodes use it
         ("Bone", "use_connect"),  # writable only in edit mode
+        # Which edges are drawn.
+        *(
+            ("FreestyleLineSet", f"select_{name}")
+            for name in (
+                *("by_visibility", "by_edge_types", "by_collection", "by_image_border", "by_face_marks"),
+                *("silhouette", "border", "crease", "ridge_valley", "suggestive_contour", "material_boundary"),
+                *("contour", "external_contour", "edge_mark"),
+            )
+        ),
+        ("DynamicPaintSurface", "is_active"),  # whether it is painted on at all
+        ("ShaderFxGlow", "select_color"),  # the colour that glows
+        ("ThemeBoneColorSet", "select"),  # colours of bones
+        ("ThemeBoneColorSet", "active"),
+        # Set by an operator that binds; what it computes shows in no property.
+        ("SurfaceDeformModifier", "is_bound"),
+        ("MeshDeformModifier", "is_bound"),
+        ("LaplacianDeformModifier", "is_bind"),
+        ("CorrectiveSmoothModifier", "is_bind"),
     }
 )
 
@@ -71,7 +89,6 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
         "use_mesh_mirror_x": _VIEW,
         "use_mesh_mirror_y": _VIEW,
         "use_mesh_mirror_z": _VIEW,
-        "show_only_shape_key": _UI,
         "material_slots": _SPECIAL,
         "pose": _SPECIAL,
     },
@@ -99,7 +116,7 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
     "MetaBall": dict.fromkeys(("texspace_location", "texspace_size"), _SPECIAL),
     "TextCurve": {"edit_format": _UI},
     "Curves": {
-        **dict.fromkeys(("curves", "points", "curve_offset_data", "position_data", "color_attributes"), _VIEW),
+        **dict.fromkeys(("curves", "points", "position_data", "color_attributes"), _VIEW),
         "normals": _EVALUATED,
         "surface_collision_distance": _UI,
     },
@@ -110,7 +127,8 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
     "GreasePencilLayer": {"matrix_local": _DERIVED, "matrix_layer": _EVALUATED},
     "Lattice": {},
     "LatticePoint": {"co": _DERIVED, "groups": _SPECIAL},
-    "ShapeKey": {"frame": _DERIVED, "points": _VIEW, "data": _SPECIAL},
+    "Key": {"user": "the datablock that these keys are in refers to them"},
+    "ShapeKey": {"frame": _SPECIAL, "points": _VIEW, "data": _SPECIAL},
     "VertexGroup": {"index": "its place in the list"},
     "Collection": {
         **dict.fromkeys(("objects", "all_objects"), "membership has leaves of its own"),
@@ -184,10 +202,12 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
         "particles": _EVALUATED,
         "child_particles": _EVALUATED,
         "dt_frac": _EVALUATED,
-        "cloth": "hair dynamics settings repeat the modifier's",
+        "cloth": _SPECIAL,
+        "point_cache": _SPECIAL,
     },
+    "DynamicPaintSurface": {"point_cache": _SPECIAL},
     "FieldSettings": {"seed": _SPECIAL},
-    "ParticleSettings": {"trail_count": _SPECIAL},
+    "ParticleSettings": {"trail_count": _SPECIAL, "material_slot": "the name of the slot whose number is in"},
     "ParticleTarget": {"name": _DERIVED},
     "ParticleDupliWeight": {"name": _DERIVED},
     "PoseBone": {

@@ -16,6 +16,7 @@ from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.paths import canonical_path
 from blendwright.blender.fingerprint.plans import (
     ANIMATION,
+    ANY_BLOCK,
     BLOCK,
     BLOCKS,
     BULK,
@@ -72,7 +73,7 @@ class Walk:
         out.append(plan.name)
         channels = self.channels.get((struct.as_pointer(), plan.name)) if self.channels else None
         if channels:
-            self._values_but(plan, struct, channels, out)
+            self._values(plan, struct, channels, out)
         else:
             if plan.scalars:
                 out.append(plan.scalars(struct))
@@ -98,7 +99,7 @@ class Walk:
                     if kind == STRUCT:
                         out.append(number)
                         self.inner(value, out)
-                    elif kind != ANIMATION or not is_empty(value):
+                    elif kind < ANIMATION or _counts(value, kind):
                         out.append(number)
                         self._part(value, kind, out)
         if plan.custom:
@@ -106,7 +107,12 @@ class Walk:
         for special in specials:
             special(self, struct, out)
 
-    def _values_but(self, plan: Plan, struct: Any, channels: dict[str, set[int]], out: Out) -> None:
+    def values(self, struct: Any, out: Out) -> None:
+        """The values of a struct without its parts."""
+        plan, _ = self.planned(struct)
+        self._values(plan, struct, self.channels.get((struct.as_pointer(), plan.name), {}), out)
+
+    def _values(self, plan: Plan, struct: Any, channels: dict[str, set[int]], out: Out) -> None:
         if plan.scalars:
             values = plan.scalars(struct)
             out.append([None if n in channels else v for n, v in zip(plan.scalar_names, values, strict=True)])
@@ -119,7 +125,7 @@ class Walk:
                 out.append([None if i in left_out else v for i, v in enumerate(_vector(value, depth))])
 
     def properties(self, struct: Any, plan: Plan, channels: dict[str, set[int]] | None, out: Out) -> None:
-        own = custom(struct, plan.runtime) if struct.keys() else None
+        own = custom(struct, plan.runtime, plan.system) if struct.keys() else None
         if plan.system:
             group = struct.bl_system_properties_get()
             added = None if group is None else system(group, struct.bl_rna, plan.runtime)
@@ -128,13 +134,13 @@ class Walk:
         if own and plan.name == "AssetMetaData":
             own = [item for item in own if item[0] not in _WRITTEN_ON_SAVE]
         if channels:
-            own = own and [(name, _blanked(value, channels.get(f'["{name}"]'))) for name, value in own]
+            own = own and [(name, _blanked(value, channels.get(f'["{name}"]')), *shown) for name, value, *shown in own]
             added = added and _without(added, "", channels)
         if own or added:
             out.append(("properties", own, added))
 
     def _part(self, value: Any, kind: int, out: Out) -> None:
-        if kind == BLOCK:
+        if kind in (BLOCK, ANY_BLOCK):
             out.append(key_of(value))
         elif kind in (STRUCT, ANIMATION):
             self.inner(value, out)
@@ -162,6 +168,14 @@ class Walk:
             raise RecursionError(f"the parts of {struct.bl_rna.identifier} lead back to their owner")
         self.struct(struct, out)
         self._depth -= 1
+
+    def inner_but(self, struct: Any, names: tuple[str, ...], out: Out) -> None:
+        """A part without values that evaluation writes, as it writes animated channels."""
+        outer = self.channels
+        place = (struct.as_pointer(), struct.bl_rna.identifier)
+        self.channels = {**outer, place: {**outer.get(place, {}), **{name: {0} for name in names}}}
+        self.inner(struct, out)
+        self.channels = outer
 
     def structs(self, items: Any, out: Out) -> None:
         """A list of structs, in its order."""
@@ -202,6 +216,11 @@ class Walk:
             column = np.empty(len(items) * width, dtype)
             items.foreach_get(name, column)
             out.append(blob(fold_array(column) if dtype == "<f4" else column))
+
+
+def _counts(value: Any, kind: int) -> bool:
+    """Whether a part is as good as absent: Blender forgets pointers to a part of another datablock when it saves."""
+    return not (is_empty(value) if kind == ANIMATION else value.is_embedded_data)
 
 
 def reference(struct: Any) -> str | None:

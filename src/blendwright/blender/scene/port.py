@@ -9,7 +9,6 @@ from blendwright.blender.scene import references
 from blendwright.blender.scene.coding import Coding
 from blendwright.blender.scene.evaluation import Evaluation
 from blendwright.blender.scene.interchange import Interchange
-from blendwright.blender.scene.record import MASTER
 from blendwright.blender.scene.redrafting import Redrafting
 from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rendering import Rendering
@@ -67,4 +66,4 @@ def _renamed(kind: Kind, edge: fp.Key, name: str) -> fp.Key:
     label, home, member, *libraries = edge
     if kind is Kind.OBJECT:
         return (label, home, name, *libraries)
-    return (label, MASTER + name if kind is Kind.SCENE else name, member, *libraries)
+    return (label, fp.MASTER + name if kind is Kind.SCENE else name, member, *libraries)

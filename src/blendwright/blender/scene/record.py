@@ -11,9 +11,6 @@ from blendwright.blender.scene.state import SceneState
 Inverse = Callable[[], None]
 Change = tuple[fp.Key, str]
 
-# How a scene's own collection is named in the leaves of membership.
-MASTER = "scene:"
-
 
 class Record:
     """Inverses run last first; they address datablocks by name, since a reference may dangle by then."""

@@ -51,12 +51,7 @@ class SceneState:
 
     def block(self, key: fp.Key) -> Any:
         """A datablock by its key in the fingerprint, linked ones included."""
-        kind, name, *library = key
-        if library:
-            blocks: Any = getattr(bpy.data, kind)
-            # Blender's own lookup by path takes the first library that has it, and packed data is in a second one (5.0).
-            return blocks.get((name, library[0])) or next((each for each in blocks if fp.key_of(each) == key), None)
-        return self.find(kind, name)
+        return fp.block_of(key) if len(key) > 2 else self.find(*key)
 
     def named(self, collection: str) -> dict[str, Any]:
         known = self._names.get(collection)
