@@ -192,13 +192,29 @@ def test_what_light_linking_says_of_a_collection_comes_back(trial: Trial, name: 
     trial.proves(lambda scene: scene.remove(scene.require(Kind.COLLECTION, name)))
 
 
-def test_the_copy_of_a_rigid_body_is_in_the_collection_of_its_simulation(trial: Trial) -> None:
-    def build() -> None:
-        for name, add in (("Body", "object_add"), ("Joint", "constraint_add")):
-            obj = triangle(name)
-            context.view_layer.objects.active = obj
-            getattr(bpy.ops.rigidbody, add)()
+def rigid() -> None:
+    for name, add in (("Body", "object_add"), ("Joint", "constraint_add")):
+        obj = triangle(name)
+        context.view_layer.objects.active = obj
+        getattr(bpy.ops.rigidbody, add)()
+    triangle("Soft")
 
+
+@pytest.mark.parametrize("name", ["collection", "constraints"])
+def test_an_object_that_blender_made_rigid_by_linking_it_is_so_no_more(trial: Trial, name: str) -> None:
+    def link(scene: BpyScene) -> None:
+        scene.link(getattr(scene.active.rigidbody_world, name), scene.require(Kind.OBJECT, "Soft"))
+
+    trial.given(rigid)
+    trial.proves(link)
+    soft = data.objects["Soft"]
+    assert (soft.rigid_body is not None, soft.rigid_body_constraint is not None) == (
+        name == "collection",
+        name == "constraints",
+    )
+
+
+def test_the_copy_of_a_rigid_body_is_in_the_collection_of_its_simulation(trial: Trial) -> None:
     def copy(scene: BpyScene) -> None:
         for name in ("Body", "Joint"):
             obj = scene.require(Kind.OBJECT, name)
@@ -206,6 +222,6 @@ def test_the_copy_of_a_rigid_body_is_in_the_collection_of_its_simulation(trial: 
             for home in scene.collections_of(obj):
                 scene.link(home, twin)
 
-    trial.given(build)
+    trial.given(rigid)
     trial.proves(copy)
     assert data.objects["Body too"] in list(context.scene.rigidbody_world.collection.objects)

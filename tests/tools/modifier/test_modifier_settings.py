@@ -139,10 +139,14 @@ def test_settings_that_the_type_does_not_have_are_refused(stage: Stage, settings
 
 def test_modifiers_go_on_what_takes_them(box: Stage) -> None:
     box.do("object.create_empty", {"name": "Tip"})
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Bow", bpy.data.curves.new("Bow", "CURVE")))
+    for name, form in (("Bow", "CURVE"), ("Sail", "SURFACE")):
+        bpy.context.scene.collection.objects.link(bpy.data.objects.new(name, bpy.data.curves.new(name, form)))
+    bpy.data.node_groups.new("Tree", "GeometryNodeTree").use_fake_user = True
     box.state.refresh()
     box.do("modifier.add", {"object": "Bow", "name": "Row", "settings": {"type": "ARRAY"}})
-    for owner, settings in (("Tip", {"type": "ARRAY"}), ("Bow", {"type": "DISPLACE"})):
+    cases = [("Tip", {"type": "ARRAY"}), ("Sail", {"type": "NODES", "node_group": "Tree"})]
+    cases += [("Bow", {"type": kind}) for kind in ("DISPLACE", "WIREFRAME")]
+    for owner, settings in cases:
         (finding,) = box.refusal("modifier.add", {"object": owner, "name": "It", "settings": settings})
         assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/object")
 

@@ -40,6 +40,8 @@ class Membership(Writing):
         edge = self._place(collection).key_of(child)
         if not self.record.is_member(edge):
             home, member = self._home(collection), fp.key_of(child)
+            if not collection.is_embedded_data and _becomes_rigid(collection, child):
+                self.edit(child)
             collection.objects.link(child)
             self.record.member(edge, True)
             self.record.inverse(lambda: self._member_back(home, member, edge, False))
@@ -108,6 +110,15 @@ class Membership(Writing):
         self.record.touch(home)
         for name in self._state.named(Kind.SCENE.blocks):
             self.record.touch((Kind.SCENE.blocks, name))
+
+
+def _becomes_rigid(collection: Any, obj: Any) -> bool:
+    """Whether Blender makes an object a part of a simulation of rigid bodies when it links it; nothing but an operator undoes that."""
+    scenes: Any = bpy.data.scenes
+    worlds = [scene.rigidbody_world for scene in scenes if scene.rigidbody_world is not None]
+    if any(world.constraints == collection for world in worlds):
+        return obj.rigid_body_constraint is None
+    return obj.rigid_body is None and any(world.collection == collection for world in worlds)
 
 
 def _light_states(collection: Any, which: str, members: Iterable[Any]) -> LightStates:

@@ -35,7 +35,8 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
     safety_mode = SafetyMode.HEADLESS_SAFE
     determinism = Determinism.DETERMINISTIC
     idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.COLLECTION,)
+    # The collection of a simulation makes an object a rigid body.
+    writes = (Kind.OBJECT, Kind.COLLECTION)
     revert = Revert.INVERSE
     replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))

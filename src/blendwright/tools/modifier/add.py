@@ -137,7 +137,8 @@ def _bad_name(name: str) -> Iterator[Finding]:
 
 def _unfit_object(obj: Block, args: AddModifierArgs) -> Iterator[Finding]:
     mesh_only = args.settings.type in rna.MESH_ONLY
-    if obj.type not in (("MESH",) if mesh_only else rna.MODIFIABLE):
+    no_nodes = obj.type == "SURFACE" and args.settings.type == "NODES"
+    if no_nodes or obj.type not in (("MESH",) if mesh_only else rna.MODIFIABLE):
         message = f"a {args.settings.type} modifier does not work on '{obj.name}', which is of type {obj.type}"
         cure = "Name a mesh object." if mesh_only else "Name a mesh, curve or text object."
         yield Finding(Fault.SCENE_CONFLICT, message, "/object", cure)

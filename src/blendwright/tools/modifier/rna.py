@@ -16,7 +16,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
 # Blender 5.0 refuses these on curves and texts, which take the others.
-MESH_ONLY = frozenset({"BOOLEAN", "DISPLACE"})
+MESH_ONLY = frozenset({"BOOLEAN", "DISPLACE", "WIREFRAME"})
 MODIFIABLE = ("MESH", "CURVE", "SURFACE", "FONT")
 AT = "/settings"
 
