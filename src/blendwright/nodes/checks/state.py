@@ -16,7 +16,7 @@ from blendwright.nodes.tree import Interface, Tree
 
 GROUP, REROUTE, FRAME = "GeometryNodeGroup", "NodeReroute", "NodeFrame"
 GROUP_INPUT, GROUP_OUTPUT = "NodeGroupInput", "NodeGroupOutput"
-GIVEN_TYPES = dict(zip(GIVEN_IDS, (GROUP_INPUT, GROUP_OUTPUT), strict=True))
+GIVEN_TYPES: dict[str, str] = dict(zip(GIVEN_IDS, (GROUP_INPUT, GROUP_OUTPUT), strict=True))
 MENU_ITEMS = "enum_items"
 
 
