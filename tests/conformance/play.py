@@ -107,5 +107,5 @@ def difference(before: Mapping[fp.Key, bytes], after: Mapping[fp.Key, bytes]) ->
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key), after.get(key)
         if old != new:
-            changes.append([*key, "created" if old is None else "removed" if new is None else "changed"])
+            changes.append([*fp.in_words(key), "created" if old is None else "removed" if new is None else "changed"])
     return changes
