@@ -25,6 +25,8 @@ OLD_HEADER, OLD_HEAD, HEAD = 12, struct.Struct("<4siQii"), struct.Struct("<4siQq
 OF_THE_SESSION = ("recalc", "session_uid", "_pad")
 # The file's own name, and what lies behind the end of such names; code cannot change any of it.
 OF_THE_FILE = ("FileGlobal",)
+# Where the particles lie that could be combed: noted when a scene is evaluated, forgotten when it is opened.
+FORGOTTEN = frozenset({("ParticleEditSettings", "*scene"), ("ParticleEditSettings", "*object")})
 
 
 class _Block(NamedTuple):
@@ -152,7 +154,9 @@ class _Structs:
             many = prod(map(int, re.findall(r"\[(\d+)\]", name)))
             is_pointer = name.startswith(("*", "("))
             size = POINTER if is_pointer else self._sizes[member]
-            if is_pointer:
+            if (self._types[type_], name) in FORGOTTEN:
+                pass
+            elif is_pointer:
                 yield _Field(start, start + size * many, True)
             elif member in self._of_type:
                 for number in range(many):
