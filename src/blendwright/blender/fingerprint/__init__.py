@@ -1,7 +1,8 @@
 """The scene fingerprint: a content hash per datablock, and one hash over all of them.
 
 Equal across processes, across saving and opening, and whatever the order of creation; complete over what a user would
-call a change. What stays out is listed, with reasons, in `skips.py`. Reading it never changes the file.
+call a change. What stays out is listed, with reasons, in `skips.py`. Reading it changes
+nothing that counts (Blender leaves an empty layer of weights in small meshes that are asked for theirs).
 """
 
 from blendwright.blender.fingerprint.identity import (
