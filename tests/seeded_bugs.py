@@ -105,7 +105,7 @@ BUGS = (
     Bug(
         "what cannot be redone is committed without a checkpoint",
         "run/solo.py",
-        "checkpoint = self._saved(answer) if not call.replayable else None",
+        "checkpoint = self._saved(call, answer) if not call.replayable else None",
         "checkpoint = None",
         "tests/run/test_live_scene.py",
         "cannot_be_redone",
@@ -249,7 +249,7 @@ BUGS = (
     Bug(
         "a declared level lowers that of the tool",
         "contracts/gate.py",
-        "return max(tool.safety_level, SafetyLevel(declared), key=lambda level: level.rank).value",
+        "return max(tool.safety_level_for(args), SafetyLevel(declared), key=lambda level: level.rank).value",
         "return declared",
         "tests/contracts/test_gate.py",
     ),

@@ -38,7 +38,12 @@ def test_a_workspace_with_bad_macros_tells_all_that_is_wrong_and_opens_nothing(t
     for command in (("macros",), ("call", "scene.snapshot"), ("validate", "-"), ("preview", "-")):
         ran = shell(*command, "--workspace", "workspace", "--json", code=2, stdin=b'{"steps": []}')
         found = ran.document["error"]["findings"]
-        assert {finding["pointer"] for finding in found} == {"/steps/0/args/name", "/inputs", ""}
+        assert {finding["pointer"] for finding in found} == {
+            "/steps/0/args/name",
+            "/inputs",
+            "/inputs/properties/name",
+            "",
+        }
     assert not (tmp_path / "workspace" / "journal.db").exists()
     (folder / "bad.json").unlink()
     (folder / "worse.json").unlink()

@@ -124,9 +124,10 @@ def test_tables_are_not_cut_off_where_nobody_looks_at_a_screen(inside: Inside) -
 
 def test_what_would_be_written_for_a_host_can_be_had_as_json(inside: Inside) -> None:
     said = inside("init-host", "codex", "--print", "--json", code=0).document
-    assert said["written"] is False and said["entry"]["args"][-3:-1] == ["serve", "--workspace"]
+    assert said["written"] is False and said["entry"]["args"][-5:-3] == ["serve", "--workspace"]
     assert said["text"] == inside("init-host", "codex", "--print", code=0).out
-    assert Path(said["entry"]["args"][-1]) == inside.place.resolve() / ".blendwright"
+    workspace, directory = (Path(said["entry"]["args"][place]) for place in (-3, -1))
+    assert workspace == inside.place.resolve() / ".blendwright" and directory == inside.place.resolve()
 
 
 @pytest.mark.parametrize("command", [("log",), ("snapshot",), ("audit", "verify")])

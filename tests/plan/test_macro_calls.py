@@ -105,10 +105,10 @@ def test_a_macro_declares_the_level_of_its_most_harmful_step() -> None:
 def test_a_step_that_may_replace_a_file_counts_as_destructive() -> None:
     def level(**args: Any) -> str:
         step = {"title": "out", "tool": "file.export", "args": {"path": "{{name}}.stl", **args}}
-        again = {"type": "boolean", "description": "Once more."}
-        inputs = {"type": "object", "additionalProperties": False, "required": ["name", "again"],
-                  "properties": {"name": NAME, "again": again}}  # fmt: skip
-        examples = [{"inputs": {"name": "Pair", "again": False}}]
+        again = {"again": {"type": "boolean", "description": "Once more."}} if "{{again}}" in args.values() else {}
+        inputs = {"type": "object", "additionalProperties": False, "required": ["name", *again],
+                  "properties": {"name": NAME} | again}  # fmt: skip
+        examples = [{"inputs": {"name": "Pair"} | dict.fromkeys(again, False)}]
         known = macros(document("test.pair", step, inputs=inputs, examples=examples, determinism="nondeterministic"))
         return known["test.pair"].safety_level.value
 

@@ -153,12 +153,12 @@ def test_a_disk_that_is_full_leaves_no_blender_behind(engine: Engine, monkeypatc
         taken.append(take())
         return taken[-1]
 
-    def full(source: Path, target: Path) -> NoReturn:
+    def full(source: Any, target: Any, length: int) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(engine.pool, "take", counted)
     with monkeypatch.context() as disk:
-        disk.setattr(shutil, "copyfile", full)
+        disk.setattr(shutil, "copyfileobj", full)
         with pytest.raises(EnvironmentUnfit, match="No space left") as refused:
             engine.call("object.create_empty", {"name": "Second"})
     assert refused.value.cure

@@ -114,7 +114,8 @@ def test_every_direct_tool_has_the_hints_of_its_declaration(closed: House, era: 
         reads = tool.safety_level is SafetyLevel.READ_ONLY
         assert hints.read_only_hint is reads, name
         if not reads:
-            assert hints.destructive_hint is (tool.safety_level is SafetyLevel.DESTRUCTIVE), name
+            may_destroy = tool.safety_level is SafetyLevel.DESTRUCTIVE or bool(tool.destructive_with)
+            assert hints.destructive_hint is may_destroy, name
             assert hints.idempotent_hint is (tool.idempotence is Idempotence.IDEMPOTENT), name
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from blendwright.contracts.arguments import LARGEST
 from blendwright.contracts.tool import AnyTool
 
 Schema = Mapping[str, Any]
@@ -75,7 +76,8 @@ def _bounds(schema: Schema) -> str:
 
 
 def _one_bound(schema: Schema, key: str, sign: str) -> Iterator[str]:
-    if key in schema:
+    # What holds for every number, and no scene comes near, is no news to a model.
+    if key in schema and abs(schema[key]) != LARGEST:
         yield f"{sign} {_compact(schema[key])}"
 
 

@@ -75,7 +75,8 @@ def block_of(key: Key) -> Any:
     kind, name, path = key[:3]
     blocks = getattr(_data, kind)
     found = blocks.get((name, path))
-    if found is None or key_of(found) == key:
+    # Blender's own lookup by path takes the first library that has it, and packed data is in a second one.
+    if found is not None and key_of(found) == key:
         return found
     return next((block for block in blocks if block.library is not None and key_of(block) == key), None)
 
