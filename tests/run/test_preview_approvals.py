@@ -9,27 +9,13 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.approvals import Answer
 from blendwright.contracts.policy import Policy, Rules, Verdict
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.journal import approvals as kept
 from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.preview import Preview
+from people import Person
 from plans import box
-
-
-class Person:
-    """Says the same to every question."""
-
-    name = "person"
-
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-        self.asked: list[ApprovalRequest] = []
-
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
-        self.asked.append(request)
-        return self._answer
 
 
 @pytest.fixture(scope="module")

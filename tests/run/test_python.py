@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.approvals import Answer
 from blendwright.contracts.contract import Proposal
 from blendwright.contracts.limits import LimitsAsked
 from blendwright.contracts.policy import Policy, Rules
@@ -25,6 +25,7 @@ from blendwright.run.replaying import replay
 from blendwright.server.asking import Asked
 from blendwright.values.faults import Fault
 from engine import Engine
+from people import Person
 from plans import box, of_operations
 
 TRUSTING = Policy(policy=Rules(trusted_python="ask"))
@@ -36,20 +37,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with Engine(tmp_path_factory.mktemp("python")) as engine:
         engine.do("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
         yield engine
-
-
-class Person:
-    """Answers, and remembers what was shown."""
-
-    name = "test"
-
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-        self.asked: list[ApprovalRequest] = []
-
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
-        self.asked.append(request)
-        return self._answer
 
 
 def unread(code: str, *, trusted: bool) -> tuple[()]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from blendwright.contracts.effects import Kind
 from blendwright.contracts.scene import Scene
-from blendwright.tools.extents import corners, everything
+from blendwright.tools.extents import Bounds, corners, everything
 from blendwright.tools.geometry import Point
 from blendwright.values.findings import Finding
 
@@ -18,16 +18,8 @@ SMALLEST = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """A box along the world's axes."""
-
-    low: Point
-    high: Point
-
-    @property
-    def center(self) -> Point:
-        x, y, z = ((a + b) / 2.0 for a, b in zip(self.low, self.high, strict=True))
-        return x, y, z
+class Subject(Bounds):
+    """A box along the world's axes, for what is to be shown or lit."""
 
     @property
     def radius(self) -> float:

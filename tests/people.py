@@ -1,0 +1,20 @@
+"""Somebody who can be asked."""
+
+from __future__ import annotations
+
+from blendwright.contracts.approvals import Answer, ApprovalRequest
+from blendwright.contracts.worker_port import CancelToken
+
+
+class Person:
+    """Says the same to every question, and remembers what was shown."""
+
+    name = "test"
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.asked: list[ApprovalRequest] = []
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+        self.asked.append(request)
+        return self._answer
