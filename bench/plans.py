@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 
 from bench.table import row
-from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations
 from blendwright.dialects.reading import read_json
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 
 SIZES = (10_000, 100_000)

@@ -17,15 +17,15 @@ from bench.table import row
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.contracts.worker_port import Readable
 from blendwright.journal import Journal
-from blendwright.run.agreement import Agreement, Offer
+from blendwright.run.active_contract import ActiveContract, ContractDraft
+from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.solo import Solo
 from blendwright.tools import catalog
+from blendwright.wire.worker_port import Readable
 
 OBJECTS = 1_000
 ROUNDS = 3
@@ -35,9 +35,9 @@ def measure() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as place, Pool(SpawnOptions(Path(place) / "workers")) as pool:
         journal = Journal(Path(place) / "workspace")
         scene = LiveScene(_Ready(pool, ROUNDS + 1), journal, catalog.fingerprint(), spare=False)
-        agreement = Agreement(Offer(catalog.tools().values()), scene, journal)
+        agreement = ActiveContract(ContractDraft(catalog.tools().values()), scene, journal)
         ledger, files = Ledger(journal, scene, agreement), FileAccess({}, Path(place) / "artifacts")
-        solo = Solo(scene, journal, ledger, files)
+        solo = ExclusiveStep(scene, journal, ledger, files)
         executor = Executor(scene, ledger, solo, catalog.tools(), agreement, files)
         for number in range(OBJECTS):
             assert executor.call("mesh.create_primitive", {"kind": "cube", "name": f"Thing {number:04d}"}).ok

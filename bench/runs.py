@@ -20,10 +20,10 @@ from bench.table import row
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.contracts.worker_port import Readable
 from blendwright.journal import Journal
 from blendwright.run.live_scene import LiveScene
 from blendwright.tools import catalog
+from blendwright.wire.worker_port import Readable
 
 OPERATIONS = 5_000
 OBJECTS = 1_000

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import blendwright
-from blendwright.contracts.policy import Constraints, Policy
+from blendwright.policy.policy import Constraints, Policy
 
 Call = tuple[str, dict[str, Any]]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typer.main import get_command
 
 from blendwright.cli.main import app
-from blendwright.contracts import published
 from blendwright.macros import package_macros
+from blendwright.schemas import published
 from blendwright.tools import catalog
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -17,11 +17,11 @@ from mcp_types import jsonrpc_message_adapter
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 import blendwright
-from blendwright.server.desk import Desk
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
+from blendwright.server.early_server import RECORDED, VERSION_KEY
 from blendwright.server.jobs import Jobs
-from blendwright.server.reception import RECORDED, VERSION_KEY
 from blendwright.server.service import Service
+from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 
 CLIENT = {"name": "recorder", "version": "1"}
@@ -39,7 +39,7 @@ def main() -> int:
 
 
 async def record() -> dict[str, Any]:
-    house = House(Path(), Desk(_never), catalog.tools(), {}, Jobs())
+    house = ServerContext(Path(), WorkspaceQueue(_never), catalog.tools(), {}, Jobs())
     server = Service(house, version=blendwright.__version__).server
     found: dict[str, dict[str, int]] = {}
     bodies: list[Any] = []

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from blendwright.contracts.refusals import RULES
+from blendwright.policy.refusals import RULES
 from blendwright.values.faults import RENDERINGS
 from refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand
 

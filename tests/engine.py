@@ -15,25 +15,25 @@ from typing import Any, Self
 from blendwright.blender.worker.trial_tools import TOOLS
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
-from blendwright.contracts.contract import Proposal
-from blendwright.contracts.journal_records import Commit
-from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
-from blendwright.contracts.tool import AnyTool
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.journal import Journal
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.run.agreement import Agreement, Offer
+from blendwright.policy.policy import Levels, Policy, Rules, Verdict
+from blendwright.policy.session_contract import Proposal
+from blendwright.records.journal_records import Commit
+from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import Approvals
+from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.runner import Runner
-from blendwright.run.solo import Solo
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
+from blendwright.values.cancel import CancelToken
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
@@ -93,13 +93,13 @@ class Engine:
         )
 
     @property
-    def solo(self) -> Solo:
-        return Solo(self.scene, self.journal, self.ledger, self.files)
+    def solo(self) -> ExclusiveStep:
+        return ExclusiveStep(self.scene, self.journal, self.ledger, self.files)
 
-    def agree(self, policy: Policy = UNASKED, proposal: Proposal | None = None) -> Agreement:
+    def agree(self, policy: Policy = UNASKED, proposal: Proposal | None = None) -> ActiveContract:
         """A session under this policy, from now on."""
-        self.offer = Offer(self.tools.values(), policy=policy, proposal=proposal)
-        self.agreement = Agreement(self.offer, self.scene, self.journal)
+        self.offer = ContractDraft(self.tools.values(), policy=policy, proposal=proposal)
+        self.agreement = ActiveContract(self.offer, self.scene, self.journal)
         self.ledger = Ledger(self.journal, self.scene, self.agreement)
         return self.agreement
 

@@ -12,10 +12,10 @@ from mcp.client.client import Client
 
 import blendwright
 from blendwright.macros import load_macros
-from blendwright.server.desk import Desk
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 from blendwright.server.jobs import Jobs
 from blendwright.server.service import Service
+from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 
 Era = Literal["legacy", "2026-07-28"]
@@ -23,26 +23,26 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 
 
 @contextlib.contextmanager
-def served(workspace: Path, *, warm: bool = True) -> Generator[House]:
+def served(workspace: Path, *, warm: bool = True) -> Generator[ServerContext]:
     """A workspace with its desk, for as many clients as a test wants. Unless it is warm, it is opened by the first who needs it."""
-    desk = Desk(lambda: blendwright.open(workspace, roots=[workspace.parent], spare=False), warm=warm)
+    desk = WorkspaceQueue(lambda: blendwright.open(workspace, roots=[workspace.parent], spare=False), warm=warm)
     desk.start()
     try:
         tools = catalog.tools()
-        yield House(workspace.resolve(), desk, tools, load_macros(workspace.resolve(), tools), Jobs())
+        yield ServerContext(workspace.resolve(), desk, tools, load_macros(workspace.resolve(), tools), Jobs())
     finally:
         desk.close()
 
 
 @contextlib.asynccontextmanager
-async def connected(house: House, era: Era, **more: Any) -> AsyncGenerator[Client]:
+async def connected(house: ServerContext, era: Era, **more: Any) -> AsyncGenerator[Client]:
     options = {name: more.pop(name) for name in ("direct", "envelope") if name in more}
     service = Service(house, version="0", **options)
     async with Client(service.server, mode=era, **more) as client:
         yield client
 
 
-def talk(house: House, era: Era, script: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
+def talk(house: ServerContext, era: Era, script: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
     """Run a conversation to its end."""
 
     async def main() -> Any:
@@ -65,7 +65,7 @@ def cube(id: str, name: str, *needs: str) -> dict[str, Any]:
     return operation(id, "mesh.create_primitive", {"kind": "cube", "name": name}, *needs)
 
 
-def call(house: House, era: Era, tool: str, args: dict[str, Any], **more: Any) -> Any:
+def call(house: ServerContext, era: Era, tool: str, args: dict[str, Any], **more: Any) -> Any:
     """What one call of a tool is answered with."""
 
     async def script(client: Client) -> Any:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.contracts.tool import AnyTool
 from blendwright.macros import Macro
 from blendwright.macros.loading import read_macros
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 

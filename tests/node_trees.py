@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from blendwright.contracts.step import StepAnswer
 from blendwright.tools.catalog import tools
+from blendwright.wire.step import StepAnswer
 
 if TYPE_CHECKING:
     from stage import Stage

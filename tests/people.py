@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.worker_port import CancelToken
+from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.values.cancel import CancelToken
 
 
 class Person:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations, steps
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from blendwright.contracts.contract import Proposal
-from blendwright.contracts.effects import Determinism, SafetyLevel, SafetyMode
-from blendwright.contracts.limits import CostsAsked, LimitsAsked
-from blendwright.contracts.policy import Levels, Modes, Policy, Rules, Verdict
-from blendwright.contracts.profiles import BlenderProfile, HostProfile
-from blendwright.contracts.tool import AnyTool, Requires
+from blendwright.policy.host_profile import HostProfile
+from blendwright.policy.limits import CostsAsked, LimitsAsked
+from blendwright.policy.policy import Levels, Modes, Policy, Rules, Verdict
+from blendwright.policy.session_contract import Proposal
+from blendwright.tool_api.effects import Determinism, SafetyLevel, SafetyMode
+from blendwright.tool_api.tool import AnyTool, Requires
 from blendwright.tools import catalog
+from blendwright.wire.profiles import BlenderProfile
 from sessions import TOOL, blender, changed
 
 ROOT = Path("/allowed")

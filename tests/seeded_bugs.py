@@ -32,7 +32,7 @@ BUGS = (
     ),
     Bug(
         "no idempotency check",
-        "run/known.py",
+        "run/idempotency.py",
         'elif found.where == "ancestor" and found.commit is not None:',
         "elif False:",
         "tests/run/test_runner.py",
@@ -40,7 +40,7 @@ BUGS = (
     ),
     Bug(
         "other arguments under the same ids are not noticed",
-        "run/known.py",
+        "run/idempotency.py",
         "if found.clash is not None:",
         "if False:",
         "tests/run/test_runner.py",
@@ -48,7 +48,7 @@ BUGS = (
     ),
     Bug(
         "a commit on another line is not noticed",
-        "run/known.py",
+        "run/idempotency.py",
         'if found.where == "elsewhere":',
         "if False:",
         "tests/run/test_runner.py",
@@ -56,7 +56,7 @@ BUGS = (
     ),
     Bug(
         "an adopted file is trusted to hold what ran before it",
-        "run/known.py",
+        "run/idempotency.py",
         'if found.where == "before_adopt":',
         "if False:",
         "tests/run/history/test_history.py",
@@ -64,7 +64,7 @@ BUGS = (
     ),
     Bug(
         "an effect that nobody knows of is repeated",
-        "run/known.py",
+        "run/idempotency.py",
         "if found.intent is not None:",
         "if False:",
         "tests/run/test_runner.py",
@@ -96,7 +96,7 @@ BUGS = (
     ),
     Bug(
         "outside effects are not announced",
-        "run/solo.py",
+        "run/exclusive_step.py",
         "intent = self._announce(call) if call.writes_outside and rehearse is None else None",
         "intent = None",
         "tests/run/test_crashes.py",
@@ -104,7 +104,7 @@ BUGS = (
     ),
     Bug(
         "what cannot be redone is committed without a checkpoint",
-        "run/solo.py",
+        "run/exclusive_step.py",
         "checkpoint = self._saved(call, answer) if not call.replayable else None",
         "checkpoint = None",
         "tests/run/test_live_scene.py",
@@ -128,7 +128,7 @@ BUGS = (
     ),
     Bug(
         "a plan that is kept whole acknowledges at once",
-        "run/board.py",
+        "run/run_state.py",
         "if self._held is not None:",
         "if False:",
         "tests/run/test_runner_failures.py",
@@ -248,9 +248,9 @@ BUGS = (
     ),
     Bug(
         "a declared level lowers that of the tool",
-        "contracts/gate.py",
+        "policy/gate.py",
         "return max(tool.safety_level_for(args), SafetyLevel(declared), key=lambda level: level.rank).value",
         "return declared",
-        "tests/contracts/test_gate.py",
+        "tests/policy/test_gate.py",
     ),
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from blendwright.contracts.contract import Negotiation, Proposal, Registry, SessionContract, negotiate, registry
-from blendwright.contracts.policy import Policy
-from blendwright.contracts.profiles import BlenderProfile
-from blendwright.contracts.tool import AnyTool
+from blendwright.policy.policy import Policy
+from blendwright.policy.session_contract import Negotiation, Proposal, Registry, SessionContract, negotiate, registry
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
 from blendwright.values.findings import Finding
+from blendwright.wire.profiles import BlenderProfile
 
 TOOL = catalog.tools()["object.create_empty"]
 ARGS: Any = TOOL.args_model.model_validate({"name": "Pivot"})

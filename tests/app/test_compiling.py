@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from blendwright.app.compiling import Compiler
-from blendwright.contracts.contract import Terms
 from blendwright.plan.validate import ValidPlan
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.report import RunReport
 from plans import box

@@ -12,9 +12,9 @@ from time import monotonic
 
 import pytest
 
+from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.observing.export import EXTRA, FLUSH_SECONDS, Export, configured
-from blendwright.app.observing.watch import Watch, watch_workspace
-from blendwright.contracts import events
+from blendwright.values import events
 
 RECORD = {
     "timestamp": "2026-01-01T00:00:00.000000Z", "request_id": "r", "operation_id": "a", "mcp_call_id": "c" * 32,
@@ -107,7 +107,7 @@ def test_without_all_its_parts_it_is_not_installed_and_a_remark_says_what_to_do(
     for name in [name for name in sys.modules if name == missing or name.startswith(f"{missing}.")]:
         monkeypatch.delitem(sys.modules, name)
     told: list[events.Event] = []
-    watch_workspace(Watch(), tmp_path, [told.append])
+    open_event_bus(EventBus(), tmp_path, [told.append])
     assert [event.message for event in told if isinstance(event, events.Remark)] == [EXTRA]
 
 

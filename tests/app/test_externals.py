@@ -14,11 +14,11 @@ from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.cli.externals import externals, of_head
 from blendwright.cli.output import Exit
-from blendwright.contracts.policy import Verdict
-from blendwright.contracts.worker_port import Readable
 from blendwright.journal import JournalView
+from blendwright.policy.policy import Verdict
 from blendwright.run.externals import External, Externals, recorded_in
 from blendwright.run.reach import Reach
+from blendwright.wire.worker_port import Readable
 from stage import Stage
 
 PLANE = {"kind": "plane", "name": "Wall", "size": 4}

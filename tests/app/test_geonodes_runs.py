@@ -11,7 +11,7 @@ import pytest
 import blendwright
 from blendwright.app.plans import render
 from blendwright.cli.run import exit_code
-from blendwright.contracts.published import schema
+from blendwright.schemas.published import schema
 from blendwright.values.plan import Boundary
 from plans import GEONODES_EXAMPLE as EXAMPLE
 from plans import geonodes_plan, patch_step, tree_step

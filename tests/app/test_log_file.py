@@ -13,7 +13,7 @@ import pytest
 
 from blendwright.app.observing.log import Log, wanted_level
 from blendwright.app.observing.log_file import KEPT, LogFile
-from blendwright.contracts import events
+from blendwright.values import events
 from plans import box
 from shell import PROGRAM
 

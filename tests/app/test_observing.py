@@ -22,8 +22,8 @@ import blendwright
 from blendwright.app.observing.metrics import Metrics
 from blendwright.app.observing.tally import of_journal
 from blendwright.app.observing.telemetry import Telemetry
-from blendwright.app.past import looking
-from blendwright.contracts import events
+from blendwright.app.read_workspace import read_journal
+from blendwright.values import events
 from blendwright.values.report import RunReport
 from engine import TRIALS, all_tools
 from plans import box, step
@@ -102,7 +102,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         outcome = scene.outcome("object.create_empty", {"name": "Single"})
         unknown = scene.outcome("no.such_tool", {})
         live, openmetrics = scene.metrics.text(), scene.metrics.openmetrics()
-    with looking(place) as journal:
+    with read_journal(place) as journal:
         audit = [record.record for record in journal.audit_records(limit=10_000)]
         kept = Metrics(of_journal(journal)).text()
     lines = [json.loads(line) for line in (place / "logs" / "core.jsonl").read_text().splitlines()]
@@ -314,14 +314,14 @@ def test_spans_go_from_the_run_over_its_operations_to_their_phases(story: Story)
 
 
 def test_an_observer_that_fails_is_left_out_and_the_work_goes_on(tmp_path: Path) -> None:
-    from blendwright.app.observing.watch import Watch
+    from blendwright.app.observing.event_bus import EventBus
 
     heard: list[events.Event] = []
 
     def broken(event: events.Event) -> None:
         raise RuntimeError("no")
 
-    watch = Watch()
+    watch = EventBus()
     watch.add(broken)
     watch.add(heard.append)
     watch(events.HeadMoved("undo", 2, 1))

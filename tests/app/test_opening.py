@@ -15,7 +15,7 @@ import blendwright
 from blendwright import app
 from blendwright.app import open_scene
 from blendwright.app.session_scratch import SessionScratch
-from blendwright.contracts.envelopes import ToolResult
+from blendwright.dialects.envelopes import ToolResult
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from engine import TRIALS, all_tools
 from plans import box
@@ -179,7 +179,7 @@ UNFINISHED = """
 import os, signal, sys
 from pathlib import Path
 import blendwright
-from blendwright.contracts.journal_entries import NewIntent
+from blendwright.records.journal_entries import NewIntent
 
 scene = blendwright.open(sys.argv[1], spare=False)
 assert scene.call("object.create_empty", name="Base").ok

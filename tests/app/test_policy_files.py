@@ -9,8 +9,8 @@ import pytest
 
 import blendwright
 from blendwright.app.policy_files import FILE, allowed_roots, load_policy, user_file
-from blendwright.contracts.contract import Proposal
-from blendwright.contracts.policy import Policy, Rules, Verdict
+from blendwright.policy.policy import Policy, Rules, Verdict
+from blendwright.policy.session_contract import Proposal
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
 
 DOCS = Path(__file__).parents[2] / "docs"

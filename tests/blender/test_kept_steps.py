@@ -9,9 +9,9 @@ import pytest
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.step import KeptStep, Stepper
-from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.tools.catalog import tools
+from blendwright.wire.step import StepAnswer, StepRequest
 from stage import Stage
 
 Call = tuple[str, dict[str, Any]]

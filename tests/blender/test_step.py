@@ -8,9 +8,9 @@ import pytest
 
 from blendwright.blender.step import MOST_BURIED, Stepper
 from blendwright.blender.worker.trial_tools import TOOLS
-from blendwright.contracts.step import StepAnswer, StepRequest
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
+from blendwright.wire.step import StepAnswer, StepRequest
 
 if TYPE_CHECKING:
     from stage import Stage

@@ -15,8 +15,8 @@ import pytest
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.contracts.worker_port import PoolPort
 from blendwright.values.errors import EnvironmentUnfit, WorkerLost
+from blendwright.wire.worker_port import PoolPort
 
 
 def runs(pid: int) -> bool:

@@ -13,7 +13,7 @@ import pytest
 
 from blendwright.blender.worker.loop import ENDED, STREAM_BROKEN, Handler, Loop, Refused, encoded
 from blendwright.bridge.spawn import SpawnOptions, spawn
-from blendwright.values import frames
+from blendwright.wire import frames
 
 HELLO = {"id": 1, "method": "hello", "params": {"protocol": frames.PROTOCOL}}
 

@@ -15,9 +15,10 @@ import pytest
 
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.contracts.worker_port import CancelToken, WorkerPort
-from blendwright.values import frames
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError, WorkerFault, WorkerLost
+from blendwright.wire import frames
+from blendwright.wire.worker_port import WorkerPort
 
 
 @pytest.mark.proves("EXEC-PROFILE-01")

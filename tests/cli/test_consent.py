@@ -10,8 +10,8 @@ import pytest
 
 from blendwright.cli import consent
 from blendwright.cli.consent import Terminal
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.worker_port import CancelToken
+from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.values.cancel import CancelToken
 
 
 def question(id: str = "op", level: str = "destructive", **more: Any) -> ApprovalRequest:

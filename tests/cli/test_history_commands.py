@@ -16,8 +16,8 @@ import pytest
 
 import blendwright
 from blendwright.cli.main import main
-from blendwright.contracts.journal_entries import NewIntent
 from blendwright.journal import Journal
+from blendwright.records.journal_entries import NewIntent
 from journal.ledger import raw
 from plans import box
 from shell import Ran, Shell

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from blendwright.contracts import published
 from blendwright.macros import package_macros, registry_fingerprint
+from blendwright.schemas import published
 from macro_documents import document, empty
 from shell import Shell
 

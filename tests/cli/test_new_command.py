@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from blendwright.app.policy_files import load_policy, read_policy
-from blendwright.contracts.policy import Policy
+from blendwright.policy.policy import Policy
 from shell import Shell
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from blendwright.app.past import looking
+from blendwright.app.read_workspace import read_journal
 from blendwright.cli.plan_tree import plan_tree
-from blendwright.contracts.redaction import redacted_message
+from blendwright.policy.redaction import redacted_message
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from plans import box, of_operations
@@ -30,7 +30,7 @@ def test_redacted_arguments_are_neither_logged_nor_shown_and_can_be_redone(shell
     assert SECRET not in lines and "/body: …" in lines and "/operations/0/args/body: …" in lines
     assert shell("show", "HEAD", "--json", code=0).document["commit"]["args"]["body"] == "…"
     assert SECRET not in shell("show", "HEAD", code=0).out
-    with looking(place) as journal:
+    with read_journal(place) as journal:
         assert journal.head is not None and journal.head.args["body"] == SECRET
     assert shell("replay", "--json", code=0).document["ok"]
 

@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from blendwright.contracts.arguments import file_arguments
-from blendwright.contracts.effects import Determinism, Idempotence, Revert, SafetyLevel
-from blendwright.contracts.tool import AnyTool, Example
+from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.effects import Determinism, Idempotence, Revert, SafetyLevel
+from blendwright.tool_api.tool import AnyTool, Example
 from blendwright.tools.catalog import tools
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

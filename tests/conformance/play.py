@@ -12,9 +12,9 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene
 from blendwright.blender.scene.state import is_buried
 from blendwright.blender.step import Stepper
-from blendwright.contracts.step import StepAnswer, StepRequest
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.tools.catalog import tools
+from blendwright.wire.step import StepAnswer, StepRequest
 from conformance.cases import Case, doubted, places
 from stage import Stage
 

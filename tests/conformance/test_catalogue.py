@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import jsonschema_rs
 import pytest
 
-from blendwright.contracts.effects import Idempotence, Kind, Revert
 from blendwright.plan.arguments import canonical_arguments
+from blendwright.tool_api.effects import Idempotence, Kind, Revert
 from blendwright.values.faults import Fault
 from conformance.cases import Case, cases
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.published import schema
 from blendwright.dialects import operations, steps
 from blendwright.dialects.reading import read_json
+from blendwright.schemas.published import schema
 from blendwright.values.findings import Finding
 from plans import findings
 

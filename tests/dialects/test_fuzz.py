@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import pytest
 
-from blendwright.contracts.contract import Terms
 from blendwright.dialects import geonodes, operations, steps
 from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import recognise
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding, pointer_of
 from plans import box, geonodes_plan, patch_step, python_step, step, tree_step

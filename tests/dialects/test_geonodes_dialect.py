@@ -9,18 +9,18 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.contracts.arguments import Result
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.limits import Limits
-from blendwright.contracts.published import schema
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.dialects import geonodes
 from blendwright.dialects.geonodes_models import PythonPayload
 from blendwright.dialects.reading import read_json
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.limits import Limits
+from blendwright.policy.session_contract import Terms
+from blendwright.schemas.published import schema
+from blendwright.tool_api.arguments import Result
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.published import schema
 from blendwright.dialects import operations
 from blendwright.plan.refusal import refused
+from blendwright.schemas.published import schema
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from blendwright.dialects import reading
-from blendwright.dialects.reading import read_json, uncarried
+from blendwright.dialects.reading import non_interoperable_values, read_json
 from blendwright.dialects.recognise import recognise
 from blendwright.values.findings import Finding
 
@@ -56,7 +56,7 @@ PROPER: list[Any] = [{"a": [1, -2.5, True, None, "é", {}]}, [], "x", 9007199254
 @pytest.mark.parametrize("document", PROPER)
 def test_proper_json_is_read_as_it_is(document: Any) -> None:
     assert read_json(json.dumps(document).encode()) == (document, ())
-    assert uncarried(document) == ()
+    assert non_interoperable_values(document) == ()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_proper_json_is_read_as_it_is(document: Any) -> None:
     ],
 )
 def test_what_only_python_can_hold_is_found_where_it_is(document: Any, pointer: str) -> None:
-    assert [finding.pointer for finding in uncarried(document)] == [pointer]
+    assert [finding.pointer for finding in non_interoperable_values(document)] == [pointer]
 
 
 @pytest.mark.parametrize(

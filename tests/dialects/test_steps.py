@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.limits import Limits
-from blendwright.contracts.refusals import refusal
 from blendwright.dialects import steps
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.limits import Limits
+from blendwright.policy.refusals import refusal
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault

@@ -11,10 +11,10 @@ import pytest
 
 import blendwright
 from blendwright.app.plans import parse_plan
-from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.report import RunReport
 

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.journal_entries import NewIntent
-from blendwright.contracts.journal_records import Found
 from blendwright.journal import Journal, approvals
+from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.records.journal_entries import NewIntent
+from blendwright.records.journal_records import Found
 from blendwright.run.keys import new_id
 from blendwright.values import crash_points
 from journal.ledger import audit, baseline, chain, key_of, operation, saved, wanted

@@ -9,7 +9,8 @@ from typing import Any
 
 import apsw
 
-from blendwright.contracts.journal_entries import (
+from blendwright.journal import Journal, JournalView
+from blendwright.records.journal_entries import (
     AuditIds,
     CommitKind,
     NewAudit,
@@ -18,8 +19,7 @@ from blendwright.contracts.journal_entries import (
     StagedCheckpoint,
     Status,
 )
-from blendwright.contracts.journal_records import Wanted
-from blendwright.journal import Journal, JournalView
+from blendwright.records.journal_records import Wanted
 
 EMPTY = "scene-0"
 

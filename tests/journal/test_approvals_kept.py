@@ -9,8 +9,8 @@ from typing import Any
 import apsw
 import pytest
 
-from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest, operation_hash
 from blendwright.journal import Journal, JournalView, approvals
+from blendwright.policy.approvals import Answer, Approval, ApprovalRequest, operation_hash
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import apsw
 import pytest
 
-from blendwright.contracts.attempts import NewAttempt
 from blendwright.journal import Journal, JournalView, schema
+from blendwright.records.attempts import NewAttempt
 from journal.ledger import begun
 
 GOLDEN = Path(__file__).parents[1] / "golden"

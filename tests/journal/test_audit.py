@@ -13,10 +13,10 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.contracts.journal_entries import AuditIds
-from blendwright.contracts.journal_records import AuditHead
 from blendwright.journal import JournalView
 from blendwright.journal.audit_chain import FIELDS, KEYS, MORE, canonical, digest
+from blendwright.records.journal_entries import AuditIds
+from blendwright.records.journal_records import AuditHead
 from blendwright.values.errors import JournalError
 from journal.ledger import audit, begun, chain, raw, reading
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.contracts.journal_records import Commit
 from blendwright.journal import Journal
+from blendwright.records.journal_records import Commit
 from blendwright.values.errors import JournalError
 from journal.ledger import assert_sound, baseline, begun, chain, operation, saved
 

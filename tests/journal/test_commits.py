@@ -9,10 +9,10 @@ from typing import Any
 import apsw
 import pytest
 
-from blendwright.contracts.journal_entries import Entry, NewIntent
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.journal_records import Done
 from blendwright.journal import Journal, JournalView
+from blendwright.records.journal_entries import Entry, NewIntent
+from blendwright.records.journal_port import JournalPort
+from blendwright.records.journal_records import Done
 from blendwright.values.errors import JournalError
 from journal.ledger import (
     EMPTY,

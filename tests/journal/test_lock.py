@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.contracts.journal_entries import NewIntent
 from blendwright.journal import Journal, JournalView
+from blendwright.records.journal_entries import NewIntent
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from journal.ledger import assert_sound, begun, chain, raw, saved
 

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import jsonschema_rs
 import pytest
 
-from blendwright.contracts.effects import SafetyLevel
-from blendwright.contracts.published import schema
-from blendwright.contracts.schema_check import Checker
 from blendwright.macros import load_macros, macro_registry, package_macros, registry_fingerprint
 from blendwright.macros.loading import read_macros
+from blendwright.schemas.check import Checker
+from blendwright.schemas.published import schema
+from blendwright.tool_api.effects import SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.contract import Terms
 from blendwright.dialects import operations
 from blendwright.nodes.catalogue.load import VERSIONS, catalogue
 from blendwright.nodes.checks.examine import examine, examine_for
@@ -14,6 +13,7 @@ from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.nodes.tree import Tree, new_tree, to_payload
 from blendwright.plan.validate import validate
+from blendwright.policy.session_contract import Terms
 from blendwright.tools.catalog import tools
 from blendwright.values.findings import Finding
 from node_trees import create, link, prop, value

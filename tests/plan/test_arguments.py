@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Name, Result, Seed, Text, UnitFloat, Vector3
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.plan.arguments import canonical_arguments
+from blendwright.tool_api.arguments import Args, Name, Result, Seed, Text, UnitFloat, Vector3
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 

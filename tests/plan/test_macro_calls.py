@@ -5,13 +5,13 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.limits import Limits
 from blendwright.dialects import operations, steps
 from blendwright.plan.macro_calls import expand_macros
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.limits import Limits
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.contract import Agreed, Terms
-from blendwright.contracts.effects import Determinism
 from blendwright.plan.validate import MOST_FINDINGS
+from blendwright.policy.session_contract import Agreed, Terms
+from blendwright.tool_api.effects import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Plan
 from plans import box, codes, findings, of_operations, of_steps, step, valid

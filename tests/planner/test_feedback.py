@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from blendwright.planner.feedback import GO_ON, LONGEST_ECHO, MOST_FINDINGS, RULES, Wrong, repair_turns
+from blendwright.planner.feedback import GO_ON, LONGEST_ECHO, MOST_FINDINGS, RULES, AttemptFailure, repair_turns
 from blendwright.planner.service_words import LONGEST, in_short
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -19,7 +19,7 @@ def data(text: str) -> dict[str, Any]:
 
 def test_findings_and_committed_operations_read_back_as_they_are_and_cannot_leave_their_block() -> None:
     committed = {"operation_id": "a", "args": {"name": HOSTILE}}
-    wrong = Wrong(
+    wrong = AttemptFailure(
         "execution", (Finding(Fault.TARGET_NOT_FOUND, HOSTILE, "/operations/1", "look"),), {"error_code": HOSTILE}
     )
     _, told = repair_turns("{}", wrong, [committed])
@@ -34,28 +34,28 @@ def test_of_many_findings_the_first_are_told_and_how_many_are_left_out() -> None
     findings = tuple(
         Finding(Fault.ARGS_INVALID, f"wrong {number}", f"/{number}") for number in range(MOST_FINDINGS + 7)
     )
-    found = data(repair_turns("{}", Wrong("validation", findings), [])[1].text)
+    found = data(repair_turns("{}", AttemptFailure("validation", findings), [])[1].text)
     assert (len(found["findings"]), found["left_out"]) == (MOST_FINDINGS, 7)
 
 
 def test_an_answer_is_echoed_as_far_as_that_is_of_use() -> None:
-    wrong = Wrong("reading", (Finding(Fault.SCHEMA_INVALID, "no JSON"),))
+    wrong = AttemptFailure("reading", (Finding(Fault.SCHEMA_INVALID, "no JSON"),))
     assert repair_turns("x" * (LONGEST_ECHO + 1), wrong, [])[0].text == "x" * LONGEST_ECHO
     echo = repair_turns("", wrong, [])[0]
     assert (echo.role, echo.text) == ("model", "(nothing)"), "services refuse a turn without text"
 
 
 def test_a_round_that_is_kept_asks_for_more_and_not_for_a_repair() -> None:
-    _, told = repair_turns("{}", Wrong("gates", (), {"done": False}), [])
+    _, told = repair_turns("{}", AttemptFailure("gates", (), {"done": False}), [])
     assert told.text.endswith(GO_ON) and RULES not in told.text
 
 
 def test_the_same_fault_is_known_again_whatever_the_order_of_its_findings() -> None:
     one, two = Finding(Fault.ARGS_INVALID, "a", "/a"), Finding(Fault.ARGS_INVALID, "b", "/b")
-    assert Wrong("validation", (one, two)).signature == Wrong("validation", (two, one)).signature
-    assert Wrong("validation", (one,)).signature != Wrong("execution", (one,)).signature
-    assert Wrong("validation", (one,)).signature != Wrong("validation", (two,)).signature
-    assert Wrong("gates", (), {"a": 1}).signature != Wrong("gates", (), {"a": 2}).signature
+    assert AttemptFailure("validation", (one, two)).signature == AttemptFailure("validation", (two, one)).signature
+    assert AttemptFailure("validation", (one,)).signature != AttemptFailure("execution", (one,)).signature
+    assert AttemptFailure("validation", (one,)).signature != AttemptFailure("validation", (two,)).signature
+    assert AttemptFailure("gates", (), {"a": 1}).signature != AttemptFailure("gates", (), {"a": 2}).signature
 
 
 def test_what_a_service_says_is_short_visible_and_without_the_key() -> None:

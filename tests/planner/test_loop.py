@@ -12,14 +12,14 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
-from blendwright.contracts.policy import Policy, Rules, Verdict
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.budget import Limits, Price
-from blendwright.planner.loop import Pursuit
+from blendwright.planner.loop import PlannerRun
 from blendwright.planner.port import Blocked, KeyRefused, PlanAnswer, PlanRequest, ServiceUnavailable, Truncated
 from blendwright.planner.proposal import Proposal
-from blendwright.planner.story import Story
+from blendwright.planner.result import PlannerResult
+from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.run.preview import Preview
+from blendwright.values.cancel import CancelToken
 from engine import TRIALS, all_tools
 from planner.scripted import USAGE, Scripted, codes, first, op, plan, told
 
@@ -46,11 +46,11 @@ class Waits:
         self.seconds.append(seconds)
 
 
-def pursue(opened: OpenScene, planner: Scripted, request: PlanRequest | None = None, **options: Any) -> Story:
+def pursue(opened: OpenScene, planner: Scripted, request: PlanRequest | None = None, **options: Any) -> PlannerResult:
     """Without a preview unless asked for one: it costs a second Blender."""
     id = f"ask-{next(counter)}"
     options = {"preview": False, "sleep": Waits()} | options
-    return asyncio.run(Pursuit(opened, planner, request or first(), id, **options).run())
+    return asyncio.run(PlannerRun(opened, planner, request or first(), id, **options).run())
 
 
 def declined(proposal: Proposal, shown: Preview | None) -> bool:

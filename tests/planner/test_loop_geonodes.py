@@ -11,8 +11,8 @@ import pytest
 import blendwright
 from blendwright.app.open_scene import OpenScene
 from blendwright.planner.briefing import brief
-from blendwright.planner.loop import Pursuit
-from blendwright.planner.story import Story
+from blendwright.planner.loop import PlannerRun
+from blendwright.planner.result import PlannerResult
 from planner.scripted import Scripted, told
 
 BODY = {"op": "create_node", "node_id": "body", "bl_idname": "GeometryNodeMeshCylinder"}
@@ -45,9 +45,9 @@ def nodes(name: str, *operations: dict[str, Any], id: str = "s1", done: bool = T
     return {"version": "1.0", "steps": [step], "done": done, "final_message": "built"}
 
 
-def pursue(opened: OpenScene, planner: Scripted, id: str) -> Story:
+def pursue(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
     first = brief(opened, "a tower of geometry nodes", "geonodes", id)
-    return asyncio.run(Pursuit(opened, planner, first, id, preview=False).run())
+    return asyncio.run(PlannerRun(opened, planner, first, id, preview=False).run())
 
 
 def test_a_gate_that_fails_is_told_with_its_envelope_and_repaired(opened: OpenScene) -> None:

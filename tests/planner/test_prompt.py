@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.contracts.contract import Terms
 from blendwright.dialects.recognise import Dialect
 from blendwright.planner.data_block import data_block, visible
 from blendwright.planner.prompt import Prompt, build_prompt, estimated_tokens
 from blendwright.planner.relevance import choose
 from blendwright.planner.scene_brief import MOST_OBJECTS
 from blendwright.planner.tool_page import tool_page
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 
 GOLDEN = Path(__file__).parents[1] / "golden"

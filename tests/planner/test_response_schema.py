@@ -8,10 +8,10 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.tool import AnyTool
 from blendwright.planner.relevance import MOST_TOOLS, choose, permitted
 from blendwright.planner.response_schema import MOST_PARTS, geonodes_schema, operations_schema, parts, reduced, unpacked
+from blendwright.policy.session_contract import Terms
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from gemini.received import outside_subset
 from gemini.replies import fitted

@@ -11,7 +11,7 @@ import pytest
 
 import blendwright
 from blendwright.planner.briefing import brief
-from blendwright.planner.loop import Pursuit
+from blendwright.planner.loop import PlannerRun
 from planner.scripted import Scripted, op, plan
 
 # Differ from run to run, whatever the plan.
@@ -41,7 +41,7 @@ class End(NamedTuple):
 def end_of(place: Path, *answers: Any, preview: bool) -> End:
     with blendwright.open(place, spare=False) as opened:
         first = brief(opened, "one above two", "operations", ID)
-        story = asyncio.run(Pursuit(opened, Scripted(*answers), first, ID, preview=preview).run())
+        story = asyncio.run(PlannerRun(opened, Scripted(*answers), first, ID, preview=preview).run())
         assert story.ending == "done" and story.report is not None, story.reason
         receipts = [_lasting(commit.receipt) for commit in opened.journal.commits_of(ID)]
         records = [record.record for record in opened.journal.audit_records(limit=1000)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from blendwright.contracts.contract import Terms
 from blendwright.planner.prompt import build_prompt
 from blendwright.planner.scene_brief import scene_brief
+from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from stage import Stage
 

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import blendwright
 from blendwright.app import open_scene
-from blendwright.app.past import looking, mending, stage
-from blendwright.contracts.journal_records import Commit
-from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
-from blendwright.run import rescue
+from blendwright.app.read_workspace import inspect_scene, read_journal, repair_journal
+from blendwright.policy.policy import Levels, Policy, Rules, Verdict
+from blendwright.records.journal_records import Commit
+from blendwright.run import repair as rescue
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
@@ -193,15 +193,15 @@ def leave_quarantine(workspace: Path) -> None:
     if not (workspace / "journal.db").exists():
         return
     try:
-        with looking(workspace) as view:
+        with read_journal(workspace) as view:
             quarantined, head = view.quarantined(), view.head
     except EnvironmentUnfit:
         return  # killed before there was a schema in it
     if quarantined is not None and head is not None:
-        with mending(workspace) as journal, stage(workspace) as blenders:
+        with repair_journal(workspace) as journal, inspect_scene(workspace) as blenders:
             rescue.return_to(journal, blenders.worker(), head.number)
 
 
 def enter_quarantine(workspace: Path) -> None:
-    with mending(workspace) as journal:
+    with repair_journal(workspace) as journal:
         journal.quarantine("trial", expected="one", found="another")

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.policy import AuditSettings, Levels, Policy, Rules, Verdict
-from blendwright.contracts.redaction import redacted
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects import operations, steps
 from blendwright.journal import approvals as kept
+from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.policy import AuditSettings, Levels, Policy, Rules, Verdict
+from blendwright.policy.redaction import redacted
 from blendwright.run.approvals import Consent
+from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from engine import Engine

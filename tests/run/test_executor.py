@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.contract import Proposal
-from blendwright.contracts.effects import Determinism
-from blendwright.contracts.envelopes import core_envelope, tool_result
-from blendwright.contracts.policy import Constraints, Policy
-from blendwright.values import frames
+from blendwright.dialects.envelopes import core_envelope, tool_result
+from blendwright.policy.policy import Constraints, Policy
+from blendwright.policy.session_contract import Proposal
+from blendwright.tool_api.effects import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import PHASES, Outcome
+from blendwright.wire import frames
 from engine import Announcing, Engine
 
 

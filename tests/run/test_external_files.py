@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.policy import Verdict
+from blendwright.policy.policy import Verdict
 from blendwright.run.externals import External, Externals, findings
 from blendwright.run.reach import Reach
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, ReadPath, Result, WritePath
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.policy import Verdict
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.plan.arguments import canonical_arguments
+from blendwright.policy.policy import Verdict
 from blendwright.run.files import FileAccess
+from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.values.errors import ProtocolBreach, Refusal
 from blendwright.values.findings import Finding
 

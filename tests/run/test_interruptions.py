@@ -15,15 +15,16 @@ import pytest
 from named_plans import plan_of
 
 import blendwright
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.policy import Policy, Rules
-from blendwright.contracts.worker_port import CancelToken, WorkerPort
 from blendwright.journal import store as journal_store
+from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.policy import Policy, Rules
 from blendwright.run.approvals import Consent
 from blendwright.values import crash_points
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
+from blendwright.wire.worker_port import WorkerPort
 from engine import Engine
 from plans import box
 

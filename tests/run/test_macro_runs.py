@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.contracts.published import schema
 from blendwright.dialects import operations, steps
 from blendwright.macros import Macro
+from blendwright.schemas.published import schema
 from blendwright.values.macro_report import as_asked
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.contracts.approvals import Answer
-from blendwright.contracts.policy import Policy, Rules, Verdict
 from blendwright.journal import approvals as kept
+from blendwright.policy.approvals import Answer
+from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.preview import Preview
 from people import Person

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from blendwright.contracts.approvals import Answer
-from blendwright.contracts.contract import Proposal
-from blendwright.contracts.limits import LimitsAsked
-from blendwright.contracts.policy import Policy, Rules
-from blendwright.contracts.worker_port import CancelToken
-from blendwright.run import apart
+from blendwright.policy.approvals import Answer
+from blendwright.policy.limits import LimitsAsked
+from blendwright.policy.policy import Policy, Rules
+from blendwright.policy.session_contract import Proposal
+from blendwright.run import isolated_code as apart
 from blendwright.run.approvals import Consent
 from blendwright.run.executor import Executor
 from blendwright.run.replaying import replay
 from blendwright.server.asking import Asked
+from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from engine import Engine
 from people import Person

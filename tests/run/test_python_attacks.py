@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from tests.blender.confinement.attacking import HARMLESS, LIBRARY, SCRIPT, SECRET
 
-from blendwright.contracts.limits import Limits
-from blendwright.contracts.policy import Policy, Verdict
-from blendwright.contracts.worker_environment import private_directories, private_environment
-from blendwright.run import watching
+from blendwright.policy.limits import Limits
+from blendwright.policy.policy import Policy, Verdict
+from blendwright.run import resource_guard as watching
 from blendwright.run.files import FileAccess
 from blendwright.tools.python.reading import read
 from blendwright.values.faults import Fault
+from blendwright.wire.worker_environment import private_directories, private_environment
 from engine import Engine
 from run.python_attacks import COUNT, ENDED, FRUITLESS, bundle
 

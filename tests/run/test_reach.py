@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.contracts.policy import Levels, Policy, Rules, Verdict
-from blendwright.contracts.workspace_files import OWN
+from blendwright.policy.policy import Levels, Policy, Rules, Verdict
+from blendwright.records.workspace_files import OWN
 from blendwright.run.externals import External, Externals
 from blendwright.run.reach import Reach
 from plans import box

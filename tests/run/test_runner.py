@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.contracts.journal_entries import NewIntent
 from blendwright.dialects import operations
 from blendwright.plan.arguments import canonical_arguments
+from blendwright.records.journal_entries import NewIntent
 from blendwright.run.keys import operation_key
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport

@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from blendwright.contracts.policy import Constraints, Policy
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects import operations, steps
+from blendwright.policy.policy import Constraints, Policy
+from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
 from engine import Engine

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.policy import Policy, Rules
-from blendwright.contracts.worker_port import CancelToken
+from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.policy import Policy, Rules
 from blendwright.run.approvals import Consent
 from blendwright.run.history import History
 from blendwright.run.replaying import EXCHANGED, rebuild, replay
 from blendwright.run.sameness import same_content
+from blendwright.values.cancel import CancelToken
 from engine import Engine
 
 TRUSTING = Policy(policy=Rules(trusted_python="ask"))

@@ -4,12 +4,12 @@ from collections.abc import Generator
 
 import pytest
 
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 from hosts import ERAS, Era, served
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Generator[House]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerContext]:
     """One Blender for a whole file: its tests use names of their own."""
     with served(tmp_path_factory.mktemp("served") / "workspace") as house:
         yield house

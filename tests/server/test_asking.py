@@ -11,11 +11,11 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.worker_port import CancelToken
+from blendwright.policy.approvals import Answer, ApprovalRequest
 from blendwright.server.answers import Answer as Reply
 from blendwright.server.asking import Asked, Conversation, HostApprover, said, through_session
 from blendwright.server.progress import Progress
+from blendwright.values.cancel import CancelToken
 
 
 def question(seconds: float = 60, **more: Any) -> ApprovalRequest:

@@ -9,10 +9,10 @@ import anyio
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.server.answers import Answer, refused, succeeded
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 from blendwright.server.jobs import MOST_FINISHED, Job, Jobs
+from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from hosts import Era, cube, operation, plan, talk
@@ -75,7 +75,7 @@ async def ask(client: Client, tool: str, **args: Any) -> Any:
     return answer.structured_content["result"]
 
 
-def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: House, era: Era) -> None:
+def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: ServerContext, era: Era) -> None:
     name = f"Stopped{era}"
 
     async def script(client: Client) -> Any:
@@ -95,7 +95,9 @@ def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: House, era: E
     assert [each["state"] for each in listed["jobs"] if each["job_id"] == id] == ["cancelled"]
 
 
-def test_a_job_that_fails_tells_why_and_one_that_ended_is_not_cancelled_any_more(house: House, era: Era) -> None:
+def test_a_job_that_fails_tells_why_and_one_that_ended_is_not_cancelled_any_more(
+    house: ServerContext, era: Era
+) -> None:
     name = f"Ended{era}"
 
     async def script(client: Client) -> Any:
@@ -114,7 +116,7 @@ def test_a_job_that_fails_tells_why_and_one_that_ended_is_not_cancelled_any_more
     assert unknown.is_error and unknown.structured_content["error_code"] == "not_found"
 
 
-def test_nobody_is_asked_about_a_run_in_the_background(house: House, era: Era) -> None:
+def test_nobody_is_asked_about_a_run_in_the_background(house: ServerContext, era: Era) -> None:
     name, heard = f"Unasked{era}", list[str]()
 
     async def user(context: Any, params: Any) -> ElicitResult:

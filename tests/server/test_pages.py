@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import Implementation, ResourceTemplateReference
 
 from blendwright.server.catalogue_tools import MOST
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 from blendwright.server.resources import MOST_COMPLETIONS
 from hosts import Era, cube, plan, talk
 
@@ -21,7 +21,7 @@ async def ask(client: Client, tool: str, **args: Any) -> Any:
     return answer.structured_content["result"]
 
 
-def test_history_is_read_to_its_beginning_page_by_page(house: House, era: Era) -> None:
+def test_history_is_read_to_its_beginning_page_by_page(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         await ask(client, "plan_execute", plan=plan(f"log{era}", *(cube(f"a{n}", f"Log{era}{n}") for n in range(3))))
         whole = await ask(client, "history_log", limit=500)
@@ -36,7 +36,7 @@ def test_history_is_read_to_its_beginning_page_by_page(house: House, era: Era) -
     assert [commit for page in pages for commit in page["commits"]] == whole["commits"]
 
 
-def test_objects_are_found_and_shown_page_by_page(house: House, era: Era) -> None:
+def test_objects_are_found_and_shown_page_by_page(house: ServerContext, era: Era) -> None:
     names = [f"Page{era}{number}" for number in range(3)]
 
     async def script(client: Client) -> Any:
@@ -53,7 +53,7 @@ def test_objects_are_found_and_shown_page_by_page(house: House, era: Era) -> Non
     assert [[each["name"] for each in page["objects"]["items"]] for page in shown] == [names[:2], names[2:]]
 
 
-def test_a_search_gives_the_best_few(house: House, era: Era) -> None:
+def test_a_search_gives_the_best_few(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return await ask(client, "tool_search", query="object"), await ask(
             client, "tool_search", query="mesh", among="nodes"
@@ -63,7 +63,7 @@ def test_a_search_gives_the_best_few(house: House, era: Era) -> None:
         assert len(found["matches"]) == MOST
 
 
-def test_registries_are_counted_unless_they_are_asked_for(house: House, era: Era) -> None:
+def test_registries_are_counted_unless_they_are_asked_for(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return await ask(client, "contract_get"), await ask(client, "contract_get", registries=True)
 
@@ -73,7 +73,7 @@ def test_registries_are_counted_unless_they_are_asked_for(house: House, era: Era
     assert short["fingerprint"] == full["fingerprint"]
 
 
-def test_a_host_is_called_what_it_calls_itself_as_far_as_that_can_be_shown(house: House, era: Era) -> None:
+def test_a_host_is_called_what_it_calls_itself_as_far_as_that_can_be_shown(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return (await ask(client, "contract_get"))["contract"]["host"]
 
@@ -83,7 +83,7 @@ def test_a_host_is_called_what_it_calls_itself_as_far_as_that_can_be_shown(house
     assert (told["version"], told["transport"]) == ("unknown", "stdio")
 
 
-def test_a_camera_that_is_not_there_gives_no_picture(house: House, era: Era) -> None:
+def test_a_camera_that_is_not_there_gives_no_picture(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return await client.call_tool("scene_image", {"camera": "Nobody", "width": 64, "height": 64})
 
@@ -94,7 +94,7 @@ def test_a_camera_that_is_not_there_gives_no_picture(house: House, era: Era) -> 
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "-1", "999999", "1.5"])
-def test_a_cursor_that_is_none_of_ours_is_refused(house: House, era: Era, cursor: str) -> None:
+def test_a_cursor_that_is_none_of_ours_is_refused(house: ServerContext, era: Era, cursor: str) -> None:
     async def script(client: Client) -> int:
         with pytest.raises(MCPError, match="cursor") as caught:
             await client.list_resources(cursor=cursor)
@@ -103,7 +103,7 @@ def test_a_cursor_that_is_none_of_ours_is_refused(house: House, era: Era, cursor
     assert talk(house, era, script) == -32602
 
 
-def test_the_audit_is_read_from_where_it_was_left(house: House, era: Era) -> None:
+def test_the_audit_is_read_from_where_it_was_left(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         await ask(client, "plan_execute", plan=plan(f"audit{era}", cube("a", f"Audit{era}"), cube("b", f"Audit2{era}")))
         found: Any = await client.read_resource("blendwright://audit/1")
@@ -112,7 +112,7 @@ def test_the_audit_is_read_from_where_it_was_left(house: House, era: Era) -> Non
     assert '"sequence": 2' in talk(house, era, script)[:40]
 
 
-def test_completions_are_bounded_and_say_how_many_there_are(house: House, era: Era) -> None:
+def test_completions_are_bounded_and_say_how_many_there_are(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         nodes = ResourceTemplateReference(type="ref/resource", uri="blendwright://nodes/{bl_idname}")
         tools = ResourceTemplateReference(type="ref/resource", uri="blendwright://tools/{name}")

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import hosts
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 from blendwright.server.progress import MOST_TOLD, Progress
 from hosts import Era, cube, operation, plan
 from plans import geonodes_plan, tree_step
@@ -16,15 +16,15 @@ ERA: Era = "2026-07-28"
 LOST = operation("z", "object.transform", {"name": "Nobody", "location": [0, 0, 0]}, "a")
 
 
-def call(house: House, tool: str, args: dict[str, Any], **more: Any) -> Any:
+def call(house: ServerContext, tool: str, args: dict[str, Any], **more: Any) -> Any:
     return hosts.call(house, ERA, tool, args, **more)
 
 
-def total(house: House, name: str) -> int:
+def total(house: ServerContext, name: str) -> int:
     return call(house, "scene_find", {"name": name}).structured_content["result"]["total"]
 
 
-def test_the_boundary_says_what_a_failure_takes_back(house: House) -> None:
+def test_the_boundary_says_what_a_failure_takes_back(house: ServerContext) -> None:
     kept, gone = "Kept", "Gone"
     by_operation = call(house, "plan_execute", {"plan": plan(kept, cube("a", kept), LOST)})
     whole = call(house, "plan_execute", {"plan": plan(gone, cube("a", gone), LOST), "boundary": "plan"})
@@ -34,7 +34,7 @@ def test_the_boundary_says_what_a_failure_takes_back(house: House) -> None:
     assert whole.structured_content["error_code"] == "not_found"
 
 
-def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(house: House) -> None:
+def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(house: ServerContext) -> None:
     cut = {
         "op": "unlink",
         "from": {"node_id": "group_input", "socket": "Geometry"},
@@ -48,7 +48,7 @@ def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(house: House) -> N
     assert total(house, name) == 0
 
 
-def test_a_deadline_ends_a_run(house: House) -> None:
+def test_a_deadline_ends_a_run(house: ServerContext) -> None:
     slow = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}
     name = "Late"
     listed = [cube("a", name), operation("slow", "render.preview", slow, "a", level="read_only")]
@@ -58,7 +58,7 @@ def test_a_deadline_ends_a_run(house: House) -> None:
     assert total(house, name) == 1
 
 
-def test_a_picture_and_the_whole_report_come_when_they_are_asked_for(house: House) -> None:
+def test_a_picture_and_the_whole_report_come_when_they_are_asked_for(house: ServerContext) -> None:
     name = "Asked"
     bare = call(house, "plan_execute", {"plan": plan(name, cube("a", name))})
     assert [part.type for part in bare.content] == ["text"]
@@ -71,7 +71,7 @@ def test_a_picture_and_the_whole_report_come_when_they_are_asked_for(house: Hous
     assert full.structured_content["result"]["report"]["counts"] == {"succeeded": 1}
 
 
-def test_a_preview_of_what_would_fail_is_an_error_with_its_findings(house: House) -> None:
+def test_a_preview_of_what_would_fail_is_an_error_with_its_findings(house: ServerContext) -> None:
     name = "Tried"
     shown = call(house, "plan_preview", {"plan": plan(name, cube("a", name), LOST)})
     assert shown.is_error
@@ -81,7 +81,7 @@ def test_a_preview_of_what_would_fail_is_an_error_with_its_findings(house: House
     assert total(house, name) == 0
 
 
-def test_a_failed_plan_in_the_core_envelope_keeps_its_failure_payload(house: House) -> None:
+def test_a_failed_plan_in_the_core_envelope_keeps_its_failure_payload(house: ServerContext) -> None:
     name = "Core"
     document = {"plan": plan(name, cube("a", name), LOST)}
     said = call(house, "plan_execute", document, envelope="core").structured_content

@@ -12,10 +12,10 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 from mcp_types import ElicitRequestFormParams, ElicitResult, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from blendwright.app.past import looking
-from blendwright.contracts.approvals import Answer
+from blendwright.app.read_workspace import read_journal
 from blendwright.journal.approvals import answer
-from blendwright.server.house import House
+from blendwright.policy.approvals import Answer
+from blendwright.server.context import ServerContext
 from blendwright.server.service import Service
 from hosts import Era, cube, operation, plan, talk
 
@@ -42,7 +42,7 @@ def delete(id: str, name: str, *needs: str) -> dict[str, Any]:
     return operation(id, "object.delete", {"name": name}, *needs, level="destructive")
 
 
-def run(house: House, era: Era, document: dict[str, Any], user: User | None) -> Any:
+def run(house: ServerContext, era: Era, document: dict[str, Any], user: User | None) -> Any:
     async def script(client: Client) -> Any:
         return await client.call_tool("plan_execute", {"plan": document})
 
@@ -50,28 +50,28 @@ def run(house: House, era: Era, document: dict[str, Any], user: User | None) -> 
     return talk(house, era, script, **more)
 
 
-def objects(house: House, era: Era, pattern: str) -> list[str]:
+def objects(house: ServerContext, era: Era, pattern: str) -> list[str]:
     async def script(client: Client) -> Any:
         return (await client.call_tool("scene_find", {"name": pattern})).structured_content["result"]["objects"]
 
     return [entry["name"] for entry in talk(house, era, script)]
 
 
-def test_what_the_user_allows_is_done_and_told_in_the_audit(house: House, era: Era) -> None:
+def test_what_the_user_allows_is_done_and_told_in_the_audit(house: ServerContext, era: Era) -> None:
     name, user = f"Gone{era}", User(YES)
     answered = run(house, era, plan(f"yes{era}", cube("make", name), delete("unmake", name, "make")), user)
     assert answered.structured_content["ok"] is True
     assert "object.delete" in user.heard[0]
     assert name in user.heard[0]
     assert objects(house, era, name) == []
-    with looking(house.workspace) as journal:
+    with read_journal(house.workspace) as journal:
         records = [record.record for record in journal.audit_records(limit=1000)]
     told = [record for record in records if record.get("approval_by") == "host" and record["request_id"] == f"yes{era}"]
     assert [(record["operation_id"], record["approval_answer"]) for record in told] == [("unmake", "approved")]
 
 
 @pytest.mark.parametrize("said", [NO, DECLINED], ids=["no", "declined"])
-def test_what_the_user_refuses_is_not_done(house: House, era: Era, said: ElicitResult) -> None:
+def test_what_the_user_refuses_is_not_done(house: ServerContext, era: Era, said: ElicitResult) -> None:
     name = f"Kept{era}{said.action}"
     document = plan(name, cube("make", name), delete("unmake", name, "make"))
     answered = run(house, era, document, User(said))
@@ -80,7 +80,7 @@ def test_what_the_user_refuses_is_not_done(house: House, era: Era, said: ElicitR
     assert objects(house, era, name) == [name]
 
 
-def test_a_form_that_was_closed_is_no_answer_and_says_how_to_give_one(house: House, era: Era) -> None:
+def test_a_form_that_was_closed_is_no_answer_and_says_how_to_give_one(house: ServerContext, era: Era) -> None:
     name = f"Closed{era}"
     answered = run(house, era, plan(name, cube("make", name), delete("unmake", name, "make")), User(CLOSED))
     assert answered.is_error
@@ -88,7 +88,7 @@ def test_a_form_that_was_closed_is_no_answer_and_says_how_to_give_one(house: Hou
     assert objects(house, era, name) == [name]
 
 
-def test_an_answer_that_is_none_at_all_ends_the_question(house: House) -> None:
+def test_an_answer_that_is_none_at_all_ends_the_question(house: ServerContext) -> None:
     """The older era, where the call waits for it: at once, and not when the question expires. The SDK's client cannot say this."""
     document = plan("odd", cube("make", "Odd"), delete("unmake", "Odd", "make"))
 
@@ -123,7 +123,7 @@ def test_an_answer_that_is_none_at_all_ends_the_question(house: House) -> None:
     assert objects(house, "legacy", "Odd") == ["Odd"]
 
 
-def test_each_destructive_operation_is_asked_about(house: House, era: Era) -> None:
+def test_each_destructive_operation_is_asked_about(house: ServerContext, era: Era) -> None:
     one, two = f"One{era}", f"Two{era}"
     user = User(YES, DECLINED)
     document = plan(f"both{era}", cube("a", one), cube("b", two), delete("c", one, "a", "b"), delete("d", two, "c"))
@@ -133,7 +133,7 @@ def test_each_destructive_operation_is_asked_about(house: House, era: Era) -> No
     assert (objects(house, era, one), objects(house, era, two)) == ([], [two])
 
 
-def test_a_direct_tool_asks_the_user_like_a_plan(house: House, era: Era) -> None:
+def test_a_direct_tool_asks_the_user_like_a_plan(house: ServerContext, era: Era) -> None:
     name, user = f"Direct{era}", User(DECLINED, YES)
 
     async def script(client: Client) -> Any:
@@ -147,7 +147,7 @@ def test_a_direct_tool_asks_the_user_like_a_plan(house: House, era: Era) -> None
 
 
 def test_a_host_without_a_user_gets_a_clear_refusal_and_a_person_can_approve_on_the_command_line(
-    house: House, era: Era
+    house: ServerContext, era: Era
 ) -> None:
     name = f"Later{era}"
     run(house, era, plan(f"make{era}", cube("a", name)), None)
@@ -162,7 +162,7 @@ def test_a_host_without_a_user_gets_a_clear_refusal_and_a_person_can_approve_on_
     assert objects(house, era, name) == []
 
 
-def test_a_plan_that_carries_an_approval_is_refused(house: House, era: Era) -> None:
+def test_a_plan_that_carries_an_approval_is_refused(house: ServerContext, era: Era) -> None:
     name = f"Carried{era}"
     run(house, era, plan(f"make{name}", cube("a", name)), None)
     sneaky = {**delete("b", name), "approved": True}
@@ -172,7 +172,7 @@ def test_a_plan_that_carries_an_approval_is_refused(house: House, era: Era) -> N
     assert objects(house, era, name) == [name]
 
 
-def test_a_question_is_answered_once_and_for_its_own_call_only(house: House) -> None:
+def test_a_question_is_answered_once_and_for_its_own_call_only(house: ServerContext) -> None:
     """The newer era: what names the open question is good for one return, of the very call that began it."""
     name = "Replayed"
 
@@ -203,7 +203,7 @@ def test_a_question_is_answered_once_and_for_its_own_call_only(house: House) -> 
     assert again.is_error
 
 
-def test_what_named_an_earlier_question_does_not_answer_a_later_one(house: House) -> None:
+def test_what_named_an_earlier_question_does_not_answer_a_later_one(house: ServerContext) -> None:
     """The newer era: a yes to one operation is never one to the next, in whatever order answers come back."""
     one, two = "FirstAsked", "SecondAsked"
     document = {
@@ -235,7 +235,7 @@ def test_what_named_an_earlier_question_does_not_answer_a_later_one(house: House
     assert (objects(house, "legacy", one), objects(house, "legacy", two)) == ([], [two])
 
 
-def test_the_contract_is_negotiated_with_the_host_that_asks(house: House, era: Era) -> None:
+def test_the_contract_is_negotiated_with_the_host_that_asks(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return (await client.call_tool("contract_get", {})).structured_content["result"]
 

@@ -11,12 +11,12 @@ from mcp.client.client import Client
 
 from blendwright.app.diffing import difference
 from blendwright.server import history_tools
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 from blendwright.values.errors import BlendwrightError
 from hosts import Era, call, cube, plan, talk
 
 
-def test_history_can_be_read_compared_and_gone_back_to(house: House, era: Era) -> None:
+def test_history_can_be_read_compared_and_gone_back_to(house: ServerContext, era: Era) -> None:
     name = f"Past{era}"
     call(house, era, "plan_execute", {"plan": plan(name, cube("a", name))})
     log = call(house, era, "history_log", {"limit": 2}).structured_content["result"]
@@ -31,7 +31,7 @@ def test_history_can_be_read_compared_and_gone_back_to(house: House, era: Era) -
     assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 1
 
 
-def test_a_comparison_uses_the_blender_that_is_served(house: House, tmp_path: Path) -> None:
+def test_a_comparison_uses_the_blender_that_is_served(house: ServerContext, tmp_path: Path) -> None:
     call(house, "legacy", "scene_find", {})  # now there is something to compare
     other = replace(house, blender=str(tmp_path / "no-such-blender"))
     answer = call(other, "legacy", "history_diff", {"a": "HEAD"})
@@ -40,7 +40,7 @@ def test_a_comparison_uses_the_blender_that_is_served(house: House, tmp_path: Pa
     assert "no-such-blender" in answer.structured_content["message"]
 
 
-def test_comparisons_wait_for_each_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparisons_wait_for_each_other(house: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     call(house, "legacy", "scene_find", {})
     begun, most = list[int](), list[int]()
 
@@ -63,7 +63,9 @@ def test_comparisons_wait_for_each_other(house: House, monkeypatch: pytest.Monke
     assert most == [1, 1]
 
 
-def test_a_comparison_that_is_cancelled_ends_its_blenders(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_that_is_cancelled_ends_its_blenders(
+    house: ServerContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
     call(house, "legacy", "scene_find", {})
     begun, ended = threading.Event(), threading.Event()
     became = list[str]()

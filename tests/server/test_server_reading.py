@@ -10,11 +10,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
 from blendwright.app.plans import parse_plan
-from blendwright.contracts.contract import Terms
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.planner.lessons import GEONODES, OPERATIONS
+from blendwright.policy.session_contract import Terms
 from blendwright.server.answers import LONGEST_TEXT, clean
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 from blendwright.server.prompts import LESSONS
 from blendwright.tools import catalog
 from hosts import Era, cube, operation, plan, talk
@@ -26,7 +26,7 @@ def text_of(found: Any) -> Any:
     return json.loads(found.contents[0].text)
 
 
-def test_resources_are_listed_page_by_page(house: House, era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resources_are_listed_page_by_page(house: ServerContext, era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("blendwright.server.resources.PAGE", 20)
 
     async def script(client: Client) -> list[list[str]]:
@@ -49,7 +49,7 @@ def test_resources_are_listed_page_by_page(house: House, era: Era, monkeypatch: 
     }
 
 
-def test_everything_that_is_listed_can_be_read(house: House, era: Era) -> None:
+def test_everything_that_is_listed_can_be_read(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> None:
         await client.call_tool("plan_execute", {"plan": plan(f"read{era}", cube("a", f"Read{era}"))})
         await client.call_tool("scene_image", {"views": ["ISO"], "width": 64, "height": 64})
@@ -63,7 +63,7 @@ def test_everything_that_is_listed_can_be_read(house: House, era: Era) -> None:
     talk(house, era, script)
 
 
-def test_templates_lead_to_commits_receipts_and_the_audit(house: House, era: Era) -> None:
+def test_templates_lead_to_commits_receipts_and_the_audit(house: ServerContext, era: Era) -> None:
     request = f"templates{era}"
 
     async def script(client: Client) -> Any:
@@ -81,7 +81,7 @@ def test_templates_lead_to_commits_receipts_and_the_audit(house: House, era: Era
     assert audit[0]["sequence"] == 1
 
 
-def test_what_the_policy_redacts_is_not_in_the_commits(house: House, era: Era) -> None:
+def test_what_the_policy_redacts_is_not_in_the_commits(house: ServerContext, era: Era) -> None:
     request = f"redacted{era}"
     policy = house.workspace / "blendwright.toml"
 
@@ -106,7 +106,7 @@ def test_what_the_policy_redacts_is_not_in_the_commits(house: House, era: Era) -
      "blendwright://commits/99999", "blendwright://receipts/nobody", "blendwright://schemas/../server/opening",
      "blendwright://audit/first", "blendwright://tools/"],
 )  # fmt: skip
-def test_what_is_not_there_is_a_protocol_error_that_names_it(house: House, era: Era, uri: str) -> None:
+def test_what_is_not_there_is_a_protocol_error_that_names_it(house: ServerContext, era: Era, uri: str) -> None:
     async def read(client: Client) -> tuple[int, str]:
         with pytest.raises(MCPError) as caught:
             await client.read_resource(uri)
@@ -117,7 +117,7 @@ def test_what_is_not_there_is_a_protocol_error_that_names_it(house: House, era: 
     assert code == (-32002 if era == "legacy" else -32602), "each era has a code of its own for it"
 
 
-def test_templates_are_completed(house: House, era: Era) -> None:
+def test_templates_are_completed(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         ref = ResourceTemplateReference(type="ref/resource", uri="blendwright://tools/{name}")
         found = await client.complete(ref, {"name": "name", "value": "mesh.cre"})
@@ -131,7 +131,7 @@ def test_templates_are_completed(house: House, era: Era) -> None:
     assert nothing.values == []
 
 
-def test_prompts_teach_with_what_was_asked(house: House, era: Era) -> None:
+def test_prompts_teach_with_what_was_asked(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         listed = (await client.list_prompts()).prompts
         given = {"plan": "{failure}", "failure": "{braces} {plan}"}
@@ -149,7 +149,7 @@ def test_the_examples_of_the_prompts_are_valid() -> None:
     assert json.loads(GEONODES)["done"] is True
 
 
-def test_a_prompt_without_its_arguments_says_which(house: House, era: Era) -> None:
+def test_a_prompt_without_its_arguments_says_which(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> None:
         with pytest.raises(MCPError, match="needs: request"):
             await client.get_prompt("plan_scene", {})
@@ -157,7 +157,9 @@ def test_a_prompt_without_its_arguments_says_which(house: House, era: Era) -> No
     talk(house, era, script)
 
 
-def test_names_and_texts_of_a_scene_reach_the_model_as_data_without_control_characters(house: House, era: Era) -> None:
+def test_names_and_texts_of_a_scene_reach_the_model_as_data_without_control_characters(
+    house: ServerContext, era: Era
+) -> None:
     name = f"{ORDER} {era}"
     hidden = "safe\u202eevil\u200bword\u2028line"
     steps = plan(

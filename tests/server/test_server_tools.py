@@ -11,9 +11,9 @@ from mcp.client.client import Client
 from mcp_types import ElicitResult
 from PIL import Image
 
-from blendwright.app.past import looking
-from blendwright.server.house import House
-from blendwright.server.offers import OUTPUT_SCHEMA
+from blendwright.app.read_workspace import read_journal
+from blendwright.server.context import ServerContext
+from blendwright.server.server_tool import OUTPUT_SCHEMA
 from blendwright.server.service import OFFERS
 from hosts import Era, call, cube, operation, plan, talk
 from plans import geonodes_plan, step, tree_step
@@ -21,7 +21,7 @@ from plans import geonodes_plan, step, tree_step
 LARGEST_LIST = 12 * 1024
 
 
-def test_the_list_of_tools_fits_into_a_small_part_of_a_context(house: House, era: Era) -> None:
+def test_the_list_of_tools_fits_into_a_small_part_of_a_context(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return await client.list_tools()
 
@@ -36,7 +36,7 @@ def test_the_list_of_tools_fits_into_a_small_part_of_a_context(house: House, era
         assert len(tool.name) <= 40
 
 
-def test_annotations_say_what_a_tool_does(house: House, era: Era) -> None:
+def test_annotations_say_what_a_tool_does(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
 
@@ -51,7 +51,7 @@ def test_annotations_say_what_a_tool_does(house: House, era: Era) -> None:
     }
 
 
-def test_a_plan_is_run_and_answered_with_receipts(house: House, era: Era) -> None:
+def test_a_plan_is_run_and_answered_with_receipts(house: ServerContext, era: Era) -> None:
     name = f"Run{era}"
     answer = call(house, era, "plan_execute", {"plan": plan(name, cube("a", name))})
     assert not answer.is_error
@@ -62,12 +62,12 @@ def test_a_plan_is_run_and_answered_with_receipts(house: House, era: Era) -> Non
     assert [entry["name"] for entry in found["objects"]] == [name]
 
 
-def test_the_text_is_the_structured_content(house: House, era: Era) -> None:
+def test_the_text_is_the_structured_content(house: ServerContext, era: Era) -> None:
     answer = call(house, era, "scene_find", {})
     assert json.loads(answer.content[0].text) == answer.structured_content
 
 
-def test_a_plan_that_is_wrong_is_an_error_result_with_the_failure_payload(house: House, era: Era) -> None:
+def test_a_plan_that_is_wrong_is_an_error_result_with_the_failure_payload(house: ServerContext, era: Era) -> None:
     wrong = plan("wrong", operation("a", "mesh.create_primitiv", {}))
     answer = call(house, era, "plan_execute", {"plan": wrong})
     assert answer.is_error
@@ -79,7 +79,7 @@ def test_a_plan_that_is_wrong_is_an_error_result_with_the_failure_payload(house:
     assert "mesh.create_primitive" in said["details"]["findings"][0]["cure"]
 
 
-def test_a_plan_can_be_checked_without_running_it(house: House, era: Era) -> None:
+def test_a_plan_can_be_checked_without_running_it(house: ServerContext, era: Era) -> None:
     name = f"Check{era}"
     good = call(house, era, "plan_validate", {"plan": plan(name, cube("a", name))})
     assert good.structured_content["result"]["ok"] is True
@@ -89,7 +89,7 @@ def test_a_plan_can_be_checked_without_running_it(house: House, era: Era) -> Non
     assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
 
 
-def test_a_plan_is_checked_under_the_policy_of_the_workspace(house: House, era: Era) -> None:
+def test_a_plan_is_checked_under_the_policy_of_the_workspace(house: ServerContext, era: Era) -> None:
     policy = house.workspace / "blendwright.toml"
     policy.write_text('[policy.tools]\n"mesh.*" = "deny"\n')
     try:
@@ -100,7 +100,7 @@ def test_a_plan_is_checked_under_the_policy_of_the_workspace(house: House, era: 
     assert "policy.tools.'mesh.*'" in denied.structured_content["message"]
 
 
-def test_a_preview_changes_nothing(house: House, era: Era) -> None:
+def test_a_preview_changes_nothing(house: ServerContext, era: Era) -> None:
     name = f"Preview{era}"
     shown = call(house, era, "plan_preview", {"plan": plan(name, cube("a", name)), "image": True})
     assert {"kind": "objects", "name": name} in shown.structured_content["result"]["result"]["created"]
@@ -108,7 +108,7 @@ def test_a_preview_changes_nothing(house: House, era: Era) -> None:
     assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
 
 
-def test_what_is_known_to_fail_is_told_when_a_plan_is_checked(house: House, era: Era) -> None:
+def test_what_is_known_to_fail_is_told_when_a_plan_is_checked(house: ServerContext, era: Era) -> None:
     document = {"steps": [step("step_1"), step("step_2", tool="scene.snapshoot")]}
     checked = call(house, era, "plan_validate", {"plan": document}).structured_content
     assert checked["ok"] is True
@@ -116,13 +116,15 @@ def test_what_is_known_to_fail_is_told_when_a_plan_is_checked(house: House, era:
     assert warning["pointer"] == "/steps/1/tool" and "scene.snapshot" in warning["cure"]
 
 
-def test_a_plan_that_comes_as_text_is_read(house: House, era: Era) -> None:
+def test_a_plan_that_comes_as_text_is_read(house: ServerContext, era: Era) -> None:
     text = json.dumps(plan("text", cube("a", "AsText")))
     assert not call(house, era, "plan_validate", {"plan": text}).is_error
     assert call(house, era, "plan_validate", {"plan": "{not json"}).is_error
 
 
-def test_unknown_arguments_are_refused_and_the_one_that_gemini_cli_adds_is_dropped(house: House, era: Era) -> None:
+def test_unknown_arguments_are_refused_and_the_one_that_gemini_cli_adds_is_dropped(
+    house: ServerContext, era: Era
+) -> None:
     refused = call(house, era, "scene_find", {"nmae": "x"})
     assert refused.is_error
     assert refused.structured_content["error_code"] == "invalid_input"
@@ -130,7 +132,7 @@ def test_unknown_arguments_are_refused_and_the_one_that_gemini_cli_adds_is_dropp
     assert not call(house, era, "scene_find", {"wait_for_previous": True}).is_error
 
 
-def test_an_unknown_tool_is_an_error_result_that_helps(house: House, era: Era) -> None:
+def test_an_unknown_tool_is_an_error_result_that_helps(house: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return await client.session.call_tool("plan_exceute", {})
 
@@ -139,7 +141,7 @@ def test_an_unknown_tool_is_an_error_result_that_helps(house: House, era: Era) -
     assert "plan_execute" in answer.structured_content["details"]["findings"][0]["cure"]
 
 
-def test_pictures_are_image_content_and_several_become_one(house: House, era: Era) -> None:
+def test_pictures_are_image_content_and_several_become_one(house: ServerContext, era: Era) -> None:
     call(house, era, "plan_execute", {"plan": plan(f"pic{era}", cube("a", f"Pic{era}"))})
     answer = call(house, era, "scene_image", {"views": ["ISO", "TOP", "FRONT"], "width": 96, "height": 64})
     picture = Image.open(io.BytesIO(base64.b64decode(answer.content[1].data)))
@@ -150,7 +152,7 @@ def test_pictures_are_image_content_and_several_become_one(house: House, era: Er
     assert len(seen) == 3
 
 
-def test_the_catalogue_is_disclosed_step_by_step(house: House, era: Era) -> None:
+def test_the_catalogue_is_disclosed_step_by_step(house: ServerContext, era: Era) -> None:
     found = call(house, era, "tool_search", {"query": "bevel modifiers"}).structured_content["result"]["matches"]
     assert "modifier.add" in [entry["name"] for entry in found][:3]
     every = call(house, era, "tool_search", {}).structured_content["result"]["tools"]
@@ -162,7 +164,7 @@ def test_the_catalogue_is_disclosed_step_by_step(house: House, era: Era) -> None
     assert missing.structured_content["details"]["findings"][0]["pointer"] == "/names/1"
 
 
-def test_a_run_in_the_background_is_a_job(house: House, era: Era) -> None:
+def test_a_run_in_the_background_is_a_job(house: ServerContext, era: Era) -> None:
     name = f"Job{era}"
 
     async def script(client: Client) -> Any:
@@ -177,7 +179,7 @@ def test_a_run_in_the_background_is_a_job(house: House, era: Era) -> None:
     assert unknown.structured_content["error_code"] == "not_found"
 
 
-def test_a_job_that_succeeded_stays_so_when_it_is_cancelled_afterwards(house: House, era: Era) -> None:
+def test_a_job_that_succeeded_stays_so_when_it_is_cancelled_afterwards(house: ServerContext, era: Era) -> None:
     name = f"Late{era}"
 
     async def script(client: Client) -> Any:
@@ -192,7 +194,7 @@ def test_a_job_that_succeeded_stays_so_when_it_is_cancelled_afterwards(house: Ho
     assert (told["state"], told["ok"]) == ("finished", True)
 
 
-def test_a_job_that_is_cancelled_in_the_middle_is_told_as_cancelled(house: House) -> None:
+def test_a_job_that_is_cancelled_in_the_middle_is_told_as_cancelled(house: ServerContext) -> None:
     slow = operation(
         "slow", "render.preview", {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}, "a",
         level="read_only",
@@ -211,7 +213,7 @@ def test_a_job_that_is_cancelled_in_the_middle_is_told_as_cancelled(house: House
     assert (stopped["state"], stopped["ok"]) == ("cancelled", False)
 
 
-def test_progress_is_told_operation_by_operation(house: House, era: Era) -> None:
+def test_progress_is_told_operation_by_operation(house: ServerContext, era: Era) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 
     async def heard(progress: float, total: float | None, message: str | None) -> None:
@@ -226,7 +228,7 @@ def test_progress_is_told_operation_by_operation(house: House, era: Era) -> None
     assert told[0][2] == "op0 succeeded"
 
 
-def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: House, era: Era) -> None:
+def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: ServerContext, era: Era) -> None:
     """The picture would take minutes: only stopping it lets the client go on. The host can ask, which in the newer era is another way."""
     slow = operation(
         "slow",
@@ -261,13 +263,13 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: H
     names = {entry["name"] for entry in found["objects"]}
     assert {f"Before{era}", f"First{era}"} <= names
     assert f"Behind{era}" not in names, "what came after the picture was not done"
-    with looking(house.workspace) as journal:
+    with read_journal(house.workspace) as journal:
         records = [record.record for record in journal.audit_records(limit=10_000)]
     (slow_one,) = [each for each in records if (each["request_id"], each["operation_id"]) == (f"slow{era}", "slow")]
     assert slow_one["error_code"] == "CANCELLED", "it did not just run into its deadline"
 
 
-def test_the_core_envelope_is_spoken_where_it_is_asked_for(house: House, era: Era) -> None:
+def test_the_core_envelope_is_spoken_where_it_is_asked_for(house: ServerContext, era: Era) -> None:
     good = call(house, era, "scene_find", {"name": "no such name"}, envelope="core").structured_content
     assert good.keys() == {"ok", "result"} and good["ok"] is True
     assert good["result"]["result"]["total"] == 0
@@ -277,7 +279,7 @@ def test_the_core_envelope_is_spoken_where_it_is_asked_for(house: House, era: Er
     assert bad["error"]["code"] == "not_found"
 
 
-def test_direct_tools_take_the_whole_lifecycle_of_a_call(house: House, era: Era) -> None:
+def test_direct_tools_take_the_whole_lifecycle_of_a_call(house: ServerContext, era: Era) -> None:
     name = f"Direct{era}"
     args = {"kind": "cube", "name": name}
     made = call(house, era, "mesh_create_primitive", args, direct=True)
@@ -286,7 +288,7 @@ def test_direct_tools_take_the_whole_lifecycle_of_a_call(house: House, era: Era)
     assert again.structured_content["error_code"] == "invalid_input"
 
 
-def test_macros_and_nodes_are_found_and_described_like_tools(house: House, era: Era) -> None:
+def test_macros_and_nodes_are_found_and_described_like_tools(house: ServerContext, era: Era) -> None:
     found = call(house, era, "tool_search", {"query": "three point lighting"}).structured_content["result"]["matches"]
     assert "studio.three_point" in [entry["name"] for entry in found][:3]
     nodes = call(house, era, "tool_search", {"query": "noise texture", "among": "nodes"}).structured_content["result"]
@@ -297,7 +299,7 @@ def test_macros_and_nodes_are_found_and_described_like_tools(house: House, era: 
     assert "Scale" in [socket["name"] for layout in node["layouts"] for socket in layout["inputs"]]
 
 
-def test_a_geonodes_plan_is_run_and_a_gate_keeps_it_from_being_done(house: House, era: Era) -> None:
+def test_a_geonodes_plan_is_run_and_a_gate_keeps_it_from_being_done(house: ServerContext, era: Era) -> None:
     cut = {
         "op": "unlink",
         "from": {"node_id": "group_input", "socket": "Geometry"},

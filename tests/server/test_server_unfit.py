@@ -10,11 +10,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceTemplateReference
 
 import blendwright
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 from hosts import Era, served, talk
 
 
-def refused(house: House, era: Era, uri: str) -> MCPError:
+def refused(house: ServerContext, era: Era, uri: str) -> MCPError:
     async def read(client: Client) -> MCPError:
         with pytest.raises(MCPError) as caught:
             await client.read_resource(uri)

@@ -11,13 +11,13 @@ import pytest
 from mcp.client.client import Client
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.contracts.effects import Idempotence, SafetyLevel
-from blendwright.server.desk import Desk
+from blendwright.server.context import ServerContext
 from blendwright.server.hosts import client_of
-from blendwright.server.house import House
 from blendwright.server.jobs import Jobs
-from blendwright.server.offers import Offer
+from blendwright.server.server_tool import ServerTool
 from blendwright.server.service import OFFERS
+from blendwright.server.workspace_queue import WorkspaceQueue
+from blendwright.tool_api.effects import Idempotence, SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from hosts import Era, talk
@@ -30,12 +30,12 @@ def never() -> OpenScene:
 
 
 @pytest.fixture
-def closed(tmp_path: Path) -> House:
+def closed(tmp_path: Path) -> ServerContext:
     """A house whose workspace nobody opens."""
-    return House(tmp_path, Desk(never), catalog.tools(), {}, Jobs())
+    return ServerContext(tmp_path, WorkspaceQueue(never), catalog.tools(), {}, Jobs())
 
 
-def findings(offer: Offer, args: dict[str, Any]) -> list[tuple[str, str]]:
+def findings(offer: ServerTool, args: dict[str, Any]) -> list[tuple[str, str]]:
     read = offer.read(args)
     assert isinstance(read, tuple), read
     assert all(isinstance(finding, Finding) and finding.cure for finding in read)
@@ -62,7 +62,7 @@ def test_every_wrong_argument_is_found_also_where_a_schema_cannot_tell() -> None
     assert sorted(two) == [("ARGS_INVALID", "/befor"), ("ARGS_INVALID", "/limit")]
 
 
-def test_a_tool_of_plans_that_is_called_by_itself_is_told_where_it_belongs(closed: House, era: Era) -> None:
+def test_a_tool_of_plans_that_is_called_by_itself_is_told_where_it_belongs(closed: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return await client.session.call_tool("object.delete", {"name": "Box"})
 
@@ -86,7 +86,7 @@ class Broken(Mapping[str, Any]):
 
 
 def test_a_defect_is_an_error_result_without_its_insides_and_the_server_lives_on(tmp_path: Path, era: Era) -> None:
-    house = House(tmp_path, Desk(never), Broken(), {}, Jobs())
+    house = ServerContext(tmp_path, WorkspaceQueue(never), Broken(), {}, Jobs())
 
     async def script(client: Client) -> Any:
         broken = await client.call_tool("tool_search", {})
@@ -100,7 +100,7 @@ def test_a_defect_is_an_error_result_without_its_insides_and_the_server_lives_on
     assert not after.is_error
 
 
-def test_every_direct_tool_has_the_hints_of_its_declaration(closed: House, era: Era) -> None:
+def test_every_direct_tool_has_the_hints_of_its_declaration(closed: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return {tool.name: tool for tool in (await client.list_tools()).tools}
 

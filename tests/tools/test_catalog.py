@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import blendwright.tools
-from blendwright.contracts.capabilities import CAPABILITIES
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.capabilities import CAPABILITIES
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import CATALOG
 
 ROOT = Path(__file__).parents[2]

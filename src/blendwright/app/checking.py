@@ -8,14 +8,14 @@ from typing import Any
 
 from blendwright.app.opening import place_of
 from blendwright.app.policy_files import load_policy
-from blendwright.contracts.contract import Proposal, agree
-from blendwright.contracts.gate import whatever_blender
-from blendwright.contracts.tool import AnyTool
 from blendwright.macros import Macro, load_macros
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.run.agreement import payload_bytes
+from blendwright.policy.gate import static_gate
+from blendwright.policy.session_contract import Proposal, agree
+from blendwright.run.active_contract import payload_bytes
 from blendwright.run.files import FileAccess
 from blendwright.run.runner import POLICY
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
@@ -44,7 +44,7 @@ def check(
 
     def objections(operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any) -> Iterator[Finding]:
         level = operation.safety_level or tool.safety_level.value
-        for finding in whatever_blender(terms, tool, model, level, payload_bytes(args)):
+        for finding in static_gate(terms, tool, model, level, payload_bytes(args)):
             yield operation.as_a_whole(finding)
         if roots:
             _, found = files.normalised(tool, dict(args))

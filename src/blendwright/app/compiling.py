@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from blendwright.app.plans import parse_plan
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.effects import Determinism
-from blendwright.contracts.tool import AnyTool
 from blendwright.macros import Macro
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.run.known import MOST_KEPT
+from blendwright.policy.session_contract import Terms
+from blendwright.run.idempotency import MOST_KEPT
+from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport

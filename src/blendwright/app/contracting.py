@@ -9,11 +9,11 @@ from pathlib import Path
 from blendwright.app.policy_files import load_policy
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
-from blendwright.contracts.contract import Proposal, SessionContract
-from blendwright.contracts.policy import Policy
-from blendwright.contracts.tool import AnyTool
 from blendwright.macros import load_macros, macro_registry
-from blendwright.run.agreement import Offer
+from blendwright.policy.policy import Policy
+from blendwright.policy.session_contract import Proposal, SessionContract
+from blendwright.run.active_contract import ContractDraft
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 
 
@@ -29,7 +29,7 @@ def negotiated(
     known = catalog.tools() if tools is None else tools
     rules = policy or load_policy(Path(workspace).resolve()).policy
     macros = load_macros(Path(workspace).resolve(), known)
-    offer = Offer(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
+    offer = ContractDraft(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
     with tempfile.TemporaryDirectory(prefix="blendwright-contract-") as place:
         options = SpawnOptions(Path(place).resolve(), blender=None if blender is None else Path(blender))
         with Pool(options) as pool:

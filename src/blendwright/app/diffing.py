@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from blendwright.app.past import Stage
-from blendwright.contracts.journal_port import JournalReader
-from blendwright.contracts.journal_records import Commit
-from blendwright.contracts.worker_port import WorkerPort
+from blendwright.app.read_workspace import InspectionScene
+from blendwright.records.journal_port import JournalReader
+from blendwright.records.journal_records import Commit
 from blendwright.run.differences import Difference, Picture, compare, take
 from blendwright.run.replaying import rebuild
 from blendwright.run.snapshots import to_look_into, with_modifier_settings
+from blendwright.wire.worker_port import WorkerPort
 
 
-def difference(journal: JournalReader, stage: Stage, before: Commit, after: Commit) -> Difference:
+def difference(journal: JournalReader, stage: InspectionScene, before: Commit, after: Commit) -> Difference:
     """Raises RebuildFailed with both hashes when a scene is not what the journal says."""
     with ThreadPoolExecutor(2) as starting:
         first, second = (start.result() for start in [starting.submit(stage.worker) for _ in range(2)])

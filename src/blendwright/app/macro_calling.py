@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.contracts.effects import Determinism
 from blendwright.macros import Macro
 from blendwright.run.clock import Clock
 from blendwright.run.executor import CALL
 from blendwright.run.keys import new_id
+from blendwright.tool_api.effects import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.json_values import foreign_values

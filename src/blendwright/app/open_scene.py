@@ -10,40 +10,41 @@ from typing import TYPE_CHECKING, Any, Self
 
 from blendwright.app.compiling import Compiler
 from blendwright.app.macro_calling import not_rehearsed, outcome_of, plan_of, refused_call
-from blendwright.app.observing.watch import Watch
+from blendwright.app.observing.event_bus import EventBus
 from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
-from blendwright.contracts.contract import Proposal, SessionContract, Terms
-from blendwright.contracts.effects import Determinism, SafetyLevel
-from blendwright.contracts.envelopes import ToolResult, tool_result
-from blendwright.contracts.events import Defect, RunEnded, WorkspaceClosed
-from blendwright.contracts.gate import denied
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.profiles import WorkerProfile
-from blendwright.contracts.tool import AnyTool
-from blendwright.contracts.worker_port import CancelToken, PoolPort
+from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
-from blendwright.run.agreement import Agreement, Offer
+from blendwright.policy.gate import denied
+from blendwright.policy.session_contract import Proposal, SessionContract, Terms
+from blendwright.records.journal_port import JournalPort
+from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import Approvals, Consent
-from blendwright.run.board import Progress
 from blendwright.run.clock import Clock
+from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.executor import SNAPSHOT_TOOL, Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.history import History, Moved, find, require_head
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.preview import Preview
+from blendwright.run.run_state import Progress
 from blendwright.run.runner import Runner
-from blendwright.run.solo import Solo
+from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values import crash_points
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
+from blendwright.values.events import Defect, RunEnded, WorkspaceClosed
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
+from blendwright.wire.profiles import WorkerProfile
+from blendwright.wire.worker_port import PoolPort
 
 if TYPE_CHECKING:
     from blendwright.app.observing.metrics import Metrics
@@ -64,11 +65,11 @@ class OpenScene:
         scene: LiveScene,
         tools: Mapping[str, AnyTool],
         macros: Mapping[str, Macro],
-        offer: Offer,
+        offer: ContractDraft,
         files: FileAccess,
         recovered: tuple[str, ...],
         consent: Consent,
-        watch: Watch,
+        watch: EventBus,
     ) -> None:
         self.recovered = recovered
         self._scratch = scratch
@@ -82,10 +83,10 @@ class OpenScene:
         self._files = files
         self._watch = watch
         self._closed = False
-        self._agreement = Agreement(offer, scene, journal)
+        self._agreement = ActiveContract(offer, scene, journal)
         self._approvals = approvals = Approvals(journal, files)
         ledger = Ledger(journal, scene, self._agreement)
-        solo = Solo(scene, journal, ledger, files)
+        solo = ExclusiveStep(scene, journal, ledger, files)
         self._executor = Executor(scene, ledger, solo, tools, self._agreement, files, approvals, watch)
         self._runner = Runner(scene, journal, ledger, solo, tools, self._agreement, files, approvals, watch)
         self._compiler = Compiler(tools, macros, offer.terms)

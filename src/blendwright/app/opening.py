@@ -7,27 +7,27 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from blendwright.app.observing.watch import Watch, watch_workspace
+from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
-from blendwright.contracts.contract import Proposal, SessionContract
-from blendwright.contracts.events import Observer, WorkspaceClosed, WorkspaceOpened
-from blendwright.contracts.policy import Policy
-from blendwright.contracts.tool import AnyTool
 from blendwright.journal import Journal
 from blendwright.macros import load_macros, macro_registry
-from blendwright.run.agreement import Offer
+from blendwright.policy.policy import Policy
+from blendwright.policy.session_contract import Proposal, SessionContract
+from blendwright.run.active_contract import ContractDraft
 from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -75,11 +75,11 @@ def open(
     known = catalog.tools() if tools is None else tools
     rules = allowed_roots(policy or load_policy(place).policy, roots)
     macros = load_macros(place, known)
-    offer = Offer(
+    offer = ContractDraft(
         known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
     )
     with contextlib.ExitStack() as undo:
-        watch = Watch()
+        watch = EventBus()
         journal = Journal(place, observe=watch)
         undo.callback(journal.close)
         if start is not None and journal.head is not None:
@@ -90,7 +90,7 @@ def open(
         scratch = _scratch(place)
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
-        watch_workspace(watch, place, observers, redact=offer.terms.audit.redact)
+        open_event_bus(watch, place, observers, redact=offer.terms.audit.redact)
         undo.callback(watch, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         watch(WorkspaceOpened(str(place), recovered))

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
-from blendwright.contracts.policy import Policy, Verdict
+from blendwright.policy.policy import Policy, Verdict
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of

@@ -15,28 +15,29 @@ from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
-from blendwright.contracts.contract import Proposal
-from blendwright.contracts.effects import Determinism
-from blendwright.contracts.policy import Policy
-from blendwright.contracts.tool import AnyTool
-from blendwright.contracts.worker_port import CancelToken, PoolPort
 from blendwright.journal import Journal
 from blendwright.journal.copying import copy_journal, has_journal
 from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.run.agreement import Offer
+from blendwright.policy.policy import Policy
+from blendwright.policy.session_contract import Proposal
+from blendwright.run.active_contract import ContractDraft
 from blendwright.run.approvals import NO_CONSENT, Consent
-from blendwright.run.board import Progress
 from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.preview import Preview, Previewer
+from blendwright.run.run_state import Progress
+from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.plan import Boundary, Plan
+from blendwright.wire.worker_port import PoolPort
 
 
 def preview(
@@ -68,7 +69,7 @@ def preview(
     known = catalog.tools() if tools is None else tools
     macros = load_macros(place, known)
     rules = allowed_roots(policy or load_policy(place).policy, roots)
-    offer = Offer(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
+    offer = ContractDraft(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
     start = None if scene is None else Path(scene).resolve()
     if start is not None and not start.is_file():
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
@@ -106,7 +107,7 @@ def preview_beside(
     pool: PoolPort,
     tools: Mapping[str, AnyTool],
     macros: Mapping[str, Macro],
-    offer: Offer,
+    offer: ContractDraft,
     files: FileAccess,
     *,
     image: Path | None = None,
@@ -137,7 +138,7 @@ class _Copy:
         plan: Plan,
         tools: Mapping[str, AnyTool],
         macros: Mapping[str, Macro],
-        offer: Offer,
+        offer: ContractDraft,
         files: FileAccess,
         image: Path | None,
         timeout: float | None,

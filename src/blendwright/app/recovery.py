@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.journal_records import RecoveryInfo
+from blendwright.records.journal_port import JournalPort
+from blendwright.records.journal_records import RecoveryInfo
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 

@@ -17,12 +17,12 @@ from pydantic import ValidationError
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.contracts.effects import Kind, Revert, SafetyLevel
-from blendwright.contracts.step import REVERT_FAILED, StepAnswer, StepRequest
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.effects import Kind, Revert, SafetyLevel
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.wire.step import REVERT_FAILED, StepAnswer, StepRequest
 
 _log = logging.getLogger(__name__)
 

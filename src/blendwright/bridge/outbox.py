@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from itertools import islice
 
-from blendwright.values import frames
+from blendwright.wire import frames
 
 _PARTS_AT_ONCE = 64
 

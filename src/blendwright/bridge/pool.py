@@ -12,8 +12,8 @@ from typing import Self
 
 from blendwright.bridge.spawn import SpawnOptions, spawn
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.contracts.worker_port import Readable
 from blendwright.values.errors import BlendwrightError, WorkerLost
+from blendwright.wire.worker_port import Readable
 
 
 class Pool:

@@ -16,9 +16,9 @@ from pathlib import Path
 import pydantic
 
 import blendwright
-from blendwright.contracts.worker_environment import private_environment
-from blendwright.contracts.worker_port import Readable
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.wire.worker_environment import private_environment
+from blendwright.wire.worker_port import Readable
 
 LOG_NAME = "worker.log"
 

@@ -20,12 +20,12 @@ from blendwright.bridge import autopsy
 from blendwright.bridge.answers import Answer, parse_answer
 from blendwright.bridge.outbox import Outbox
 from blendwright.bridge.spawn import Child, SpawnOptions, spawn
-from blendwright.contracts.answers import fits
-from blendwright.contracts.profiles import WorkerProfile
-from blendwright.contracts.worker_port import CancelToken
-from blendwright.values import frames
+from blendwright.values.cancel import CancelToken
 from blendwright.values.clearing import clear
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
+from blendwright.wire import frames
+from blendwright.wire.answer_shapes import fits
+from blendwright.wire.profiles import WorkerProfile
 
 
 class WorkerProcess:

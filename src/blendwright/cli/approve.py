@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from blendwright.app.past import looking
+from blendwright.app.read_workspace import read_journal
 from blendwright.cli.consent import Terminal, at_a_terminal
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.journal_records import KeptApproval
 from blendwright.journal.approvals import answer, waiting
+from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.records.journal_records import KeptApproval
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -44,7 +44,7 @@ def approve(
     elif ids:
         listed = _allowed(place, ids, yes=yes)
     else:
-        with looking(place) as journal:
+        with read_journal(place) as journal:
             listed = list(journal.approvals())
     if json:
         print_json({"approvals": [_told(kept) for kept in listed]})

@@ -22,17 +22,17 @@ from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspac
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.cli.plan_tree import plan_tree
 from blendwright.cli.run import picture, tell
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.briefing import brief
 from blendwright.planner.budget import Limits, Price
-from blendwright.planner.feedback import Wrong
-from blendwright.planner.loop import Pursuit
+from blendwright.planner.feedback import AttemptFailure
+from blendwright.planner.loop import PlannerRun
+from blendwright.planner.observer import PlannerObserver
 from blendwright.planner.port import KeyTrouble, PlannerError
 from blendwright.planner.proposal import Proposal
 from blendwright.planner.providers import Provider, planner_of
-from blendwright.planner.story import Story
-from blendwright.planner.witness import Witness
+from blendwright.planner.result import PlannerResult
 from blendwright.run.preview import Preview
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -113,7 +113,7 @@ def ask(
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):
             first = brief(opened, request, dialect, request_id)
-        pursuit = Pursuit(
+        pursuit = PlannerRun(
             opened, planner, first, request_id, limits=limits, preview=not skip_preview, dry_run=dry_run,
             image=image if dry_run else shown, approve=_always if yes else Question(screen, cancel), witness=screen,
             cancel=cancel,
@@ -157,7 +157,7 @@ class Question:
         return line is not None and line.strip().casefold() in ("y", "yes")
 
 
-class Screen(Witness):
+class Screen(PlannerObserver):
     """Tells people on standard error how it goes; a line that moves only on a terminal, nothing at all where `quiet`."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -224,11 +224,11 @@ class Screen(Witness):
     def progressed(self, report: OperationReport) -> None:
         self._now(f"{report.operation_id} {report.tool}"[:60])
 
-    def went_wrong(self, wrong: Wrong) -> None:
+    def went_wrong(self, wrong: AttemptFailure) -> None:
         self._say(Text(f"{wrong.stage}: ", style="bold red").append(wrong.message, style="default"))
 
 
-def _tell(story: Story, screen: Screen) -> None:
+def _tell(story: PlannerResult, screen: Screen) -> None:
     word = Text(f"{story.ending.replace('_', ' ')} ", style="bold green" if story.ok else "bold red")
     if story.reason:
         word.append(f"{story.reason}. " if not story.reason.endswith(".") else f"{story.reason} ", style="default")

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from blendwright.app.past import looking
+from blendwright.app.read_workspace import read_journal
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
-from blendwright.contracts.journal_records import AuditHead
+from blendwright.records.journal_records import AuditHead
 from blendwright.run.history import refusal
 
 app = typer.Typer(help="The audit chain.", no_args_is_help=True)
@@ -34,7 +34,7 @@ def verify(
 ) -> int:
     """Check every record of the audit chain; exit code 1 names the ones that were edited, removed or cut off."""
     heads = [_head(text) for text in known or ()]
-    with looking(workspace) as journal:
+    with read_journal(workspace) as journal:
         report = journal.verify_audit(heads)
     if json:
         head = {"sequence": report.head.sequence, "hash": report.head.hash}

@@ -16,7 +16,7 @@ import blendwright
 from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
 from blendwright.cli.exporting import write_scene
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json, say_recovered
-from blendwright.contracts.envelopes import core_envelope, tool_result
+from blendwright.dialects.envelopes import core_envelope, tool_result
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding

@@ -19,17 +19,17 @@ from pydantic import BaseModel, ValidationError
 from rich.text import Text
 
 from blendwright.cli.output import notes
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.contract import Proposal, SessionContract
-from blendwright.contracts.effects import Determinism, SafetyLevel, SafetyMode
-from blendwright.contracts.profiles import HostProfile
-from blendwright.contracts.worker_port import CancelToken
+from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.host_profile import HostProfile
+from blendwright.policy.session_contract import Proposal, SessionContract
 from blendwright.run.approvals import Consent
+from blendwright.tool_api.effects import Determinism, SafetyLevel, SafetyMode
 from blendwright.tools import catalog
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
-from blendwright.values.unseen import in_plain_sight
+from blendwright.values.invisible import escape_invisible
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -95,7 +95,7 @@ class Terminal:
         with self._aside():
             out = notes()
             out.print(
-                Text(f"{in_plain_sight(request.operation_id)}: ", style="bold yellow").append(
+                Text(f"{escape_invisible(request.operation_id)}: ", style="bold yellow").append(
                     request.what, style="default"
                 )
             )

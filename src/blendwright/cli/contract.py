@@ -13,7 +13,7 @@ from blendwright.app.contracting import negotiated
 from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy
 from blendwright.cli.consent import command_line, read_proposal
 from blendwright.cli.output import AsJson, Blender, Columns, Exit, Workspace, console, print_json
-from blendwright.contracts.contract import SessionContract
+from blendwright.policy.session_contract import SessionContract
 
 
 def contract(

@@ -15,9 +15,9 @@ import blendwright
 from blendwright.bridge.autopsy import LIBRARIES
 from blendwright.cli.host_checks import host_checks
 from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, print_json
-from blendwright.contracts.profiles import BlenderProfile
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.wire.profiles import BlenderProfile
 
 Check = dict[str, Any]
 NO_BLENDER = "Give --blender the path of a Blender executable, or leave it out to use bpy."

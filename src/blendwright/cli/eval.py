@@ -14,10 +14,10 @@ from blendwright.cli.ask import Attempts, BaseUrl, Model, ProviderName, Seconds,
 from blendwright.cli.consent import command_line, consent
 from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, notes, print_json
 from blendwright.cli.plan_input import stops_on_interrupt
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.budget import Limits
 from blendwright.planner.evaluation import Evaluation, Result, evaluate, read_requests
 from blendwright.run.history import refusal
+from blendwright.values.cancel import CancelToken
 
 
 def evaluation(

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import blendwright
-from blendwright.contracts.effects import SafetyLevel
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.approvals import Consent
+from blendwright.tool_api.effects import SafetyLevel
+from blendwright.values.cancel import CancelToken
 from blendwright.values.outcome import Outcome
 
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from rich.text import Text
 
-from blendwright.app.past import looking
 from blendwright.app.policy_files import load_policy
+from blendwright.app.read_workspace import read_journal
 from blendwright.cli.output import AsJson, Columns, Exit, Workspace, console, notes, print_json
-from blendwright.contracts.journal_port import JournalReader
+from blendwright.records.journal_port import JournalReader
 from blendwright.run.externals import External, Externals, findings, recorded_in
 from blendwright.run.reach import Reach
 
 
 def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
     """List the external files of the scene, as they are now: images, fonts, sounds, caches, linked files."""
-    with looking(workspace) as journal:
+    with read_journal(workspace) as journal:
         recorded = of_head(journal)
     place = Path(workspace).resolve()
     here = Externals(Reach(load_policy(place).policy.policy.roots, place))

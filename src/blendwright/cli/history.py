@@ -15,8 +15,8 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app.diffing import difference
-from blendwright.app.past import looking, stage
 from blendwright.app.policy_files import load_policy
+from blendwright.app.read_workspace import inspect_scene, read_journal
 from blendwright.cli.difference import show_difference
 from blendwright.cli.externals import say_externals
 from blendwright.cli.output import (
@@ -31,9 +31,9 @@ from blendwright.cli.output import (
     say_recovered,
 )
 from blendwright.cli.request_story import tell_story
-from blendwright.contracts.journal_port import JournalReader
-from blendwright.contracts.journal_records import Commit
-from blendwright.contracts.redaction import redacted, redacted_receipt
+from blendwright.policy.redaction import redacted, redacted_receipt
+from blendwright.records.journal_port import JournalReader
+from blendwright.records.journal_records import Commit
 from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
 from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild
@@ -62,7 +62,7 @@ def log(
     """List the commits that led to the current scene, newest first."""
     if request is not None:
         return tell_story(workspace, request, json)
-    with looking(workspace) as journal:
+    with read_journal(workspace) as journal:
         head = journal.head
         if moves:
             return _moves(journal, limit, json)
@@ -93,7 +93,7 @@ def log(
 
 def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
     """Show one commit: what was run with which arguments, its receipt and its hashes."""
-    with looking(workspace) as journal:
+    with read_journal(workspace) as journal:
         commit = find(journal, number)
         head = journal.head
     hidden = load_policy(Path(workspace).resolve()).policy.audit.redact
@@ -122,7 +122,7 @@ def diff(
     json: AsJson = False,
 ) -> int:
     """Show what differs between the scenes of two commits, property by property."""
-    with looking(workspace) as journal, stage(workspace, blender=blender) as place:
+    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as place:
         before, after = find(journal, a), find(journal, b)
         found = difference(journal, place, before, after)
     if json:
@@ -173,7 +173,7 @@ def export(
         raise refusal(f"{file} is not the name of a .blend file", other)
     if file.exists() and not overwrite:
         raise refusal(f"{file} is there already", "Name another file, or give --overwrite.")
-    with looking(workspace) as journal, stage(workspace, blender=blender) as place:
+    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as place:
         commit = find(journal, at)
         worker = place.worker()
         rebuild(worker, journal, commit.number)
@@ -253,7 +253,7 @@ def summary(commit: Commit) -> dict[str, Any]:
 
 def _opened(workspace: str, blender: str | None) -> blendwright.OpenScene:
     """A workspace that is there: these commands begin none."""
-    with looking(workspace) as journal:
+    with read_journal(workspace) as journal:
         require_head(journal)
     opened = blendwright.open(workspace, blender=blender, spare=False)
     say_recovered(opened.recovered)

@@ -6,7 +6,7 @@ import tempfile
 from typing import Any
 
 import blendwright
-from blendwright.app.past import looking
+from blendwright.app.read_workspace import read_journal
 from blendwright.cli.call import exit_code
 from blendwright.cli.output import fail
 
@@ -15,7 +15,7 @@ def look(tool: str, args: dict[str, Any], workspace: str, scene: str | None, ble
     """What the tool says of the scene of the workspace, or of a file. Ends the program when it cannot be had."""
     with tempfile.TemporaryDirectory() as aside:
         if scene is None:
-            with looking(workspace):
+            with read_journal(workspace):
                 pass  # there is one: looking begins none
         place = workspace if scene is None else aside
         with blendwright.open(place, scene=scene, blender=blender, spare=False) as opened:

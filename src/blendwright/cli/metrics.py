@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blendwright.app.past import looking
+from blendwright.app.read_workspace import read_journal
 from blendwright.cli.output import AsJson, Exit, Workspace, print_json
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def metrics(
     from blendwright.app.observing.metrics import Metrics
     from blendwright.app.observing.tally import of_journal
 
-    with looking(workspace) as journal:
+    with read_journal(workspace) as journal:
         found = Metrics(of_journal(journal))
     if json:
         print_json({"ok": True, "metrics": [_family(family) for family in found.registry.collect()]})

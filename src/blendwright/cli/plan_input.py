@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.dialects.reading import LARGEST
 from blendwright.dialects.recognise import Dialect
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -9,7 +9,7 @@ import orjson
 from rich.text import Text
 from rich.tree import Tree
 
-from blendwright.contracts.redaction import redacted
+from blendwright.policy.redaction import redacted
 from blendwright.values.plan import Operation, Plan
 
 LONGEST_VALUE = 60

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from blendwright.app.past import mending, stage
+from blendwright.app.read_workspace import inspect_scene, repair_journal
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.run import rescue
+from blendwright.records.journal_port import JournalPort
+from blendwright.run import repair as rescue
 from blendwright.run.history import find, refusal
 from blendwright.values.errors import JournalError
 
@@ -35,14 +35,14 @@ def recover(
         raise refusal(
             "--resolve and --note belong together", "Say what became of the effect: --note 'the file is there'"
         )
-    with mending(workspace) as journal:
+    with repair_journal(workspace) as journal:
         done: list[str] = []
         if resolve is not None and note is not None:
             _settle(journal, resolve, note)
             done.append(f"intent {resolve} is settled: {note}")
         if to is not None:
             target = find(journal, to)
-            with stage(workspace, blender=blender) as place:
+            with inspect_scene(workspace, blender=blender) as place:
                 commit = rescue.return_to(journal, place.worker(), target.number)
             done.append(
                 f"HEAD is at commit {commit.number}, whose scene was rebuilt and has the hash {commit.hash_after}"

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from rich.text import Text
 
-from blendwright.app.past import looking, stage
+from blendwright.app.read_workspace import inspect_scene, read_journal
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json
 from blendwright.run import replaying
 from blendwright.run.history import require_head
@@ -19,9 +19,9 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
 
     Another Blender than the one that wrote them has other hashes: then the results of the operations are compared.
     """
-    with looking(workspace) as journal:
+    with read_journal(workspace) as journal:
         require_head(journal)
-        with stage(workspace, blender=blender) as place:
+        with inspect_scene(workspace, blender=blender) as place:
             found = replaying.replay(place.worker(), journal)
     if json:
         print_json({"ok": found.ok, **asdict(found)})

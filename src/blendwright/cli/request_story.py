@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from blendwright.app.past import looking
+from blendwright.app.read_workspace import read_journal
 from blendwright.cli.output import Exit, console, print_json
-from blendwright.contracts.attempts import Attempt
-from blendwright.contracts.journal_records import Commit
+from blendwright.records.attempts import Attempt
+from blendwright.records.journal_records import Commit
 from blendwright.run.history import refusal
 
 STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
@@ -15,7 +15,7 @@ STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 def tell_story(workspace: str, request_id: str, json: bool) -> int:
     """Raises Refusal for a request that nobody made here."""
-    with looking(workspace) as journal:
+    with read_journal(workspace) as journal:
         attempts = journal.attempts(request_id)
         # Rounds of a plan that says that it is not done run under ids of their own.
         ids = dict.fromkeys([request_id, *(str(attempt.outcome["request_id"]) for attempt in attempts)])

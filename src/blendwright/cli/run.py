@@ -40,8 +40,8 @@ from blendwright.cli.output import (
     say_recovered,
 )
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.pictures import delivered
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
-from blendwright.contracts import published
+from blendwright.schemas import published
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean

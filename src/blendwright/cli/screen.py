@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from blendwright.values.unseen import in_plain_sight
+from blendwright.values.invisible import escape_invisible
 
 
 class Screen(Console):
@@ -16,8 +16,8 @@ class Screen(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         if isinstance(renderable, Text) and not renderable.plain.isprintable():
-            shown = in_plain_sight(renderable.plain)
+            shown = escape_invisible(renderable.plain)
             # Before it is laid out, so that it is given the room it needs.
             renderable = renderable if shown == renderable.plain else renderable.blank_copy(shown)
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(in_plain_sight(segment.text), segment.style)
+            yield segment if segment.control else Segment(escape_invisible(segment.text), segment.style)

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

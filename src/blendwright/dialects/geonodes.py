@@ -15,7 +15,7 @@ import rfc8785
 
 from blendwright.dialects.geonodes_result import GATES, render
 from blendwright.dialects.published import checker
-from blendwright.dialects.reading import uncarried
+from blendwright.dialects.reading import non_interoperable_values
 from blendwright.plan.collector import collector_paused
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -37,7 +37,7 @@ Step = dict[str, Any]
 @collector_paused()
 def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
     """The plan, with findings where the document breaks the protocol. Without a request id it is the plan's hash."""
-    findings = uncarried(document)
+    findings = non_interoperable_values(document)
     if findings:
         return _plan("", (), boundary, findings)
     findings = tuple(checker("geonodes_plan.v1").findings(document))

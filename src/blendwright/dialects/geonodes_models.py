@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Result
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
+from blendwright.tool_api.arguments import Args, Result
 from blendwright.tools.python.run import MOST_MILLISECONDS
 
 MOST_STEPS = 25

@@ -6,7 +6,7 @@ import re
 from typing import Any, cast
 
 from blendwright.dialects.published import checker, proven
-from blendwright.dialects.reading import uncarried
+from blendwright.dialects.reading import non_interoperable_values
 from blendwright.plan.collector import collector_paused
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
@@ -23,7 +23,7 @@ LONGEST_HINT = 500
 @collector_paused()
 def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
     """The plan, with findings where the document breaks the schema. A request id given from outside must be the plan's own."""
-    findings = uncarried(document)
+    findings = non_interoperable_values(document)
     if findings:
         return _plan("", (), boundary, findings)
     findings = tuple(checker("planner_operations.v1").findings(document))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, cast
 
-from blendwright.contracts.published import schema
-from blendwright.contracts.schema_check import Checker
+from blendwright.schemas.check import Checker
+from blendwright.schemas.published import schema
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import orjson
 
-from blendwright.contracts.schema_check import MOST_FINDINGS
 from blendwright.plan.collector import collector_paused
+from blendwright.schemas.check import MOST_FINDINGS
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_values import DEEPEST, foreign_values
@@ -56,7 +56,7 @@ def read_json(text: bytes, *, any_value: bool = False) -> Read:
     except ValueError as error:
         # Python refuses to read integers of thousands of digits.
         return _refused(f"this cannot be read: {error}", "Give smaller numbers.")
-    findings = () if any_value else uncarried(document)
+    findings = () if any_value else non_interoperable_values(document)
     if not findings and duplicates:
         findings = tuple(islice(_duplicates(document, (), duplicates), MOST_FINDINGS))
         # Inside a value that a later duplicate replaced, there is no place left to point to.
@@ -64,7 +64,7 @@ def read_json(text: bytes, *, any_value: bool = False) -> Read:
     return (None, findings) if findings else (document, ())
 
 
-def uncarried(document: Any) -> tuple[Finding, ...]:
+def non_interoperable_values(document: Any) -> tuple[Finding, ...]:
     """What in a document is no JSON that every receiver reads alike; one from Python can hold anything."""
     if _plain(document):
         return ()

@@ -13,7 +13,7 @@ from typing import Any, cast
 import rfc8785
 
 from blendwright.dialects.published import checker
-from blendwright.dialects.reading import uncarried
+from blendwright.dialects.reading import non_interoperable_values
 from blendwright.dialects.steps_result import CONTRACT_VERSION, META, render, validate_result
 from blendwright.plan.collector import collector_paused
 from blendwright.plan.graph import graph_findings, read_graph
@@ -42,7 +42,7 @@ def validate_payload(document: Any) -> tuple[Finding, ...]:
 def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
     """The plan, with findings where the document breaks the contract. Without a request id (an empty one is none) it is the
     payload's hash."""
-    findings = uncarried(document)
+    findings = non_interoperable_values(document)
     if findings:
         return _plan("", (), boundary, findings)
     findings = tuple(_in_own_words(finding) for finding in checker("steps_payload.v1").findings(document))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from blendwright.dialects.published import checker, refuse_broken
-from blendwright.dialects.reading import uncarried
+from blendwright.dialects.reading import non_interoperable_values
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of, sentence
 from blendwright.values.macro_report import as_asked
@@ -113,7 +113,7 @@ def validate_result(document: Any) -> tuple[Finding, ...]:
     if isinstance(document, list):
         # What a tool put out is its own affair: the contract says "any", however deep or large.
         document = [_without_output(item) for item in cast("list[Any]", document)]
-    findings = uncarried(document) or tuple(checker("steps_result.v1").findings(document))
+    findings = non_interoperable_values(document) or tuple(checker("steps_result.v1").findings(document))
     if not isinstance(document, list):
         return findings
     items = cast("list[Any]", document)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from blendwright.contracts.journal_records import Commit
 from blendwright.journal import rows
 from blendwright.journal.store import Row, Store
+from blendwright.records.journal_records import Commit
 from blendwright.values.errors import JournalError
 
 

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import orjson
 
-from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest
-from blendwright.contracts.journal_records import KeptApproval
 from blendwright.journal.store import FILE, Row, Store
+from blendwright.policy.approvals import Answer, Approval, ApprovalRequest
+from blendwright.records.journal_records import KeptApproval
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

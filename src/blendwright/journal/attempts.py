@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import orjson
 
-from blendwright.contracts.attempts import Attempt, NewAttempt
 from blendwright.journal import clock
 from blendwright.journal.rows import as_json
 from blendwright.journal.store import Row, Store
+from blendwright.records.attempts import Attempt, NewAttempt
 
 _COLUMNS = "id, request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.contracts.approvals import Approval
-from blendwright.contracts.journal_entries import AuditIds, Status
-from blendwright.contracts.journal_records import AuditHead
 from blendwright.journal.audit_chain import canonical, digest
 from blendwright.journal.store import Store
+from blendwright.policy.approvals import Approval
+from blendwright.records.journal_entries import AuditIds, Status
+from blendwright.records.journal_records import AuditHead
 from blendwright.values.errors import JournalError
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.contracts.journal_entries import Entry, NewAudit, NewCommit, NewReading, StagedCheckpoint
-from blendwright.contracts.journal_records import AuditHead, Written
 from blendwright.journal import clock, pending
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.rows import as_json
 from blendwright.journal.store import Row, Store
+from blendwright.records.journal_entries import Entry, NewAudit, NewCommit, NewReading, StagedCheckpoint
+from blendwright.records.journal_records import AuditHead, Written
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 

@@ -10,11 +10,11 @@ import io
 import os
 from pathlib import Path
 
-from blendwright.contracts.journal_entries import StagedCheckpoint
 from blendwright.journal.disk_errors import explained
 from blendwright.journal.privacy import DIRECTORY_MODE, FILE_MODE
 from blendwright.journal.rows import file_name
 from blendwright.journal.store import sync_directory
+from blendwright.records.journal_entries import StagedCheckpoint
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 

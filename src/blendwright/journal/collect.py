@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from blendwright.contracts.journal_records import CheckpointRow, Freed
 from blendwright.journal import heads
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.disk_errors import explained
 from blendwright.journal.routes import on_line
 from blendwright.journal.store import Store
+from blendwright.records.journal_records import CheckpointRow, Freed
 
 
 def collect(

@@ -10,13 +10,13 @@ from typing import Literal
 
 import orjson
 
-from blendwright.contracts.journal_entries import NewAudit
-from blendwright.contracts.journal_records import HeadMove, Written
 from blendwright.journal import clock, pending, rows
 from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.batch import insert_move
 from blendwright.journal.store import Row, Store
+from blendwright.records.journal_entries import NewAudit
+from blendwright.records.journal_records import HeadMove, Written
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 

@@ -10,29 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from blendwright.contracts import events
-from blendwright.contracts.approvals import Approval, ApprovalRequest
-from blendwright.contracts.attempts import Attempt, NewAttempt
-from blendwright.contracts.journal_entries import Entry, NewAudit, NewCommit, NewIntent, StagedCheckpoint
-from blendwright.contracts.journal_records import (
-    AuditHead,
-    AuditRecord,
-    AuditReport,
-    CheckpointRow,
-    Commit,
-    Found,
-    Freed,
-    HeadMove,
-    Intent,
-    KeptApproval,
-    OpenBoundary,
-    Quarantine,
-    RecoveryInfo,
-    Route,
-    Statistics,
-    Wanted,
-    Written,
-)
 from blendwright.journal import (
     approvals,
     attempts,
@@ -55,7 +32,29 @@ from blendwright.journal.disk_errors import explained
 from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.privacy import make_workspace
 from blendwright.journal.store import FILE, Store
-from blendwright.values import crash_points
+from blendwright.policy.approvals import Approval, ApprovalRequest
+from blendwright.records.attempts import Attempt, NewAttempt
+from blendwright.records.journal_entries import Entry, NewAudit, NewCommit, NewIntent, StagedCheckpoint
+from blendwright.records.journal_records import (
+    AuditHead,
+    AuditRecord,
+    AuditReport,
+    CheckpointRow,
+    Commit,
+    Found,
+    Freed,
+    HeadMove,
+    Intent,
+    KeptApproval,
+    OpenBoundary,
+    Quarantine,
+    RecoveryInfo,
+    Route,
+    Statistics,
+    Wanted,
+    Written,
+)
+from blendwright.values import crash_points, events
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import orjson
 
-from blendwright.contracts.journal_records import Done, Found, Reading, Wanted, Where
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.store import Store
+from blendwright.records.journal_records import Done, Found, Reading, Wanted, Where
 
 # One statement for all operations of a request: a statement for each costs five times as much.
 _NAMED = "request_id = ? AND operation_id IN (SELECT value FROM json_each(?))"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from blendwright.contracts.journal_entries import NewIntent
-from blendwright.contracts.journal_records import Intent, OpenBoundary
 from blendwright.journal import clock, rows
 from blendwright.journal.ancestry import head_row
 from blendwright.journal.store import Store
+from blendwright.records.journal_entries import NewIntent
+from blendwright.records.journal_records import Intent, OpenBoundary
 from blendwright.values.errors import JournalError
 
 # ---------------------------------------------------------------------- intents

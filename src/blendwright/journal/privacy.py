@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from blendwright.contracts.workspace_files import OWN, PRIVATE
+from blendwright.records.workspace_files import OWN, PRIVATE
 
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from blendwright.contracts.journal_records import Quarantine
 from blendwright.journal import clock
 from blendwright.journal.store import Store
+from blendwright.records.journal_records import Quarantine
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blendwright.contracts.journal_records import CheckpointRow, Route
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, ascending
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.store import Store
+from blendwright.records.journal_records import CheckpointRow, Route
 from blendwright.values.errors import JournalError
 
 _ALL = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from blendwright.contracts.journal_records import CheckpointRow, Commit, Done, HeadMove, Intent, Reading
+from blendwright.records.journal_records import CheckpointRow, Commit, Done, HeadMove, Intent, Reading
 from blendwright.values.errors import JournalError
 
 COMMIT = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blendwright.contracts.journal_records import Statistics
 from blendwright.journal.store import Store
+from blendwright.records.journal_records import Statistics
 
 
 def read(store: Store) -> Statistics:

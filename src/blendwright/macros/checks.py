@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from blendwright.contracts.effects import Determinism
-from blendwright.contracts.schema_check import BROKEN_SCHEMA, Checker
 from blendwright.macros.definition import MacroDocument, properties_of
 from blendwright.macros.templates import EACH, TEMPLATE, Use, uses
+from blendwright.schemas.check import BROKEN_SCHEMA, Checker
+from blendwright.tool_api.effects import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
 

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from blendwright.contracts.contract import Registry, registry
-from blendwright.contracts.effects import Determinism, SafetyLevel
-from blendwright.contracts.schema_check import Checker
-from blendwright.contracts.whole_numbers import whole_numbers
+from blendwright.policy.session_contract import Registry, registry
+from blendwright.schemas.check import Checker
+from blendwright.schemas.whole_numbers import whole_numbers
+from blendwright.tool_api.effects import Determinism, SafetyLevel
 from blendwright.values.canonical import digest
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from blendwright.contracts.schema_check import MOST_FINDINGS
 from blendwright.macros.definition import MOST_STEPS, Macro, MacroStep
 from blendwright.macros.templates import EACH, Bound, fill, sources_within
+from blendwright.schemas.check import MOST_FINDINGS
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.plan import caller_pointer

@@ -9,10 +9,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from blendwright.contracts.effects import Determinism, SafetyLevel
-from blendwright.contracts.tool import AnyTool
 from blendwright.macros.definition import Macro, MacroDocument
 from blendwright.macros.expansion import EXPECT
+from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean
 

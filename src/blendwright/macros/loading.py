@@ -13,12 +13,12 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from blendwright.contracts.schema_check import MOST_FINDINGS
-from blendwright.contracts.tool import AnyTool
 from blendwright.macros.checks import own_findings
 from blendwright.macros.definition import FORMAT, Macro, MacroDocument
 from blendwright.macros.expansion import expand
 from blendwright.macros.linking import link
+from blendwright.schemas.check import MOST_FINDINGS
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

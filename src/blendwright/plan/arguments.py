@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from blendwright.contracts.schema_check import MOST_FINDINGS, Checker
-from blendwright.contracts.tool import AnyTool
-from blendwright.contracts.whole_numbers import with_whole_number
+from blendwright.schemas.check import MOST_FINDINGS, Checker
+from blendwright.schemas.whole_numbers import with_whole_number
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_values import foreign_values

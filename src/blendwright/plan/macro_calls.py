@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from blendwright.contracts.effects import SafetyLevel
-from blendwright.contracts.refusals import refusal
 from blendwright.macros import Macro
 from blendwright.macros.expansion import Call, expand
+from blendwright.policy.refusals import refusal
+from blendwright.tool_api.effects import SafetyLevel
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Operation, Origin, Plan

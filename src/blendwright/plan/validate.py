@@ -8,11 +8,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol
 
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.effects import Determinism, SafetyLevel
-from blendwright.contracts.gate import too_much_code
-from blendwright.contracts.refusals import refusal
-from blendwright.contracts.tool import AnyTool
 from blendwright.macros import Macro
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.plan.collector import collector_paused
@@ -20,6 +15,11 @@ from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, graph_findings, read
 from blendwright.plan.macro_calls import RANKS, Expanded, declared_too_low, expand_macros
 from blendwright.plan.order import content_hash, run_order
 from blendwright.plan.ownership import Owners
+from blendwright.policy.gate import too_much_code
+from blendwright.policy.refusals import refusal
+from blendwright.policy.session_contract import Terms
+from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 from blendwright.values.plan import Operation, Plan

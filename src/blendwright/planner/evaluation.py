@@ -14,13 +14,13 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.briefing import brief
 from blendwright.planner.budget import Limits
 from blendwright.planner.expectations import Expectations, Strict, unmet
-from blendwright.planner.loop import Pursuit
+from blendwright.planner.loop import PlannerRun
 from blendwright.planner.port import Planner
-from blendwright.planner.story import Story
+from blendwright.planner.result import PlannerResult
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
@@ -43,7 +43,7 @@ class Result:
     """What became of one request; `unmet` says what the scene lacks."""
 
     name: str
-    story: Story
+    story: PlannerResult
     unmet: tuple[str, ...]
 
     @property
@@ -133,7 +133,7 @@ def evaluate(
         opened.history.checkout(start)
         id = f"eval-{number:03}-{request.name}"
         first = brief(opened, request.request, request.dialect, id)
-        pursuit = Pursuit(opened, planner, first, id, limits=limits, preview=False, cancel=cancel)
+        pursuit = PlannerRun(opened, planner, first, id, limits=limits, preview=False, cancel=cancel)
         story = asyncio.run(pursuit.run())
         missing = unmet(opened, request.expect) if story.ending == "done" else ()
         results.append(Result(request.name, story, missing))

@@ -39,7 +39,7 @@ Say that it is done only when it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class AttemptFailure:
     """Why a plan was not carried through. `failure` is the failure payload or the gates' envelope, in the words of the contract."""
 
     stage: Stage
@@ -69,7 +69,7 @@ class Wrong:
         }
 
 
-def repair_turns(text: str, wrong: Wrong, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
+def repair_turns(text: str, wrong: AttemptFailure, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
     """The model's last answer, and what became of it."""
     told = wrong.to_json() | {"committed": [dict(item) for item in committed]}
     parts = (

@@ -15,16 +15,16 @@ from typing import Any, cast
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plans import render
-from blendwright.contracts.attempts import NewAttempt
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.planner.asking import Sleep, ask
 from blendwright.planner.budget import Limits, Meter
-from blendwright.planner.feedback import Stage, Wrong, repair_turns
+from blendwright.planner.feedback import AttemptFailure, Stage, repair_turns
+from blendwright.planner.observer import SILENT, PlannerObserver
 from blendwright.planner.port import NoAnswer, PlanAnswer, Planner, PlannerError, PlanRequest, Usage
 from blendwright.planner.proposal import Proposal, read_answer
-from blendwright.planner.story import Ending, Story, Tried
-from blendwright.planner.witness import SILENT, Witness
+from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
+from blendwright.records.attempts import NewAttempt
 from blendwright.run.preview import Preview
+from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.macro_report import as_asked
@@ -43,7 +43,7 @@ def yes(proposal: Proposal, preview: Preview | None) -> bool:
     return True
 
 
-class Pursuit:
+class PlannerRun:
     """One request on one open scene, under one request id. `first` is the whole first prompt; `approve` is asked before every run.
 
     `preview` tries every plan on a copy first, so that only a plan that works reaches the scene; `dry_run` stops after that.
@@ -62,7 +62,7 @@ class Pursuit:
         image: Path | None = None,
         timeout: float | None = None,
         approve: Approve = yes,
-        witness: Witness = SILENT,
+        witness: PlannerObserver = SILENT,
         cancel: CancelToken | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
@@ -79,7 +79,7 @@ class Pursuit:
         self._witness = witness
         self._cancel = cancel or CancelToken()
         self._sleep = sleep
-        self._tried: list[Tried] = []
+        self._tried: list[PlannerAttempt] = []
         self._committed: dict[str, dict[str, Any]] = {}
         self._seen: set[tuple[str, str]] = set()
         self._proposal: Proposal | None = None
@@ -88,7 +88,7 @@ class Pursuit:
         self._prompt_hash = ""
         self._plan_id = request_id
 
-    async def run(self) -> Story:
+    async def run(self) -> PlannerResult:
         """To the end of the story; raises nothing but what makes the workspace unusable."""
         task = asyncio.current_task()
         assert task is not None
@@ -108,7 +108,7 @@ class Pursuit:
         finally:
             unsubscribe()
 
-    async def _attempts(self) -> Story:
+    async def _attempts(self) -> PlannerResult:
         request, before = self._first, None
         for number in range(1, self._meter.limits.attempts + 1):
             spent = self._meter.exhausted()
@@ -119,7 +119,7 @@ class Pursuit:
             except PlannerError as error:
                 return self._story("service", error.message, error)
             wrong = self._carry_out(answer)
-            if isinstance(wrong, Story):
+            if isinstance(wrong, PlannerResult):
                 return wrong
             self._witness.went_wrong(wrong)
             fault = (wrong.signature, digest(answer.text))
@@ -147,10 +147,10 @@ class Pursuit:
 
         return await ask(self._planner, request, self._meter, failed, self._sleep)
 
-    def _carry_out(self, answer: PlanAnswer) -> Story | Wrong:
+    def _carry_out(self, answer: PlanAnswer) -> PlannerResult | AttemptFailure:
         """As far as the plan goes: the end of the story, or what is wrong with it. Either way the attempt is in the journal."""
         wrong = self._judge(answer)
-        if isinstance(wrong, Wrong):
+        if isinstance(wrong, AttemptFailure):
             status = "failed" if wrong.stage != "gates" else "unfinished"
             self._record(wrong.stage, wrong.message, answer.usage, answer.model, answer.text, wrong.to_json(), status)
             return wrong
@@ -159,10 +159,10 @@ class Pursuit:
         self._record(stage, reason, answer.usage, answer.model, answer.text, {}, status)
         return self._story(ending, reason)
 
-    def _judge(self, answer: PlanAnswer) -> Wrong | tuple[Stage, Ending, str]:
+    def _judge(self, answer: PlanAnswer) -> AttemptFailure | tuple[Stage, Ending, str]:
         read = read_answer(answer.text, self._first.dialect, self._plan_id, tuple(self._committed.values()))
         if not isinstance(read, Proposal):
-            return Wrong("reading", read)
+            return AttemptFailure("reading", read)
         self._proposal, self._shown = read, None
         self._witness.planned(read)
         refused = self._opened.check(read.plan)
@@ -195,7 +195,7 @@ class Pursuit:
             return end or _wrong("execution", report)
         result = render(report)
         if not _finished(read, result):
-            return Wrong("gates", (), result)
+            return AttemptFailure("gates", (), result)
         return "done", "done", ""
 
     def _previewed(self, read: Proposal) -> Preview:
@@ -227,15 +227,15 @@ class Pursuit:
     ) -> None:
         journal = self._opened.journal
         number = len(journal.attempts(self._request_id)) + 1
-        self._tried.append(Tried(number, stage, message, usage, model, self._prompt_hash))
+        self._tried.append(PlannerAttempt(number, stage, message, usage, model, self._prompt_hash))
         outcome = {**details, "stage": stage, "status": status, "message": message, "request_id": self._plan_id}
         asked = self._first.request
         journal.record_attempt(
             NewAttempt(self._request_id, number, asked, self._prompt_hash, model, usage.to_json(), text, outcome)
         )
 
-    def _story(self, ending: Ending, reason: str, error: PlannerError | None = None) -> Story:
-        return Story(
+    def _story(self, ending: Ending, reason: str, error: PlannerError | None = None) -> PlannerResult:
+        return PlannerResult(
             self._request_id, self._first.request, self._first.dialect, ending, reason, tuple(self._tried),
             self._meter.usage, self._meter.seconds, self._meter.cost,
             None if self._proposal is None else self._proposal.document, self._shown, self._report, error,
@@ -248,8 +248,8 @@ def prompt_hash(request: PlanRequest) -> str:
     return digest([request.system, turns, None if request.schema is None else dict(request.schema.strict)])
 
 
-def _wrong(stage: Stage, report: RunReport) -> Wrong:
-    return Wrong(stage, tuple(report.all_findings()), render(report))
+def _wrong(stage: Stage, report: RunReport) -> AttemptFailure:
+    return AttemptFailure(stage, tuple(report.all_findings()), render(report))
 
 
 def _passing(report: RunReport) -> bool:

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.policy import Verdict
-from blendwright.contracts.tool import AnyTool
 from blendwright.dialects.recognise import Dialect
 from blendwright.planner.data_block import data_block, visible
 from blendwright.planner.lessons import GEONODES, OPERATIONS, RULES
 from blendwright.planner.port import Turn
 from blendwright.planner.scene_brief import scene_brief
 from blendwright.planner.tool_page import tool_page
+from blendwright.policy.policy import Verdict
+from blendwright.policy.session_contract import Terms
+from blendwright.tool_api.tool import AnyTool
 
 # Text in English and JSON has between three and four bytes per token: this counts too many rather than too few.
 BYTES_PER_TOKEN = 3

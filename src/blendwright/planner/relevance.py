@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.policy import Verdict, ruling
-from blendwright.contracts.tool import AnyTool
+from blendwright.policy.policy import Verdict, ruling
+from blendwright.policy.session_contract import Terms
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.search import score, words_of
 
 # What a prompt and its response schema have room for; see docs/planner.md.

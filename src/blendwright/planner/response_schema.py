@@ -15,9 +15,9 @@ from typing import Any, cast
 
 import orjson
 
-from blendwright.contracts.effects import SafetyLevel
-from blendwright.contracts.tool import AnyTool
 from blendwright.planner.port import ResponseSchema
+from blendwright.tool_api.effects import SafetyLevel
+from blendwright.tool_api.tool import AnyTool
 
 # Parts of a schema (every property, item and alternative counts) that one answer's form may have. Services compile schemas into
 # automata and refuse big ones, without publishing where the border is: this bound is ours, and what is refused is asked again packed.

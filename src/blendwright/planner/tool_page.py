@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from blendwright.contracts.arguments import LARGEST
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.arguments import LARGEST
+from blendwright.tool_api.tool import AnyTool
 
 Schema = Mapping[str, Any]
 

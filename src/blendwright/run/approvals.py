@@ -13,19 +13,19 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
-from blendwright.contracts.approvals import Answer, Approval, ApprovalRequest, Approver, operation_hash
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.gate import asks, asks_about
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.policy import Ruling
-from blendwright.contracts.refusals import refusal
-from blendwright.contracts.worker_port import CancelToken
+from blendwright.policy.approvals import Answer, Approval, ApprovalRequest, Approver, operation_hash
+from blendwright.policy.gate import approval_ruling, approval_ruling_for
+from blendwright.policy.policy import Ruling
+from blendwright.policy.refusals import refusal
+from blendwright.policy.session_contract import Terms
+from blendwright.records.journal_port import JournalPort
+from blendwright.run.approval_text import line
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
-from blendwright.run.what_is_asked import line
+from blendwright.values.cancel import CancelToken
 from blendwright.values.findings import Finding
-from blendwright.values.unseen import in_plain_sight
+from blendwright.values.invisible import escape_invisible
 
 # Typed by people: without letters that look like others.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -108,7 +108,7 @@ class Approvals:
             what=line(call.tool, args, terms.audit.redact),
             why=found.reasons,
             expires=time.time() + terms.constraints.rules.approval_seconds,
-            shown=in_plain_sight(call.tool.shown_for(call.model)),
+            shown=escape_invisible(call.tool.shown_for(call.model)),
             in_person=found.in_person,
         )
         return Question(request, frozenset(found.asked))
@@ -117,7 +117,7 @@ class Approvals:
         self, terms: Terms, act: str, level: str, args: Mapping[str, int], *, baseline: str
     ) -> Question | None:
         """The same for an act that is no tool."""
-        found = asks_about(terms, act, level)
+        found = approval_ruling_for(terms, act, level)
         if found is None:
             return None
         request = ApprovalRequest(
@@ -127,7 +127,7 @@ class Approvals:
             operation_id=act,
             tool=act,
             safety_level=level,
-            what=in_plain_sight(f"{act} {orjson.dumps(args).decode()}"),
+            what=escape_invisible(f"{act} {orjson.dumps(args).decode()}"),
             why=found.reasons,
             expires=time.time() + terms.constraints.rules.approval_seconds,
         )
@@ -136,12 +136,14 @@ class Approvals:
     def _asks(self, terms: Terms, call: Invocation) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
         if call.with_files:
-            return asks(terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args))
+            return approval_ruling(
+                terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args)
+            )
         if terms is not self._terms:
             self._terms, self._rulings = terms, {}
         known = (call.tool.name, call.safety_level, call.tool.capabilities_for(call.model))
         if known not in self._rulings:
-            self._rulings[known] = asks(terms, call.tool, call.model, call.safety_level)
+            self._rulings[known] = approval_ruling(terms, call.tool, call.model, call.safety_level)
         return self._rulings[known]
 
     def grant(self, questions: Sequence[Question]) -> dict[str, Approval]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
-from blendwright.contracts.step import StepAnswer
-from blendwright.contracts.worker_port import WorkerPort
 from blendwright.tools.scene.snapshot import SnapshotArgs, TakeSnapshot
 from blendwright.values.errors import RebuildFailed
+from blendwright.wire.step import StepAnswer
+from blendwright.wire.worker_port import WorkerPort
 
 LISTS = ("objects", "materials", "cameras", "lights", "node_groups")
 SETTINGS = ("scene", "world", "render")

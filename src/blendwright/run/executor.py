@@ -6,28 +6,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from blendwright.contracts.effects import Determinism
-from blendwright.contracts.events import CallEnded, CallIds, Observer, silent
-from blendwright.contracts.journal_entries import NewAudit, NewReading
-from blendwright.contracts.refusals import refusal
-from blendwright.contracts.step import StepAnswer
-from blendwright.contracts.tool import AnyTool
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.plan.arguments import canonical_arguments
-from blendwright.run.agreement import Agreement
+from blendwright.policy.refusals import refusal
+from blendwright.records.journal_entries import NewAudit, NewReading
+from blendwright.run.active_contract import ActiveContract
 from blendwright.run.approvals import NO_CONSENT, Approvals, Consent
 from blendwright.run.clock import Clock
+from blendwright.run.exclusive_step import ExclusiveStep, StepOutcome
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id, operation_key
 from blendwright.run.ledger import Ledger, changes_of, handles_of
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.reasons import reason_of
-from blendwright.run.solo import Settled, Solo
+from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values import crash_points
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import RebuildFailed, Refusal, WorkerError
+from blendwright.values.events import CallEnded, CallIds, Observer, silent
 from blendwright.values.findings import Finding, did_you_mean, sentence
 from blendwright.values.outcome import Outcome
+from blendwright.wire.step import StepAnswer
 
 SNAPSHOT_TOOL = "scene.snapshot"
 # The operation id of a call that belongs to no plan; its request id is a new one each time.
@@ -41,9 +41,9 @@ class Executor:
         self,
         scene: LiveScene,
         ledger: Ledger,
-        solo: Solo,
+        solo: ExclusiveStep,
         tools: Mapping[str, AnyTool],
-        agreement: Agreement,
+        agreement: ActiveContract,
         files: FileAccess,
         approvals: Approvals | None = None,
         observe: Observer = silent,
@@ -134,7 +134,7 @@ class Executor:
         self._observe(CallEnded(ids, outcome, recorded))
         return outcome
 
-    def _write(self, settled: Settled) -> None:
+    def _write(self, settled: StepOutcome) -> None:
         entry = settled.entry
         if isinstance(entry, NewReading):
             # Nobody will ask for this very call again: what it read, which may be a whole scene, need not be kept.
@@ -179,7 +179,7 @@ def _invocation(tool: AnyTool, args: Mapping[str, Any], *, sound: bool) -> Invoc
     return Invocation(request, CALL, tool, args, level.value, operation_key(request, CALL, args), new_id())
 
 
-def _outcome(call: Invocation, settled: Settled, blank: Outcome, seconds: float, clock: Clock) -> Outcome:
+def _outcome(call: Invocation, settled: StepOutcome, blank: Outcome, seconds: float, clock: Clock) -> Outcome:
     answer = settled.answer
     if answer is not None:
         for phase, ms in (
@@ -201,7 +201,7 @@ def _outcome(call: Invocation, settled: Settled, blank: Outcome, seconds: float,
     return _succeeded(call, settled, answer, blank, clock)
 
 
-def _succeeded(call: Invocation, settled: Settled, answer: StepAnswer, blank: Outcome, clock: Clock) -> Outcome:
+def _succeeded(call: Invocation, settled: StepOutcome, answer: StepAnswer, blank: Outcome, clock: Clock) -> Outcome:
     kept = not isinstance(settled.entry, NewAudit)
     return blank.with_(
         result=answer["result"],

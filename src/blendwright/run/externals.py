@@ -15,14 +15,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from blendwright.contracts.journal_port import JournalReader
-from blendwright.contracts.policy import Verdict
-from blendwright.contracts.worker_port import Readable, WorkerPort
+from blendwright.policy.policy import Verdict
+from blendwright.records.journal_port import JournalReader
 from blendwright.run.external_kinds import fits_its_users
 from blendwright.run.reach import Reach
 from blendwright.run.replaying import EXCHANGED, SECONDS, open_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.wire.worker_port import Readable, WorkerPort
 
 State = Literal["present", "missing", "outside_roots", "withheld", "not_a_file", "changed"]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blendwright.contracts.arguments import file_arguments
-from blendwright.contracts.policy import Verdict
-from blendwright.contracts.refusals import refusal
-from blendwright.contracts.tool import AnyTool
+from blendwright.policy.policy import Verdict
+from blendwright.policy.refusals import refusal
 from blendwright.run.handover import bring_in, files_in, make_room, take_out
 from blendwright.run.reach import Reach
-from blendwright.run.watching import Unseen, files_below
+from blendwright.run.resource_guard import Unseen, files_below
+from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault

@@ -11,13 +11,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
-from blendwright.contracts.journal_entries import AuditIds, NewCommit, StagedCheckpoint
-from blendwright.contracts.journal_port import JournalPort, JournalReader
-from blendwright.contracts.journal_records import Commit, Freed
-from blendwright.contracts.worker_port import PoolPort, WorkerPort
+from blendwright.records.journal_entries import AuditIds, NewCommit, StagedCheckpoint
+from blendwright.records.journal_port import JournalPort, JournalReader
+from blendwright.records.journal_records import Commit, Freed
 from blendwright.run.externals import External
+from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.keys import new_id
-from blendwright.run.labels import label, written_otherwise
 from blendwright.run.live_scene import LiveScene, copy_scene
 from blendwright.run.replaying import SECONDS, fresh, rebuild
 from blendwright.run.sameness import same_content
@@ -25,6 +24,7 @@ from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.wire.worker_port import PoolPort, WorkerPort
 
 HEAD = "HEAD"
 ADOPT = "workspace.adopt"
@@ -87,8 +87,8 @@ class History:
         try:
             taken = self._scene.externals.take_in(worker, file, str(file), file.resolve().parent)
             found = taken.hash
-            if label(found) != label(before):
-                raise written_otherwise(before, found)
+            if scheme_of(found) != scheme_of(before):
+                raise other_scheme(before, found)
             if found == before and self._holds_the_same(worker, taken.saved):
                 self._scene.take_over(worker, 0.0)
                 return None

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from blendwright.contracts.approvals import Approval
-from blendwright.contracts.arguments import file_arguments
-from blendwright.contracts.effects import Determinism, Isolation, SafetyLevel
-from blendwright.contracts.events import CallIds
-from blendwright.contracts.step import StepRequest
-from blendwright.contracts.tool import AnyTool, Tool
+from blendwright.policy.approvals import Approval
+from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.effects import Determinism, Isolation, SafetyLevel
+from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.values.canonical import digest
+from blendwright.values.events import CallIds
+from blendwright.wire.step import StepRequest
 
 # What these tools make or take lies in places that the next step would write over.
 WITH_FILES = frozenset({"file_read", "file_write", "render"})

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from blendwright.contracts.journal_entries import (
+from blendwright.records.journal_entries import (
     AuditIds,
     Entry,
     NewAudit,
@@ -18,15 +18,15 @@ from blendwright.contracts.journal_entries import (
     StagedCheckpoint,
     Status,
 )
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.journal_records import Written
-from blendwright.contracts.step import StepAnswer
-from blendwright.run.agreement import Agreement
+from blendwright.records.journal_port import JournalPort
+from blendwright.records.journal_records import Written
+from blendwright.run.active_contract import ActiveContract
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
+from blendwright.wire.step import StepAnswer
 
 MOST_HANDLES = 1000
 # A receipt says what changed; of a call that changed thousands of things it says it of the first.
@@ -37,7 +37,7 @@ NOT_REACHED = (None, None, None)
 class Ledger:
     """Turns what became of calls into entries, and writes them."""
 
-    def __init__(self, journal: JournalPort, scene: LiveScene, agreement: Agreement) -> None:
+    def __init__(self, journal: JournalPort, scene: LiveScene, agreement: ActiveContract) -> None:
         self._journal = journal
         self._scene = scene
         self._agreement = agreement

@@ -11,18 +11,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from blendwright.contracts.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
-from blendwright.contracts.journal_entries import AuditIds, NewCommit
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.journal_records import Commit
-from blendwright.contracts.profiles import WorkerProfile
-from blendwright.contracts.step import StepAnswer, StepRequest
-from blendwright.contracts.worker_port import CancelToken, PoolPort, WorkerPort
+from blendwright.records.journal_entries import AuditIds, NewCommit
+from blendwright.records.journal_port import JournalPort
+from blendwright.records.journal_records import Commit
 from blendwright.run.externals import Externals, TakenIn
 from blendwright.run.handover import bring_in
+from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.keys import new_id
-from blendwright.run.labels import label, written_otherwise
 from blendwright.values import crash_points
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import (
     BlendwrightError,
     EnvironmentUnfit,
@@ -31,6 +28,10 @@ from blendwright.values.errors import (
     WorkerError,
     WorkerFault,
 )
+from blendwright.values.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
+from blendwright.wire.profiles import WorkerProfile
+from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.worker_port import PoolPort, WorkerPort
 
 # Opening and redoing is not a call: it has no deadline of its own, only a bound against a Blender that hangs.
 REBUILD_SECONDS = 600.0
@@ -355,8 +356,8 @@ class LiveScene:
 
     def _disagreement(self, what: str, expected: str, found: str) -> EnvironmentUnfit:
         """Quarantine, and the error that says so. Hashes of different methods or Blenders cannot be compared at all."""
-        if label(expected) != label(found):
-            return written_otherwise(expected, found)
+        if scheme_of(expected) != scheme_of(found):
+            return other_scheme(expected, found)
         details = {"expected": expected, "found": found}
         reason = f"{what} led to another scene than the journal says"
         self._journal.quarantine(reason, expected=expected, found=found)

@@ -13,18 +13,15 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
-from blendwright.contracts.events import CallIds
-from blendwright.contracts.journal_entries import Entry, NewAudit
-from blendwright.contracts.step import REVERT_FAILED, StepAnswer
-from blendwright.contracts.worker_port import WorkerPort
+from blendwright.records.journal_entries import Entry, NewAudit
 from blendwright.run.approvals import Asking
-from blendwright.run.board import Board
-from blendwright.run.bounds import Bounds
+from blendwright.run.deadline import RunDeadline
+from blendwright.run.exclusive_step import ExclusiveStep, redo_ms, tell_if_raised
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import WINDOW, LiveScene
 from blendwright.run.reasons import reason_of
-from blendwright.run.solo import Solo, redo_ms, tell_if_raised
+from blendwright.run.run_state import RunState
 from blendwright.values import crash_points
 from blendwright.values.errors import (
     Cancelled,
@@ -34,9 +31,12 @@ from blendwright.values.errors import (
     WorkerError,
     WorkerFault,
 )
+from blendwright.values.events import CallIds
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport
+from blendwright.wire.step import REVERT_FAILED, StepAnswer
+from blendwright.wire.worker_port import WorkerPort
 
 # Commits in one transaction.
 GROUP = 64
@@ -54,9 +54,9 @@ class Pipeline:
         self,
         scene: LiveScene,
         ledger: Ledger,
-        solo: Solo,
-        board: Board,
-        bounds: Bounds,
+        solo: ExclusiveStep,
+        board: RunState,
+        bounds: RunDeadline,
         *,
         stop: bool,
         whole: bool,

@@ -11,14 +11,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from blendwright.contracts.effects import Determinism
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.tool import AnyTool
-from blendwright.contracts.worker_port import CancelToken
-from blendwright.run.agreement import Agreement, Offer
+from blendwright.records.journal_port import JournalPort
+from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import NO_CONSENT, Consent
-from blendwright.run.board import Progress
 from blendwright.run.differences import Difference, Picture, compare, take
+from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
@@ -27,9 +24,12 @@ from blendwright.run.live_scene import EXCHANGED, REBUILD_SECONDS, LiveScene, co
 from blendwright.run.pictures import delivered
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
+from blendwright.run.run_state import Progress
 from blendwright.run.runner import Runner
 from blendwright.run.snapshots import Bounded, bounded, to_look_into, with_modifier_settings
-from blendwright.run.solo import Solo
+from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.tool import AnyTool
+from blendwright.values.cancel import CancelToken
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Schedule
@@ -74,21 +74,23 @@ class Previewer:
         scene: LiveScene,
         journal: JournalPort,
         tools: Mapping[str, AnyTool],
-        offer: Offer,
+        offer: ContractDraft,
         files: FileAccess,
         room: Path,
     ) -> None:
-        agreement = Agreement(offer, scene, journal)
+        agreement = ActiveContract(offer, scene, journal)
         ledger = Ledger(journal, scene, agreement)
         written = PreviewFiles.instead_of(files, room / "written")
-        solo = Solo(scene, journal, ledger, written)
+        solo = ExclusiveStep(scene, journal, ledger, written)
         self._scene = scene
         self._room = room
         approvals = PreviewApprovals(journal, written)
         self._runner = _OneByOne(scene, journal, ledger, solo, tools, agreement, written, approvals)
         # Pictures of the result are wanted, unlike those that operations of the plan make.
         kept = FileAccess({}, room / "pictures")
-        self._executor = Executor(scene, ledger, Solo(scene, journal, ledger, kept), tools, agreement, kept, approvals)
+        self._executor = Executor(
+            scene, ledger, ExclusiveStep(scene, journal, ledger, kept), tools, agreement, kept, approvals
+        )
 
     def run(
         self,

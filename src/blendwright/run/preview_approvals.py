@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blendwright.contracts.contract import Terms
-from blendwright.contracts.effects import SafetyLevel
-from blendwright.contracts.policy import Ruling
-from blendwright.contracts.refusals import refusal
+from blendwright.policy.policy import Ruling
+from blendwright.policy.refusals import refusal
+from blendwright.policy.session_contract import Terms
 from blendwright.run.approvals import Approvals, Question
 from blendwright.run.invocation import Invocation
+from blendwright.tool_api.effects import SafetyLevel
 from blendwright.values.findings import Finding
 
 WRITES = frozenset({SafetyLevel.SAFE_WRITE.value, SafetyLevel.DESTRUCTIVE.value})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import (
     Cancelled,
     DeadlinePassed,

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from blendwright.contracts.journal_port import JournalReader
-from blendwright.contracts.journal_records import Commit
-from blendwright.contracts.step import StepAnswer, StepRequest
-from blendwright.contracts.worker_port import PoolPort, WorkerPort
+from blendwright.records.journal_port import JournalReader
+from blendwright.records.journal_records import Commit
 from blendwright.run.handover import bring_in
-from blendwright.run.labels import label, written_otherwise
+from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError, WorkerFault
+from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.worker_port import PoolPort, WorkerPort
 
 # Opening and redoing has no deadline of its own, only a bound against a Blender that hangs.
 SECONDS = 600.0
@@ -137,7 +137,7 @@ class _Replayer:
 
     def run(self) -> Replay:
         empty: str = self._worker.call("scene.reset", {}, deadline=SECONDS)["hash"]
-        if label(empty) != label(self._commits[0].hash_after):
+        if scheme_of(empty) != scheme_of(self._commits[0].hash_after):
             self._by = "results"
         mismatch = next(self._mismatches(empty), None)
         return Replay(
@@ -236,8 +236,8 @@ def _answers(worker: WorkerPort, commits: Sequence[Commit]) -> Iterator[tuple[Co
 
 
 def _parted(what: str, expected: str, found: str) -> RebuildFailed | EnvironmentUnfit:
-    if label(expected) != label(found):
-        return written_otherwise(expected, found)
+    if scheme_of(expected) != scheme_of(found):
+        return other_scheme(expected, found)
     details = {"expected": expected, "found": found}
     return RebuildFailed(
         f"{what} led to another scene than the journal says: expected {expected}, found {found}",

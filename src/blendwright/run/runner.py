@@ -7,31 +7,31 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from blendwright.contracts.effects import Determinism
-from blendwright.contracts.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
-from blendwright.contracts.journal_entries import AuditIds, Entry, NewAudit
-from blendwright.contracts.journal_port import JournalPort
-from blendwright.contracts.tool import AnyTool
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
-from blendwright.run.agreement import Agreement
+from blendwright.records.journal_entries import AuditIds, Entry, NewAudit
+from blendwright.records.journal_port import JournalPort
+from blendwright.run.active_contract import ActiveContract
 from blendwright.run.approvals import NO_CONSENT, Approvals, Asking, Consent, Question
-from blendwright.run.board import Board, Progress
-from blendwright.run.bounds import Bounds
+from blendwright.run.deadline import RunDeadline
+from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.files import FileAccess
+from blendwright.run.idempotency import MOST_KEPT, Classification, LastRun, classify
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id, new_ids, operation_key
-from blendwright.run.known import MOST_KEPT, LastRun, Sorted, sort_out
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.pipeline import Pipeline
 from blendwright.run.reasons import reason_of
-from blendwright.run.solo import Solo
+from blendwright.run.run_state import Progress, RunState
 from blendwright.run.units import Unit, units
+from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values import crash_points
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
+from blendwright.values.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Plan, Schedule
@@ -51,9 +51,9 @@ class Runner:
         scene: LiveScene,
         journal: JournalPort,
         ledger: Ledger,
-        solo: Solo,
+        solo: ExclusiveStep,
         tools: Mapping[str, AnyTool],
-        agreement: Agreement,
+        agreement: ActiveContract,
         files: FileAccess,
         approvals: Approvals | None = None,
         observe: Observer = silent,
@@ -117,14 +117,14 @@ class Runner:
         started = time.time()
         plan = schedule.plan
         whole = plan.boundary == "plan"
-        board = Board(schedule, progress, hold=whole)
+        board = RunState(schedule, progress, hold=whole)
         keys = self._keys_of(plan)
         sound = [operation for operation in schedule.order if operation.id not in failing]
         calls = [
             self._invocation(plan.request_id, operation, keys[operation.id], call_id)
             for operation, call_id in zip(sound, new_ids(len(sound)), strict=True)
         ]
-        known = self._last_run.sorted(self._journal, plan, calls) or sort_out(self._journal, calls)
+        known = self._last_run.sorted(self._journal, plan, calls) or classify(self._journal, calls)
         doomed = bool(failing or known.conflicts)
         questions: dict[str, Question] = {}
         if known.to_run and not (doomed and (whole or plan.on_failure == "stop")):
@@ -150,7 +150,9 @@ class Runner:
         self._last_run.keep(self._journal, plan, board.reports())
         return self._report(schedule, board, started)
 
-    def _run_unit(self, schedule: Schedule, board: Board, unit: Unit, bounds: Bounds, asking: Asking | None) -> None:
+    def _run_unit(
+        self, schedule: Schedule, board: RunState, unit: Unit, bounds: RunDeadline, asking: Asking | None
+    ) -> None:
         """What is kept or taken back together, or a stretch of operations that each stand for themselves."""
         runnable = [call for call in unit.calls if board.open(call.operation_id)]
         if not runnable:
@@ -199,11 +201,11 @@ class Runner:
 
     # ------------------------------------------------------------------ before anything runs
 
-    def _bounds(self, seconds: float | None, cancel: CancelToken | None) -> Bounds:
+    def _bounds(self, seconds: float | None, cancel: CancelToken | None) -> RunDeadline:
         """The budget of the contract, which nobody can raise."""
         terms = self._agreement.terms
         allowed = terms.constraints.run_seconds
-        return Bounds(
+        return RunDeadline(
             terms.constraints.call_seconds,
             time.monotonic() + (allowed if seconds is None else min(seconds, allowed)),
             cancel,
@@ -257,7 +259,9 @@ class Runner:
                 findings += [operation.in_arguments(finding) for finding in found if finding.fault in POLICY]
         return tuple(findings)
 
-    def _settle(self, schedule: Schedule, board: Board, known: Sorted, failing: Mapping[str, Finding]) -> None:
+    def _settle(
+        self, schedule: Schedule, board: RunState, known: Classification, failing: Mapping[str, Finding]
+    ) -> None:
         """What needs no Blender: answers from the journal, conflicts, and operations that cannot but fail. One transaction."""
         scene_hash = self._scene.known_hash
         entries: list[Entry] = []
@@ -299,7 +303,7 @@ class Runner:
 
     # ------------------------------------------------------------------ afterwards
 
-    def _close(self, boundary: int, board: Board, ids: Collection[str], failures: Sequence[NewAudit]) -> None:
+    def _close(self, boundary: int, board: RunState, ids: Collection[str], failures: Sequence[NewAudit]) -> None:
         """All or nothing: kept when every operation was done, taken back otherwise."""
         reports = [board.report(id) for id in ids]
         if all(report.done for report in reports):
@@ -326,7 +330,7 @@ class Runner:
             self._journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
         self._scene.head_moved()
 
-    def _report(self, schedule: Schedule, board: Board, started: float) -> RunReport:
+    def _report(self, schedule: Schedule, board: RunState, started: float) -> RunReport:
         plan = schedule.plan
         finished = time.time()
         findings = tuple(board.findings())

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from blendwright.contracts.step import StepAnswer
-from blendwright.contracts.worker_port import WorkerPort
 from blendwright.run.differences import SECONDS, Difference, Key, Picture, Properties
 from blendwright.tools.object.inspect import Inspect, InspectArgs
 from blendwright.values.errors import RebuildFailed
+from blendwright.wire.step import StepAnswer
+from blendwright.wire.worker_port import WorkerPort
 
 OBJECTS = "objects"
 # Objects whose modifiers are looked into.

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 import mcp_types as types
 import orjson
 
-from blendwright.contracts.envelopes import core_envelope, tool_result
+from blendwright.dialects.envelopes import core_envelope, tool_result
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence

@@ -21,11 +21,11 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from blendwright.contracts.approvals import Answer, ApprovalRequest
-from blendwright.contracts.worker_port import CancelToken
+from blendwright.policy.approvals import Answer, ApprovalRequest
 from blendwright.server.answers import Answer as Reply
 from blendwright.server.progress import Progress
-from blendwright.values.unseen import in_plain_sight
+from blendwright.values.cancel import CancelToken
+from blendwright.values.invisible import escape_invisible
 
 KEY = "approval"
 FORM: dict[str, Any] = {
@@ -52,7 +52,7 @@ class Asked:
         asked = self.request
         shown = f"\n\n{asked.shown}" if asked.shown else ""
         why = ", ".join(asked.why)
-        return in_plain_sight(f"Blendwright: {asked.operation_id}: {asked.what}\nAsked because of {why}.{shown}")
+        return escape_invisible(f"Blendwright: {asked.operation_id}: {asked.what}\nAsked because of {why}.{shown}")
 
 
 class HostApprover:

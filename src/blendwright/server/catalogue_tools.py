@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args
-from blendwright.contracts.tool import AnyTool
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
 from blendwright.nodes.catalogue.pages import node_page
 from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.answers import Answer, refused, succeeded
-from blendwright.server.house import Caller, House
-from blendwright.server.offers import Offer, without_titles
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.server_tool import ServerTool, without_titles
+from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.search import score, score_of, words_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -32,7 +32,7 @@ class DescribeArgs(Args):
     names: list[str] = Field(min_length=1, max_length=10, description="Names of tools, macros or node types.")
 
 
-async def tool_search(house: House, caller: Caller, args: SearchArgs) -> Answer:
+async def tool_search(house: ServerContext, caller: Caller, args: SearchArgs) -> Answer:
     if args.among == "nodes":
         known = await asyncio.to_thread(catalogue, NEWEST)
         chosen = search_nodes(known, args.query)[: MOST if args.query.strip() else None]
@@ -50,7 +50,7 @@ async def tool_search(house: House, caller: Caller, args: SearchArgs) -> Answer:
     return succeeded("tool_search", {"matches": list(_found(house, args.query))[:MOST]})
 
 
-def _found(house: House, query: str) -> Iterator[dict[str, str]]:
+def _found(house: ServerContext, query: str) -> Iterator[dict[str, str]]:
     """Tools and macros that have the words, the best first."""
     words = words_of(query)
     scored = [(-score(tool, words), tool.name, tool.summary()) for tool in house.tools.values()]
@@ -62,7 +62,7 @@ def _found(house: House, query: str) -> Iterator[dict[str, str]]:
             yield {"name": name, "summary": summary}
 
 
-async def tool_describe(house: House, caller: Caller, args: DescribeArgs) -> Answer:
+async def tool_describe(house: ServerContext, caller: Caller, args: DescribeArgs) -> Answer:
     nodes = await asyncio.to_thread(catalogue, NEWEST)
     pages: list[dict[str, Any]] = []
     findings: list[Finding] = []
@@ -94,14 +94,14 @@ def page(tool: AnyTool) -> dict[str, Any]:
 
 
 OFFERS = (
-    Offer(
+    ServerTool(
         "tool_search",
         "Search what plans may use: tools, macros, geometry nodes.",
         SearchArgs,
         tool_search,
         read_only=True,
     ),
-    Offer(
+    ServerTool(
         "tool_describe",
         "Arguments, promises and examples of tools and macros; sockets and properties of node types.",
         DescribeArgs,

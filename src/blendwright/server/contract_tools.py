@@ -7,17 +7,17 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.contracts.arguments import Args
 from blendwright.server.answers import Answer, succeeded
-from blendwright.server.house import Caller, House
-from blendwright.server.offers import Offer
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.server_tool import ServerTool
+from blendwright.tool_api.arguments import Args
 
 
 class ContractArgs(Args):
     registries: bool = Field(default=False, description="Also the hash of every tool and macro.")
 
 
-async def contract_get(house: House, caller: Caller, args: ContractArgs) -> Answer:
+async def contract_get(house: ServerContext, caller: Caller, args: ContractArgs) -> Answer:
     def work(opened: OpenScene) -> dict[str, Any]:
         contract = opened.contract
         document = contract.to_json()
@@ -30,7 +30,7 @@ async def contract_get(house: House, caller: Caller, args: ContractArgs) -> Answ
 
 
 OFFERS = (
-    Offer(
+    ServerTool(
         "contract_get",
         "The contract of this session: limits, what is allowed, asked about or denied, Blender, registries.",
         ContractArgs,

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from blendwright.contracts.arguments import Args
-from blendwright.contracts.effects import Idempotence, SafetyLevel
-from blendwright.contracts.tool import AnyTool
 from blendwright.server.answers import Answer
-from blendwright.server.house import Caller, House
-from blendwright.server.offers import Offer
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.server_tool import ServerTool
+from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.effects import Idempotence, SafetyLevel
+from blendwright.tool_api.tool import AnyTool
 
 
-def direct_offers(tools: Mapping[str, AnyTool]) -> Iterator[Offer]:
+def direct_offers(tools: Mapping[str, AnyTool]) -> Iterator[ServerTool]:
     """Names with an underscore for the dot, which some hosts refuse."""
     for tool in tools.values():
         yield _offer(tool)
 
 
-def _offer(tool: AnyTool) -> Offer:
-    async def answer(house: House, caller: Caller, args: Args) -> Answer:
+def _offer(tool: AnyTool) -> ServerTool:
+    async def answer(house: ServerContext, caller: Caller, args: Args) -> Answer:
         # As given: the engine fills in defaults itself, as it does for everybody.
         given = args.model_dump(mode="json", exclude_unset=True)
         return Answer(
@@ -29,7 +29,7 @@ def _offer(tool: AnyTool) -> Offer:
             )
         )
 
-    return Offer(
+    return ServerTool(
         tool.name.replace(".", "_"),
         tool.summary(),
         tool.args_model,

@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator, Sequence
 
-from blendwright.server.reception import Reception, reception, recorded
+from blendwright.server.early_server import EarlyServer, early_server, recorded
 
 # Larger than any plan that the dialects accept, small enough that nobody can fill the memory.
 LARGEST_MESSAGE = 64 * 1024 * 1024
 
-_opened: list[Reception] = []
+_opened: list[EarlyServer] = []
 
 
 @contextlib.contextmanager
 def receive_early(arguments: Sequence[str]) -> Generator[None]:
     """What is recorded is the server without further options: with others, every answer is the server's own."""
     plain = not any(part.startswith("--tools") for part in arguments)
-    with reception(LARGEST_MESSAGE, answers=recorded() if plain else None) as wire:
+    with early_server(LARGEST_MESSAGE, answers=recorded() if plain else None) as wire:
         _opened.append(wire)
         try:
             yield
@@ -26,10 +26,10 @@ def receive_early(arguments: Sequence[str]) -> Generator[None]:
 
 
 @contextlib.contextmanager
-def wire() -> Generator[Reception]:
+def wire() -> Generator[EarlyServer]:
     """The reception of this process: the one that is open already, or a new one."""
     if _opened:
         yield _opened[0]
         return
-    with reception(LARGEST_MESSAGE) as opened:
+    with early_server(LARGEST_MESSAGE) as opened:
         yield opened

@@ -10,13 +10,13 @@ from pydantic import Field
 
 from blendwright.app.diffing import difference
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.past import looking, stage
-from blendwright.contracts.arguments import Args
-from blendwright.contracts.journal_records import Commit
+from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.records.journal_records import Commit
 from blendwright.run.history import find
 from blendwright.server.answers import Answer, succeeded
-from blendwright.server.house import Caller, House
-from blendwright.server.offers import Offer
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.server_tool import ServerTool
+from blendwright.tool_api.arguments import Args
 
 COMMIT = "Number of a commit, or HEAD."
 SHOWN = ("number", "parent", "kind", "request_id", "operation_id", "tool", "timestamp", "hash_after")
@@ -36,9 +36,9 @@ class CheckoutArgs(Args):
     commit: str = Field(description=COMMIT)
 
 
-async def history_log(house: House, caller: Caller, args: LogArgs) -> Answer:
+async def history_log(house: ServerContext, caller: Caller, args: LogArgs) -> Answer:
     def work() -> dict[str, Any]:
-        with looking(house.workspace) as journal:
+        with read_journal(house.workspace) as journal:
             head = journal.head
             below = None if args.before is None else find(journal, args.before).number
             found = journal.log(limit=args.limit + 1, before=below)
@@ -54,11 +54,11 @@ async def history_log(house: House, caller: Caller, args: LogArgs) -> Answer:
     return succeeded("history_log", await asyncio.to_thread(work))
 
 
-async def history_diff(house: House, caller: Caller, args: DiffArgs) -> Answer:
+async def history_diff(house: ServerContext, caller: Caller, args: DiffArgs) -> Answer:
     def work() -> dict[str, Any]:
         with (
-            looking(house.workspace) as journal,
-            stage(house.workspace, blender=house.blender) as place,
+            read_journal(house.workspace) as journal,
+            inspect_scene(house.workspace, blender=house.blender) as place,
             contextlib.ExitStack() as end,
         ):
             # A request that is cancelled ends its Blenders, and so whatever waits for them.
@@ -70,7 +70,7 @@ async def history_diff(house: House, caller: Caller, args: DiffArgs) -> Answer:
     return succeeded("history_diff", await house.ask_beside(caller, work))
 
 
-async def history_checkout(house: House, caller: Caller, args: CheckoutArgs) -> Answer:
+async def history_checkout(house: ServerContext, caller: Caller, args: CheckoutArgs) -> Answer:
     def work(opened: OpenScene) -> dict[str, Any]:
         moved = opened.checkout(args.commit, consent=caller.consent, cancel=caller.cancel)
         return {"from": moved.origin, "head": moved.commit.number, "scene_hash": moved.commit.hash_after}
@@ -83,15 +83,15 @@ def _summary(commit: Commit) -> dict[str, Any]:
 
 
 OFFERS = (
-    Offer("history_log", "The commits that led to the scene, newest first.", LogArgs, history_log, read_only=True),
-    Offer(
+    ServerTool("history_log", "The commits that led to the scene, newest first.", LogArgs, history_log, read_only=True),
+    ServerTool(
         "history_diff",
         "What differs between the scenes of two commits, property by property.",
         DiffArgs,
         history_diff,
         read_only=True,
     ),
-    Offer(
+    ServerTool(
         "history_checkout",
         "Go to the scene of any commit. Nothing is lost: all commits stay, so this can be taken back the same way.",
         CheckoutArgs,

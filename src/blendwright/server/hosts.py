@@ -7,8 +7,8 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
-from blendwright.contracts.contract import Proposal
-from blendwright.contracts.profiles import HostProfile
+from blendwright.policy.host_profile import HostProfile
+from blendwright.policy.session_contract import Proposal
 from blendwright.server.answers import clean
 
 Context = ServerRequestContext[Any, Any]

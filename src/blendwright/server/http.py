@@ -18,8 +18,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from blendwright.server.descriptor_exhaustion import BACKLOG, DescriptorExhaustionHandler, Guarded
 from blendwright.server.early import LARGEST_MESSAGE
-from blendwright.server.guarded import BACKLOG, Guarded, TellingOnce
 from blendwright.server.phase_zero import INVALID_REQUEST, broken, error
 from blendwright.server.stopping import Stop
 from blendwright.values.errors import EnvironmentUnfit
@@ -55,7 +55,7 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int, stop
         ws="none",
         backlog=BACKLOG,
     )
-    asyncio.get_running_loop().set_exception_handler(TellingOnce())
+    asyncio.get_running_loop().set_exception_handler(DescriptorExhaustionHandler())
     running = _Web(config)
     stop.by(running.end)
     try:

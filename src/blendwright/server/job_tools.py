@@ -7,11 +7,11 @@ from concurrent.futures import Future
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args
 from blendwright.server.answers import Answer, defect, failed, refused, succeeded
-from blendwright.server.house import Caller, House
+from blendwright.server.context import Caller, ServerContext
 from blendwright.server.jobs import Job
-from blendwright.server.offers import Offer
+from blendwright.server.server_tool import ServerTool
+from blendwright.tool_api.arguments import Args
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -26,7 +26,7 @@ class CancelArgs(Args):
     job_id: str = Field(description="The job to stop.")
 
 
-async def job_status(house: House, caller: Caller, args: StatusArgs) -> Answer:
+async def job_status(house: ServerContext, caller: Caller, args: StatusArgs) -> Answer:
     if args.job_id is None:
         return succeeded("job_status", {"jobs": [job.to_json() for job in house.jobs.all()]})
     job = house.jobs.find(args.job_id)
@@ -37,7 +37,7 @@ async def job_status(house: House, caller: Caller, args: StatusArgs) -> Answer:
     return _told(job)
 
 
-async def job_cancel(house: House, caller: Caller, args: CancelArgs) -> Answer:
+async def job_cancel(house: ServerContext, caller: Caller, args: CancelArgs) -> Answer:
     job = house.jobs.find(args.job_id)
     if job is None:
         return _unknown("job_cancel", args.job_id)
@@ -79,6 +79,10 @@ def _unknown(name: str, job_id: str) -> Answer:
 
 
 OFFERS = (
-    Offer("job_status", "How far a background run is, and its result once it ended.", StatusArgs, job_status, True),
-    Offer("job_cancel", "Stop a background run; its current operation is rolled back.", CancelArgs, job_cancel, False),
+    ServerTool(
+        "job_status", "How far a background run is, and its result once it ended.", StatusArgs, job_status, True
+    ),
+    ServerTool(
+        "job_cancel", "Stop a background run; its current operation is rolled back.", CancelArgs, job_cancel, False
+    ),
 )

@@ -13,9 +13,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from blendwright.contracts.worker_port import CancelToken
 from blendwright.run.keys import new_id
 from blendwright.server.answers import Answer
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 

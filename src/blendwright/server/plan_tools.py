@@ -13,14 +13,14 @@ from pydantic import Field
 from blendwright.app.checking import check
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plans import parse_plan, render
-from blendwright.contracts.arguments import Args
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.server.answers import Answer, refused, succeeded
-from blendwright.server.house import Caller, House
+from blendwright.server.context import Caller, ServerContext
 from blendwright.server.jobs import Job
-from blendwright.server.offers import Offer
+from blendwright.server.server_tool import ServerTool
+from blendwright.tool_api.arguments import Args
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
@@ -58,7 +58,7 @@ class GeonodesArgs(Args):
     image: bool = Field(default=False, description="Also a picture afterwards.")
 
 
-async def plan_validate(house: House, caller: Caller, args: ValidateArgs) -> Answer:
+async def plan_validate(house: ServerContext, caller: Caller, args: ValidateArgs) -> Answer:
     plan = parse_plan(args.plan)
     # Not at the desk: a plan can be checked while another one runs. Roots are whatever the server was started with.
     valid = await asyncio.to_thread(
@@ -72,7 +72,7 @@ async def plan_validate(house: House, caller: Caller, args: ValidateArgs) -> Ans
     return ran("plan_validate", refused_report(plan, valid), full=False)
 
 
-async def plan_preview(house: House, caller: Caller, args: PreviewArgs) -> Answer:
+async def plan_preview(house: ServerContext, caller: Caller, args: PreviewArgs) -> Answer:
     plan = parse_plan(args.plan)
 
     def work(opened: OpenScene) -> Answer:
@@ -94,16 +94,16 @@ async def plan_preview(house: House, caller: Caller, args: PreviewArgs) -> Answe
     return await house.ask(caller, work)
 
 
-async def plan_execute(house: House, caller: Caller, args: ExecuteArgs) -> Answer:
+async def plan_execute(house: ServerContext, caller: Caller, args: ExecuteArgs) -> Answer:
     return await execute(house, caller, "plan_execute", args, parse_plan(args.plan, boundary=args.boundary))
 
 
-async def geonodes_execute(house: House, caller: Caller, args: GeonodesArgs) -> Answer:
+async def geonodes_execute(house: ServerContext, caller: Caller, args: GeonodesArgs) -> Answer:
     plan = parse_plan(args.plan, boundary=args.boundary, dialect="geonodes")
     return await execute(house, caller, "geonodes_execute", ExecuteArgs(plan=args.plan, image=args.image), plan)
 
 
-async def execute(house: House, caller: Caller, name: str, args: ExecuteArgs, plan: Plan) -> Answer:
+async def execute(house: ServerContext, caller: Caller, name: str, args: ExecuteArgs, plan: Plan) -> Answer:
     job = house.jobs.begin(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
 
     def work(opened: OpenScene) -> Answer:
@@ -193,21 +193,21 @@ def _begun(job: Job) -> dict[str, Any]:
 
 
 OFFERS = (
-    Offer(
+    ServerTool(
         "plan_validate",
         "Check a plan without running it: every finding at once, with JSON pointers and cures. Needs no Blender.",
         ValidateArgs,
         plan_validate,
         read_only=True,
     ),
-    Offer(
+    ServerTool(
         "plan_preview",
         "Run a plan on a disposable copy: what would be created, changed, removed. The scene stays as it is.",
         PreviewArgs,
         plan_preview,
         read_only=True,
     ),
-    Offer(
+    ServerTool(
         "plan_execute",
         "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again. "
         "Learn tools with tool_search and tool_describe first.",
@@ -216,7 +216,7 @@ OFFERS = (
         read_only=False,
         destructive=True,
     ),
-    Offer(
+    ServerTool(
         "geonodes_execute",
         "Run a geometry-nodes plan: {version, steps, done, final_message, meta}. `done` is accepted only when the gates pass.",
         GeonodesArgs,

@@ -11,7 +11,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from blendwright.planner.lessons import GEONODES, OPERATIONS, RULES
-from blendwright.server.house import House
+from blendwright.server.context import ServerContext
 
 Context = ServerRequestContext[Any, Any]
 
@@ -56,7 +56,7 @@ LESSONS = (
 class Prompts:
     """The lessons as a host lists and gets them."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ServerContext) -> None:
         self._lessons = {lesson.name: lesson for lesson in LESSONS}
 
     async def listed(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:

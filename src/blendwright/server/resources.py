@@ -19,17 +19,17 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.past import looking
 from blendwright.app.policy_files import load_policy
-from blendwright.contracts.redaction import redacted, redacted_receipt
+from blendwright.app.read_workspace import read_journal
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
 from blendwright.nodes.catalogue.pages import node_page
+from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.run.history import find
 from blendwright.server.answers import clean
 from blendwright.server.asking import through_session
 from blendwright.server.catalogue_tools import page as tool_page
+from blendwright.server.context import Caller, ServerContext
 from blendwright.server.hosts import can_ask, client_of, proposal_of
-from blendwright.server.house import Caller, House
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.outcome import Outcome
 
@@ -58,7 +58,7 @@ class Kind:
 class Resources:
     """The resources of one served workspace."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ServerContext) -> None:
         self._house = house
         json = "application/json"
         self._kinds = {
@@ -189,11 +189,11 @@ class Resources:
         return self._house.macros[name].declaration()
 
     def _commits(self) -> list[str]:
-        with looking(self._house.workspace) as journal:
+        with read_journal(self._house.workspace) as journal:
             return [str(commit.number) for commit in journal.log(limit=MOST_COMPLETIONS)]
 
     def _commit(self, number: str) -> Any:
-        with looking(self._house.workspace) as journal:
+        with read_journal(self._house.workspace) as journal:
             commit = find(journal, number)
         hidden = self._hidden()
         return {
@@ -204,11 +204,11 @@ class Resources:
         }  # fmt: skip
 
     def _requests(self) -> list[str]:
-        with looking(self._house.workspace) as journal:
+        with read_journal(self._house.workspace) as journal:
             return list(dict.fromkeys(commit.request_id for commit in journal.log(limit=1000)))
 
     def _receipts(self, request_id: str) -> Any:
-        with looking(self._house.workspace) as journal:
+        with read_journal(self._house.workspace) as journal:
             commits = [commit for commit in journal.log(limit=100_000) if commit.request_id == request_id]
         if not commits:
             raise LookupError(request_id)
@@ -219,7 +219,7 @@ class Resources:
         return load_policy(self._house.workspace).policy.audit.redact
 
     def _audit(self, after: str) -> Any:
-        with looking(self._house.workspace) as journal:
+        with read_journal(self._house.workspace) as journal:
             records = journal.audit_records(after=int(after), limit=PAGE)
         return [{"sequence": record.sequence, "hash": record.hash, **record.record} for record in records]
 

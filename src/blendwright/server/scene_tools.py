@@ -8,10 +8,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.contracts.arguments import Args, Name
 from blendwright.server.answers import Answer
-from blendwright.server.house import Caller, House
-from blendwright.server.offers import Offer
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.server_tool import ServerTool
+from blendwright.tool_api.arguments import Args, Name
 from blendwright.values.outcome import Outcome
 
 View = Literal["FRONT", "BACK", "LEFT", "RIGHT", "TOP", "BOTTOM", "ISO"]
@@ -40,15 +40,15 @@ class ImageArgs(Args):
     height: int = Field(default=480, ge=64, le=2048)
 
 
-async def scene_snapshot(house: House, caller: Caller, args: SnapshotArgs) -> Answer:
+async def scene_snapshot(house: ServerContext, caller: Caller, args: SnapshotArgs) -> Answer:
     return await _call(house, caller, "scene.snapshot", args.model_dump(exclude_none=True))
 
 
-async def scene_find(house: House, caller: Caller, args: FindArgs) -> Answer:
+async def scene_find(house: ServerContext, caller: Caller, args: FindArgs) -> Answer:
     return await _call(house, caller, "scene.find", args.model_dump(exclude_none=True))
 
 
-async def scene_image(house: House, caller: Caller, args: ImageArgs) -> Answer:
+async def scene_image(house: ServerContext, caller: Caller, args: ImageArgs) -> Answer:
     size = {"engine": args.engine, "width": args.width, "height": args.height, "artifact": "scene_image.png"}
     looks: list[dict[str, Any]] = [{"view": view} for view in args.views]
     if args.camera is not None or not looks:
@@ -71,7 +71,7 @@ async def scene_image(house: House, caller: Caller, args: ImageArgs) -> Answer:
     return await house.ask(caller, work)
 
 
-async def _call(house: House, caller: Caller, tool: str, args: dict[str, Any]) -> Answer:
+async def _call(house: ServerContext, caller: Caller, tool: str, args: dict[str, Any]) -> Answer:
     def work(opened: OpenScene) -> Answer:
         return Answer(opened.outcome(tool, args, cancel=caller.cancel, consent=caller.consent))
 
@@ -79,15 +79,17 @@ async def _call(house: House, caller: Caller, tool: str, args: dict[str, Any]) -
 
 
 OFFERS = (
-    Offer(
+    ServerTool(
         "scene_snapshot",
         "The scene as data: objects page by page, collections, materials, lights, cameras, settings, fingerprint.",
         SnapshotArgs,
         scene_snapshot,
         read_only=True,
     ),
-    Offer("scene_find", "Find objects by name, type, collection or material.", FindArgs, scene_find, read_only=True),
-    Offer(
+    ServerTool(
+        "scene_find", "Find objects by name, type, collection or material.", FindArgs, scene_find, read_only=True
+    ),
+    ServerTool(
         "scene_image",
         "A picture of the scene through a camera or from named sides; several become one montage.",
         ImageArgs,

@@ -13,12 +13,12 @@ import anyio
 import blendwright
 from blendwright.macros import load_macros
 from blendwright.server.answers import Envelope
-from blendwright.server.desk import Desk
+from blendwright.server.context import ServerContext
 from blendwright.server.early import wire
-from blendwright.server.house import House
 from blendwright.server.jobs import Jobs
 from blendwright.server.service import Service
 from blendwright.server.stopping import Stop, heeding_signals
+from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 
 
@@ -38,9 +38,9 @@ class Settings:
 @contextlib.asynccontextmanager
 async def serving(settings: Settings) -> AsyncGenerator[Service]:
     """A service that can be given to a transport; the workspace is closed at the end, whatever is running stopped cleanly."""
-    desk = Desk(lambda: blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots))
+    desk = WorkspaceQueue(lambda: blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots))
     place, tools = settings.workspace.resolve(), catalog.tools()
-    house = House(place, desk, tools, load_macros(place, tools), Jobs(), settings.blender)
+    house = ServerContext(place, desk, tools, load_macros(place, tools), Jobs(), settings.blender)
     desk.start()
     try:
         yield Service(house, version=blendwright.__version__, envelope=settings.envelope, direct=settings.direct)

@@ -19,13 +19,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from blendwright.server import catalogue_tools, contract_tools, history_tools, job_tools, plan_tools, scene_tools
 from blendwright.server.answers import Answer, Envelope, defect, failed, refused, rendered
 from blendwright.server.asking import Asked, Conversation, Conversations, through_session
+from blendwright.server.context import Caller, ServerContext
 from blendwright.server.direct_tools import direct_offers
 from blendwright.server.hosts import can_ask, client_of, proposal_of
-from blendwright.server.house import Caller, House
-from blendwright.server.offers import OUTPUT_SCHEMA, Offer
 from blendwright.server.progress import Progress
 from blendwright.server.prompts import Prompts
 from blendwright.server.resources import Resources
+from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -33,7 +33,7 @@ from blendwright.values.findings import Finding, did_you_mean
 _log = logging.getLogger(__name__)
 
 NAME = "blendwright"
-OFFERS: tuple[Offer, ...] = (
+OFFERS: tuple[ServerTool, ...] = (
     *plan_tools.OFFERS,
     *scene_tools.OFFERS,
     *catalogue_tools.OFFERS,
@@ -55,7 +55,9 @@ Context = ServerRequestContext[Any, Any]
 class Service:
     """Answers the requests of hosts for one workspace."""
 
-    def __init__(self, house: House, *, version: str, envelope: Envelope = "tool_result", direct: bool = False) -> None:
+    def __init__(
+        self, house: ServerContext, *, version: str, envelope: Envelope = "tool_result", direct: bool = False
+    ) -> None:
         self._house = house
         self._envelope: Envelope = envelope
         more = direct_offers(house.tools) if direct else ()
@@ -143,7 +145,7 @@ class Service:
             return defect(name, error)
 
 
-def declared(offer: Offer) -> types.Tool:
+def declared(offer: ServerTool) -> types.Tool:
     return types.Tool(
         name=offer.name,
         description=offer.description,

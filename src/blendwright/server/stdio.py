@@ -13,11 +13,11 @@ import orjson
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
+from blendwright.server.early_server import EarlyServer
 from blendwright.server.phase_zero import broken
-from blendwright.server.reception import Reception
 
 
-async def serve_stdio(server: Server[Any], wire: Reception) -> None:
+async def serve_stdio(server: Server[Any], wire: EarlyServer) -> None:
     """Serve the host that started this process, until it closes our input or this is cancelled."""
     reader: Any = _Lines(wire)
     writer: Any = _Writer(wire)
@@ -33,7 +33,7 @@ async def serve_stdio(server: Server[Any], wire: Reception) -> None:
 class _Lines:
     """Whole messages, as the SDK reads lines from a file; what is none is answered here and goes no further."""
 
-    def __init__(self, wire: Reception) -> None:
+    def __init__(self, wire: EarlyServer) -> None:
         self._wire = wire
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -50,7 +50,7 @@ class _Lines:
 class _Writer:
     """As the SDK writes to a text file; nothing is held back."""
 
-    def __init__(self, wire: Reception) -> None:
+    def __init__(self, wire: EarlyServer) -> None:
         self._wire = wire
 
     async def write(self, text: str) -> None:

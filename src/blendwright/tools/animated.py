@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.animation.clear import Clear
 from blendwright.tools.animation.set_frame import SetFrame
 from blendwright.tools.animation.set_keyframe import SetKeyframe

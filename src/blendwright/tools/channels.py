@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.scene import Block
 from blendwright.tools.animated import custom_path
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

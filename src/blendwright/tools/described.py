@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.scene import Block
 
 # Said elsewhere, about the user interface, or about how long the last evaluation took.
 LEFT_OUT = frozenset(

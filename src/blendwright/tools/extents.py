@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, product
 
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import bounds_of, positions_of
 from blendwright.tools.world import world_matrix

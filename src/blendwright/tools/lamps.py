@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Color3, PositiveFloat, UnitFloat
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.arguments import Args, Color3, PositiveFloat, UnitFloat
+from blendwright.tool_api.scene import Block
 from blendwright.tools.settings import Setting
 
 LightType = Literal["POINT", "SUN", "SPOT", "AREA"]

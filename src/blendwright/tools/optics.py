@@ -9,9 +9,9 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, PositiveFloat, Vector2
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.arguments import Args, Name, PositiveFloat, Vector2
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.settings import Setting
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

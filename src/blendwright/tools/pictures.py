@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Result
+from blendwright.tool_api.arguments import Result
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

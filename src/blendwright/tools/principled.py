@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Color3, UnitFloat
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.arguments import Args, Color3, UnitFloat
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.settings import Setting
 
 PRINCIPLED = "ShaderNodeBsdfPrincipled"

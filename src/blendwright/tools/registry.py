@@ -17,8 +17,8 @@ from pathlib import Path
 import pydantic
 
 import blendwright
-from blendwright.contracts.contract import Registry
-from blendwright.contracts.tool import AnyTool
+from blendwright.policy.session_contract import Registry
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.canonical import digest
 
 RECORDED = Path(__file__).with_name("recorded.json")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.tool import AnyTool
 
 
 def words_of(text: str) -> list[str]:

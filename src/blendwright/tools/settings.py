@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animated import held_by_animation
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Scene
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Scene
 from blendwright.tools.extents import Bounds, corners, everything
 from blendwright.tools.geometry import Point
 from blendwright.values.findings import Finding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.scene import Block
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.readback import same
 
 # Blender keeps single-precision floats, and taking a matrix apart and together again costs some of that.

@@ -23,7 +23,7 @@ class Finding:
     """`pointer` is a JSON pointer into the document that was checked (for a call: its arguments).
 
     `rule` names what was not met more finely than the fault does, where a contract or policy refuses (see
-    contracts/refusals.py) or a gate of a node tree is not passed.
+    policy/refusals.py) or a gate of a node tree is not passed.
     """
 
     fault: Fault

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
+DeterminismClass = Literal["deterministic", "seeded", "nondeterministic"]
 # The phases of a tool call, in order; their index is the number the execution model gives them.
 PHASES = ("parse", "validate_input", "gate", "plan", "execute", "verify", "return")
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from blendwright.contracts.worker_environment import private_directories, private_environment
+from blendwright.wire.worker_environment import private_directories, private_environment
 
 _ROOT = Path(__file__).parents[3]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from blendwright.contracts.worker_port import WorkerPort
 from blendwright.run.history import History
 from blendwright.run.replaying import fresh
+from blendwright.wire.worker_port import WorkerPort
 from engine import Engine
 from run.history.past import PLAN, TRIANGLE
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from blendwright.contracts.worker_port import WorkerPort
+from blendwright.wire.worker_port import WorkerPort
 from engine import Engine
 from plans import box, of_operations
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.contracts.journal_records import Commit
-from blendwright.contracts.worker_port import WorkerPort
+from blendwright.records.journal_records import Commit
 from blendwright.run.differences import take
 from blendwright.run.history import History, find
 from blendwright.run.replaying import EXCHANGED, line, rebuild
 from blendwright.values.errors import RebuildFailed, Refusal
+from blendwright.wire.worker_port import WorkerPort
 from engine import Engine
 from journal.ledger import operation
 from run.history.past import PLAN, TRIANGLE, do

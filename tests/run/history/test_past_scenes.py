@@ -10,13 +10,13 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from blendwright.contracts.journal_entries import NewIntent
-from blendwright.contracts.worker_port import WorkerPort
 from blendwright.journal import Journal, JournalView
-from blendwright.run import rescue
+from blendwright.records.journal_entries import NewIntent
+from blendwright.run import repair as rescue
 from blendwright.run.differences import PAGE, compare, take
 from blendwright.run.replaying import rebuild, replay, same_result
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
+from blendwright.wire.worker_port import WorkerPort
 from engine import Engine
 from journal.ledger import raw
 from run.history.past import copy_of, do, edit_arguments

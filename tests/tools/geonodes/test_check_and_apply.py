@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.contracts.effects import Idempotence
 from blendwright.plan.arguments import canonical_arguments
+from blendwright.tool_api.effects import Idempotence
 from blendwright.tools.catalog import tools
 
 if TYPE_CHECKING:

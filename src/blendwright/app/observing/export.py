@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
 
-from blendwright.contracts import events
+from blendwright.values import events
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 DISABLED = "OTEL_SDK_DISABLED"

@@ -18,8 +18,8 @@ import orjson
 import structlog
 
 from blendwright.app.observing.log_file import LEVELS, LogFile
-from blendwright.contracts import events
-from blendwright.contracts.redaction import redacted_message
+from blendwright.policy.redaction import redacted_message
+from blendwright.values import events
 
 # Names the least level that is also shown on standard error. "off" writes no log at all.
 VARIABLE = "BLENDWRIGHT_LOG"

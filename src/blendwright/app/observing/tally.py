@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.contracts import events
-from blendwright.contracts.journal_port import JournalReader
-from blendwright.contracts.journal_records import Statistics
+from blendwright.records.journal_port import JournalReader
+from blendwright.records.journal_records import Statistics
+from blendwright.values import events
 
 # Seconds. A simple operation takes a tenth of a millisecond, a render minutes.
 OPERATION_BOUNDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

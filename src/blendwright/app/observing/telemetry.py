@@ -16,7 +16,7 @@ from opentelemetry.context import Context
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, Status, StatusCode, TracerProvider
 
-from blendwright.contracts import events
+from blendwright.values import events
 
 NAME = "blendwright"
 PHASES = (("plan", "plan_us"), ("execute", "execute_us"), ("verify", "verify_us"))

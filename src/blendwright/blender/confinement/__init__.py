@@ -16,7 +16,7 @@ from pathlib import Path
 from blendwright.blender.confinement.account import Confinement, File, Resources
 from blendwright.blender.confinement.selftest import ACTS
 from blendwright.blender.confinement.syscalls import this_architecture
-from blendwright.contracts.worker_environment import private_directories, private_environment
+from blendwright.wire.worker_environment import private_directories, private_environment
 
 __all__ = ["Confinement", "Resources", "confine", "confine_before_exec", "private_environment"]
 

@@ -18,8 +18,8 @@ from blendwright.blender.scene.painting import keep_painted
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.scene.state import BURIED
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Arrival, Carried
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Arrival, Carried
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

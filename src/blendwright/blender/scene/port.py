@@ -12,13 +12,13 @@ from blendwright.blender.scene.interchange import Interchange
 from blendwright.blender.scene.redrafting import Redrafting
 from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rendering import Rendering
-from blendwright.contracts.effects import Kind
+from blendwright.tool_api.effects import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 
 class BpyScene(Removal, Redrafting, Interchange, Coding, Rendering, Evaluation):
-    """Implements `blendwright.contracts.scene.Scene`: all its parts, and names, which concern all of them."""
+    """Implements `blendwright.tool_api.scene.Scene`: all its parts, and names, which concern all of them."""
 
     def rename(self, block: Any, name: str) -> None:
         key = self._writable(block)

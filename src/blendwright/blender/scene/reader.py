@@ -14,7 +14,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
 from blendwright.blender.scene.record import Record
 from blendwright.blender.scene.state import BURIED, SceneState
-from blendwright.contracts.effects import Kind
+from blendwright.tool_api.effects import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean

@@ -16,7 +16,7 @@ import bpy
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import externals
 from blendwright.blender.scene.naming_files import by_itself, named_files
-from blendwright.contracts.scene import Carried
+from blendwright.tool_api.scene import Carried
 from blendwright.values.canonical import digest
 
 # What makes a node or a camera run an OSL script, in the order in which it is put back: with neither text nor file there is

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Protocol, cast
 
 from pydantic_core import from_json, to_json
 
-from blendwright.values import frames
+from blendwright.wire import frames
 
 Handler = Callable[[dict[str, Any]], object]
 

@@ -11,8 +11,8 @@ from blendwright.blender.scene import SceneState, externals
 from blendwright.blender.scene.scripts import marks, silenced
 from blendwright.blender.step import KeptStep, Stepper, changes_between
 from blendwright.blender.worker.loop import Handler, Refused
-from blendwright.contracts.step import EPOCH_CLOSED, StepAnswer, StepRequest
-from blendwright.contracts.tool import AnyTool
+from blendwright.tool_api.tool import AnyTool
+from blendwright.wire.step import EPOCH_CLOSED, StepAnswer, StepRequest
 
 
 class SceneMethods:

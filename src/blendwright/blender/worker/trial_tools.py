@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterator
 from typing import Literal
 
-from blendwright.contracts.arguments import Args, Result
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import AnyTool, Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import AnyTool, Example, Requires, Tool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -7,7 +7,6 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Name
 from blendwright.nodes.payloads.parts import (
     MOST_OPERATIONS,
     MOST_SOCKETS,
@@ -21,6 +20,7 @@ from blendwright.nodes.payloads.parts import (
     SocketValue,
     TypeName,
 )
+from blendwright.tool_api.arguments import Name
 
 
 class TreeTarget(Part):

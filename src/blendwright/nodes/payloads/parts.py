@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import INNER_BYTES, NAME_BYTES, Args, Name, name_of
+from blendwright.tool_api.arguments import INNER_BYTES, NAME_BYTES, Args, Name, name_of
 
 MOST_OPERATIONS = 10_000
 MOST_TEXT = 10_000

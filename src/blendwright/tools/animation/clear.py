@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from pydantic import Field, model_validator
 
-from blendwright.contracts.arguments import Args, Name, Result
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import action_of, curve_list, curves, sharers
 from blendwright.tools.channels import Channel, path_of, refuse_stray_property, write_values
 from blendwright.tools.readback import differs

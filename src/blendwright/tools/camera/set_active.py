@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Name
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.typed import wrong_type

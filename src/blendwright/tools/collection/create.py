@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Name, Result
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.placement import home, is_scenes_own, no_home
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from blendwright.contracts.arguments import Args, Name, Result, WritePath
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, WritePath
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
 from blendwright.tools.readback import differs
 from blendwright.values.errors import StepError

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Block, Scene
 from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.geonodes import properties, sockets, values
 from blendwright.tools.geonodes.interface import GroupIO
 from blendwright.tools.geonodes.wiring import FRAME, INPUT, OUTPUT, ZONES, Wiring, active_output, first_input, wiring_of

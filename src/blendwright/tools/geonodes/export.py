@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Block, Scene
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import Tree
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.geonodes import interface, properties
 from blendwright.tools.geonodes.editor import in_order
 from blendwright.tools.geonodes.sockets import available, key_of

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Name, Result
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, to_payload
+from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geonodes.export import export
 from blendwright.tools.geonodes.mermaid import diagram
 from blendwright.tools.geonodes.target import TREE

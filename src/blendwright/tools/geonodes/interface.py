@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from blendwright.contracts.scene import Block, Scene
 from blendwright.nodes.payloads.node_tree import SetGroupIO
 from blendwright.nodes.payloads.parts import InterfaceSocket
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.geonodes.sockets import NUMBERED
 from blendwright.tools.geonodes.values import plain, refused, set_socket
 from blendwright.tools.readback import same

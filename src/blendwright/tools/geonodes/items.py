@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.scene import Block
 from blendwright.tools.geonodes.values import plain, refused
 from blendwright.tools.readback import same
 from blendwright.values.errors import StepError

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from blendwright.contracts.geometry import GeometryFacts
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.geometry import GeometryFacts
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.geonodes.structure import Structure
 from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
 from blendwright.tools.modifier.inputs import sockets_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.scene import Block
 from blendwright.tools.geonodes.editor import unused_nodes
 from blendwright.tools.geonodes.interface import sockets
 from blendwright.tools.geonodes.properties import nested

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Result
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Block, Scene
 from blendwright.nodes.payloads.node_tree import TreeTarget
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import new_tree
+from blendwright.tool_api.arguments import Result
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.modifier.rna import missing_modifier
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

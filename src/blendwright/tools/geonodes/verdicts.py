@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Result
+from blendwright.tool_api.arguments import Args, Result
 
 Gate = Literal[
     "OUTPUT_CONNECTED",

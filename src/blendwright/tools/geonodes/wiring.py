@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.scene import Block
 
 # The first node of a zone and the last; what is in one belongs to the other.
 ZONES = {

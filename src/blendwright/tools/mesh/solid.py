@@ -6,7 +6,7 @@ import math
 from array import array
 from dataclasses import dataclass
 
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.scene import Block
 
 Corner = tuple[float, float, float]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Name, Result
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.mesh.target import no_mesh, not_evaluated
 from blendwright.tools.modifier import rna
 from blendwright.tools.modifier.settings import ModifierType

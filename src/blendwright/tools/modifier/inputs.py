@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animated import custom_path, held_by_animation
 from blendwright.tools.readback import same
 from blendwright.values.faults import Fault

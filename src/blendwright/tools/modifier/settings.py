@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from blendwright.contracts.arguments import (
+from blendwright.tool_api.arguments import (
     AttributeName,
     BoundedFloat,
     InnerName,
@@ -20,7 +20,7 @@ from blendwright.contracts.arguments import (
     UnitFloat,
     Vector3,
 )
-from blendwright.contracts.effects import Kind
+from blendwright.tool_api.effects import Kind
 
 Axis = Literal["X", "Y", "Z"]
 Axes = Annotated[list[Axis], Field(max_length=3)]

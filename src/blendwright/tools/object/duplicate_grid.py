@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, Result, Vector3
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
 from blendwright.tools.extents import world_bounds
 from blendwright.tools.geometry import Point

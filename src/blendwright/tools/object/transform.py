@@ -9,10 +9,10 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, Result, Vector3, Vector4
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import ROTATIONS, held_by_animation, rotation_channel
 from blendwright.tools.placement import radians
 from blendwright.tools.readback import differs

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, BoundedFloat, Name
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, BoundedFloat, Name
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.extents import world_bounds
 from blendwright.tools.geometry import Point
 from blendwright.tools.place.bounds import AXES, Edge, side

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animated import cannot_move
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.target import not_evaluated

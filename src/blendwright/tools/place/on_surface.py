@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, BoundedFloat, Name, Result, Vector2
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
 from blendwright.tools.extents import Reach, own_box, shape
 from blendwright.tools.geometry import Point

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Result
+from blendwright.tool_api.arguments import Result
 
 
 class Moved(Result):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.extents import SOLID, world_bounds, world_mesh
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import positions_of

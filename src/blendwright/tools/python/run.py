@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Result, Seed
-from blendwright.contracts.effects import (
+from blendwright.tool_api.arguments import Args, Result, Seed
+from blendwright.tool_api.effects import (
     Determinism,
     Idempotence,
     Isolation,
@@ -17,8 +17,8 @@ from blendwright.contracts.effects import (
     SafetyLevel,
     SafetyMode,
 )
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool, Version
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool, Version
 from blendwright.tools.python.reading import read
 from blendwright.values.findings import Finding
 

@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.contracts.arguments import Args, Name, Seed, WritePath
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Name, Seed, WritePath
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.engines import engine_name
 from blendwright.tools.pictures import PngName, Rendered, read_picture
 from blendwright.tools.readback import differs

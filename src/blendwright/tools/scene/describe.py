@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.scene.numbers import custom_properties, number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import (
     MOST_IN_LIST,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, cast
 
-from blendwright.contracts.scene import Block
+from blendwright.tool_api.scene import Block
 from blendwright.tools.scene.snapshot_model import (
     MOST_CHARACTERS,
     MOST_IN_LIST,

@@ -9,9 +9,9 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import NAME_BYTES, Args, Name
-from blendwright.contracts.effects import Kind
-from blendwright.contracts.scene import Block, Scene
+from blendwright.tool_api.arguments import NAME_BYTES, Args, Name
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.placement import home, no_home
 from blendwright.values.findings import Finding
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Seed
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Seed
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.engines import Engine, engine_id, engine_name
 from blendwright.tools.results import SceneChanged
 from blendwright.tools.settings import Setting, held, unlike, write

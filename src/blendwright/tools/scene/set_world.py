@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Args, Color3, Name, Result
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.arguments import Args, Color3, Name, Result
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.principled import with_nodes
 from blendwright.tools.readback import differs
 from blendwright.tools.settings import Setting, held, unlike, write

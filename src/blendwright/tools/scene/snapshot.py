@@ -7,9 +7,9 @@ from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import Field
 
-from blendwright.contracts.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.contracts.scene import Block, Scene
-from blendwright.contracts.tool import Example, Requires, Tool
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.scene import describe
 from blendwright.tools.scene.membership import collection_order, collection_trees, collections_of

@@ -9,7 +9,7 @@ from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from blendwright.contracts.arguments import Result
+from blendwright.tool_api.arguments import Result
 
 VERSION = 1
 # An answer stays within bounds whatever the scene: lists inside an entry are cut here, and the entry says so.

@@ -1,0 +1,84 @@
+"""A workspace that is looked at, or mended, instead of worked in: its journal and a Blender of its own to rebuild scenes in.
+
+Looking takes no lock and writes nothing, so it works beside an open workspace and in a quarantined one. Mending takes the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from blendwright.app.observing.event_bus import EventBus, open_event_bus
+from blendwright.app.policy_files import load_policy
+from blendwright.app.session_scratch import SessionScratch
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import SpawnOptions
+from blendwright.journal import Journal, JournalView
+from blendwright.records.journal_port import JournalPort, JournalReader
+from blendwright.run.externals import Externals
+from blendwright.run.reach import Reach
+from blendwright.run.replaying import fresh
+from blendwright.tools import catalog
+from blendwright.tools.registry import registry_fingerprint
+from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.events import WorkspaceClosed
+from blendwright.wire.worker_port import WorkerPort
+
+
+@contextlib.contextmanager
+def read_journal(workspace: str | Path) -> Generator[JournalReader]:
+    """The journal, for those who only read. Raises EnvironmentUnfit when there is none."""
+    view = JournalView(Path(workspace).resolve())
+    try:
+        yield view
+    finally:
+        view.close()
+
+
+@contextlib.contextmanager
+def repair_journal(workspace: str | Path) -> Generator[JournalPort]:
+    """The journal, writable also in quarantine. Raises EnvironmentUnfit when there is none or another process holds it."""
+    with read_journal(workspace):
+        pass
+    place = Path(workspace).resolve()
+    watch = EventBus()
+    journal = Journal(place, recovering=True, observe=watch)
+    open_event_bus(watch, place)
+    try:
+        yield journal
+    finally:
+        watch(WorkspaceClosed())
+        journal.close()
+
+
+@dataclass(frozen=True, slots=True)
+class InspectionScene:
+    """Starts Blenders that hold no scene of the workspace yet."""
+
+    pool: Pool
+    catalogue: str
+
+    def worker(self) -> WorkerPort:
+        return fresh(self.pool, self.catalogue)
+
+
+@contextlib.contextmanager
+def inspect_scene(workspace: str | Path, *, blender: str | Path | None = None) -> Generator[InspectionScene]:
+    """Blenders for rebuilding, in the scratch of the workspace; they end with the context."""
+    place = Path(workspace).resolve()
+    try:
+        scratch = SessionScratch(place / "scratch")
+    except OSError as error:
+        raise EnvironmentUnfit(
+            f"Blender needs room in {place / 'scratch'}: {error.strerror}", cure="Make it writable."
+        ) from error
+    pool = Pool(SpawnOptions(scratch.path, blender=None if blender is None else Path(blender)))
+    try:
+        with read_journal(place) as journal:
+            pool.allow(Externals(Reach(load_policy(place).policy.policy.roots, place)).readable(journal))
+        yield InspectionScene(pool, registry_fingerprint(type(tool) for tool in catalog.tools().values()))
+    finally:
+        pool.close()
+        scratch.remove()

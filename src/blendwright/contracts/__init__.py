@@ -1,1 +1,0 @@
-"""What is promised: the Tool base, effects, profiles and the ports between layers."""

@@ -1,0 +1,138 @@
+"""Two renderings of one outcome: the execution model's ToolResult and the core model's envelope.
+
+Both are strict models; what leaves the core has passed through one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from blendwright.values.faults import RENDERINGS, Fault
+from blendwright.values.outcome import DeterminismClass, Outcome
+
+ToolErrorCode = Literal[
+    "invalid_input",
+    "capability_missing",
+    "policy_refused",
+    "not_found",
+    "conflict",
+    "timeout",
+    "nondeterministic_refused",
+    "internal_error",
+]
+CoreErrorCode = Literal[
+    "invalid_arguments",
+    "contract_violation",
+    "capability_missing",
+    "unsupported_blender_version",
+    "not_found",
+    "execution_failed",
+    "timeout",
+    "internal_error",
+]
+
+
+class Envelope(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ToolResult(Envelope):
+    """The result of a tool call as the execution model has it."""
+
+    ok: bool
+    error_code: ToolErrorCode | None
+    message: str
+    details: dict[str, Any]
+    result: dict[str, Any] | None
+    determinism_class: DeterminismClass | None
+    seed: int | None
+    tolerance: float | None
+    handles: list[dict[str, str]]
+    fingerprint_before: str | None
+    fingerprint_after: str | None
+    snapshot: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ToolResult:
+        if self.ok != (self.error_code is None):
+            raise ValueError("error_code is there exactly when ok is false")
+        if self.ok and self.determinism_class is None:
+            raise ValueError("a successful result names its determinism class")
+        if self.ok and self.determinism_class == "seeded" and self.seed is None:
+            raise ValueError("a seeded result echoes its seed")
+        return self
+
+
+class CoreError(Envelope):
+    code: CoreErrorCode
+    message: str
+    details: dict[str, Any]
+
+
+class CoreEnvelope(Envelope):
+    """The answer to a tool call as the core model has it: a result or an error, never both."""
+
+    ok: bool
+    result: dict[str, Any] | None = None
+    error: CoreError | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> CoreEnvelope:
+        if self.ok != (self.error is None) or self.ok != (self.result is not None):
+            raise ValueError("a result is there exactly when ok is true, an error exactly when it is false")
+        return self
+
+
+def tool_result(outcome: Outcome) -> ToolResult:
+    code: Any = None if outcome.fault is None else RENDERINGS[outcome.fault].tool_result
+    determinism: Any = outcome.determinism_class
+    return ToolResult(
+        ok=outcome.ok,
+        error_code=code,
+        message=outcome.message,
+        details=_details(outcome),
+        result=None if outcome.result is None else dict(outcome.result),
+        determinism_class=determinism,
+        seed=outcome.seed,
+        tolerance=outcome.tolerance,
+        handles=[dict(handle) for handle in outcome.handles],
+        fingerprint_before=outcome.fingerprint_before,
+        fingerprint_after=outcome.fingerprint_after,
+        snapshot=None if outcome.snapshot is None else dict(outcome.snapshot),
+    )
+
+
+def core_envelope(outcome: Outcome) -> CoreEnvelope:
+    if outcome.fault is None:
+        rendered = tool_result(outcome).model_dump(mode="json", exclude={"ok", "error_code", "message"})
+        return CoreEnvelope(ok=True, result=rendered)
+    code: Any = RENDERINGS[outcome.fault].core
+    details = _details(outcome) | {
+        "fingerprint_before": outcome.fingerprint_before,
+        "fingerprint_after": outcome.fingerprint_after,
+    }
+    return CoreEnvelope(ok=False, error=CoreError(code=code, message=outcome.message, details=details))
+
+
+def _details(outcome: Outcome) -> dict[str, Any]:
+    details: dict[str, Any] = {
+        "tool": outcome.tool,
+        "tool_version": outcome.version,
+        "trace": [phase.to_json() for phase in outcome.trace],
+    }
+    if outcome.fault is not None:
+        details["fault"] = outcome.fault.value
+        details["recoverable"] = RENDERINGS[outcome.fault].recoverable
+        details["findings"] = [finding.to_json() for finding in outcome.findings]
+        details["reverted_by"] = outcome.reverted_by
+    if outcome.changes:
+        details["changes"] = [dict(change) for change in outcome.changes]
+    if outcome.artifacts:
+        details["artifacts"] = list(outcome.artifacts)
+    if outcome.partial is not None:
+        details["partial_work"] = dict(outcome.partial)
+    if outcome.fault is Fault.CANCELLED:
+        details["cancelled"] = True
+    return details

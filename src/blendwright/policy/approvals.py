@@ -1,0 +1,78 @@
+"""The port through which a person allows one operation: what is asked, who can be asked, and what an answer is worth.
+
+An approval is bound to the hash of the operation that it was asked for, is good once, and expires. It comes from a terminal, from the
+command line, or from a host that asks its user; never from a plan, nor from whoever wrote one. Keeping them is the journal's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from blendwright.values.cancel import CancelToken
+from blendwright.values.canonical import digest
+
+
+class Answer(StrEnum):
+    """What a person said. `none`: nobody was there to say anything, which is not a yes."""
+
+    APPROVED = "approved"
+    DECLINED = "declined"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """One question. `id` is what a person types after `blendwright approve`.
+
+    `what` is the call in one line and `why` the rules that ask for it. `shown` is what must be seen whole before the answer, such as
+    code; nothing in either is hidden from the eye. `in_person`: only an answer to this very question counts; a grant for many
+    operations at once does not.
+    """
+
+    id: str
+    operation_hash: str
+    request_id: str
+    operation_id: str
+    tool: str
+    safety_level: str
+    what: str
+    why: tuple[str, ...]
+    expires: float
+    """Seconds since the epoch."""
+    shown: str = ""
+    in_person: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """An answer as it is kept: in the audit record of the operation, and in the journal. `by` says how it was given."""
+
+    id: str
+    answer: Answer
+    by: str
+
+
+class Approver(Protocol):
+    """Someone who can be asked now: a terminal, or a host that asks its user."""
+
+    @property
+    def name(self) -> str:
+        """How the answer was given, for the audit."""
+        ...
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+        """Ask and wait for the answer, until it expires or the run is cancelled (`none`)."""
+        ...
+
+
+def operation_hash(
+    tool: str, version: int, args: Mapping[str, Any], *, key: str | None, baseline: str, after: str = ""
+) -> str:
+    """What an approval is bound to: the call in canonical form with the paths that it leads to, its operation key where it belongs to
+    a plan, the scene hash that the run starts from, and everything that the plan does before it. Whatever of these is another makes
+    it another operation."""
+    bound = {"tool": tool, "version": version, "args": dict(args), "key": key, "baseline": baseline, "after": after}
+    return digest(bound)

@@ -1,0 +1,144 @@
+"""What the owner of a machine allows: the content of blendwright.toml, and what it says to a call. Reading files is the app's affair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from blendwright.policy.limits import Costs, Limits
+from blendwright.tool_api.effects import Determinism, SafetyMode
+
+
+class Verdict(StrEnum):
+    """What becomes of a call; ordered from free to forbidden."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+    @property
+    def rank(self) -> int:
+        return list(Verdict).index(self)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Levels(_Part):
+    """By how much a call may change."""
+
+    read_only: Verdict = Verdict.ALLOW
+    safe_write: Verdict = Verdict.ALLOW
+    destructive: Verdict = Verdict.ASK
+
+    def of(self, level: str) -> Verdict:
+        return getattr(self, level)
+
+
+class Modes(_Part):
+    """By what a call needs around it. Context-dependent operators and the user interface are opted into here."""
+
+    headless_safe: Verdict = Verdict.ALLOW
+    ui_assisted: Verdict = Verdict.DENY
+    unsafe_ops: Verdict = Verdict.DENY
+
+    def of(self, mode: SafetyMode) -> Verdict:
+        return getattr(self, mode.value)
+
+
+class Rules(_Part):
+    """The table [policy]."""
+
+    levels: Levels = Levels()
+    modes: Modes = Modes()
+    tools: dict[str, Verdict] = Field(
+        default={}, description="By name, or by the beginning of a name as in 'file.*'; takes the place of the level."
+    )
+    roots: dict[str, Verdict] = Field(
+        default={".": Verdict.ALLOW},
+        description="Directories of files that calls read and write; the nearest one counts.",
+    )
+    trusted_python: Literal["deny", "ask"] = Field(
+        default="deny",
+        description="Python in the process that holds the scene. Every piece of code is asked about by itself.",
+    )
+    network: Literal["deny", "allow"] = Field(default="deny", description="Tools that reach other machines.")
+    approval_seconds: float = Field(default=900.0, gt=0, le=86_400, description="How long an approval can be given.")
+
+
+class Constraints(Costs):
+    """The table [constraints]: what work may cost, and what results must be."""
+
+    determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
+
+
+class AuditSettings(_Part):
+    """The table [audit]."""
+
+    redact: tuple[str, ...] = Field(
+        default=("password", "token", "secret", "api_key", "authorization"),
+        description="Arguments whose values are never shown in questions and logs.",
+    )
+
+
+class Policy(_Part):
+    """All of blendwright.toml."""
+
+    policy: Rules = Rules()
+    constraints: Constraints = Constraints()
+    limits: Limits = Limits()
+    audit: AuditSettings = AuditSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the rules say to a call. `reasons` name the rules that are stricter than allow, by their place in the policy."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    """The level, mode, tool and roots that these rules are about."""
+    in_person: bool = False
+    """Only a person who has seen this very call can allow it."""
+
+
+def ruling(rules: Rules, tool: str, mode: SafetyMode, level: str, roots: Iterable[tuple[str, Verdict]] = ()) -> Ruling:
+    """The strictest of what the rules say. A rule for the tool takes the place of the one for its level, and of nothing else."""
+    named = named_rule(rules, tool)
+    said = [
+        (level, f"policy.levels.{level}", rules.levels.of(level)) if named is None else (tool, *named),
+        (mode.value, f"policy.modes.{mode.value}", rules.modes.of(mode)),
+        *((root, f"policy.roots.'{root}'", verdict) for root, verdict in roots),
+    ]
+    strict = [(name, place, verdict) for name, place, verdict in said if verdict is not Verdict.ALLOW]
+    return Ruling(
+        max((verdict for _, _, verdict in strict), key=lambda verdict: verdict.rank, default=Verdict.ALLOW),
+        tuple(f"{place} = {verdict.value}" for _, place, verdict in strict),
+        tuple(name for name, _, _ in strict),
+    )
+
+
+def named_rule(rules: Rules, tool: str) -> tuple[str, Verdict] | None:
+    """The rule that names a tool: exactly, or the longest beginning."""
+    if tool in rules.tools:
+        return f"policy.tools.'{tool}'", rules.tools[tool]
+    fitting = [name for name in rules.tools if name.endswith("*") and tool.startswith(name[:-1])]
+    if not fitting:
+        return None
+    nearest = max(fitting, key=len)
+    return f"policy.tools.'{nearest}'", rules.tools[nearest]
+
+
+def nearest_root(roots: Mapping[str, Verdict], path: PurePath) -> tuple[str, Verdict] | None:
+    """The innermost of the directories that hold the path. All of them are absolute and without links."""
+    fitting = [root for root in roots if path.is_relative_to(root)]
+    if not fitting:
+        return None
+    nearest = max(fitting, key=lambda root: len(PurePath(root).parts))
+    return nearest, roots[nearest]

@@ -1,0 +1,263 @@
+"""The session contract and its negotiation: who calls which Blender, with which tools, under which constraints.
+
+Pure: equal input, in whatever order, gives a byte-equal contract. Limits only tighten. What a host asks for and does not exist is
+refused by name; what exists and the policy denies is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from blendwright.policy.host_profile import HostProfile
+from blendwright.policy.limits import CostsAsked, Limits, LimitsAsked, tightened
+from blendwright.policy.policy import AuditSettings, Constraints, Modes, Policy, Rules, Verdict
+from blendwright.policy.refusals import refusal
+from blendwright.tool_api.capabilities import CAPABILITIES
+from blendwright.tool_api.effects import Determinism
+from blendwright.values.canonical import digest, stable_json
+from blendwright.values.findings import Finding, pointer_of
+from blendwright.wire.profiles import BlenderProfile
+
+CONTRACT_VERSION = "1.0"
+# Proven on 4.2, 4.5 and 5.0; the first that is too new is one that nobody has tried.
+BLENDER_MIN = (4, 2, 0)
+BLENDER_MAX = (6, 0, 0)
+FEATURES: dict[str, str] = {
+    "network": "tools that reach other machines",
+    "trusted_python": "Python without confinement, each piece of code allowed by a person",
+    "ui_optional": "tools that use Blender's user interface, where there is one",
+    "unsafe_ops": "tools that call context-dependent operators",
+}
+
+Version = tuple[int, int, int]
+Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set(names))))]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Registry(_Part):
+    """A catalogue by reference. `entries` has the fingerprint of each, so that a difference can be named."""
+
+    version: str
+    fingerprint: str
+    entries: dict[str, str]
+
+
+class Proposal(_Part):
+    """What a host brings to the negotiation. Null asks for all that the policy grants."""
+
+    contract_version: str = Field(
+        default=CONTRACT_VERSION, description="The version of the contract that the host speaks."
+    )
+    host: HostProfile = HostProfile()
+    features: Names | None = Field(default=None, description="Feature flags: " + ", ".join(FEATURES) + ".")
+    capabilities: Names | None = Field(default=None, description="What tools may need: a part of what there is.")
+    limits: LimitsAsked = LimitsAsked()
+    constraints: CostsAsked = CostsAsked()
+    determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
+    blender_min: Version | None = Field(default=None, description="The oldest Blender that the host accepts.")
+    blender_max: Version | None = Field(default=None, description="The first Blender that is too new for it.")
+
+
+class Negotiation(_Part):
+    """Everything that a contract is made of."""
+
+    session_id: Annotated[str, Field(min_length=1, max_length=200)]
+    proposal: Proposal
+    policy: Policy
+    blender: BlenderProfile
+    tool_registry: Registry
+    macro_registry: Registry
+
+
+class Agreed(Constraints):
+    """The constraints of a contract: what work may cost, what results must be, and what the policy says to calls."""
+
+    rules: Rules = Rules()
+
+
+class Terms(_Part):
+    """What holds whatever Blender is used: known before one is started."""
+
+    host: HostProfile = HostProfile()
+    capabilities: Names = tuple(sorted(CAPABILITIES))
+    constraints: Agreed = Agreed()
+    limits: Limits = Limits()
+    audit: AuditSettings = AuditSettings()
+    ui_optional: bool = False
+
+    def demanding(self, determinism: Determinism | None) -> Terms:
+        """The same terms for a run or call that demands a class of results; a demand never weakens that of the session."""
+        stricter = strictest(self.constraints.determinism, determinism)
+        if stricter is self.constraints.determinism:
+            return self
+        return self.model_copy(update={"constraints": self.constraints.model_copy(update={"determinism": stricter})})
+
+
+class SessionContract(Terms):
+    """What both sides of a session hold to."""
+
+    contract_version: str
+    session_id: str
+    blender: BlenderProfile
+    tool_registry: Registry
+    macro_registry: Registry
+    fingerprints: dict[str, str]
+    """One for each part that others may compare, and `contract` for all of it except the session's id."""
+
+    @property
+    def fingerprint(self) -> str:
+        return self.fingerprints["contract"]
+
+    def to_json(self) -> dict[str, Any]:
+        return self.model_dump(mode="json")
+
+    def to_bytes(self) -> bytes:
+        return stable_json(self.to_json())
+
+
+def agree(proposal: Proposal, policy: Policy) -> Terms | tuple[Finding, ...]:
+    """What can be settled before Blender is started: the terms, or everything that speaks against a contract."""
+    findings = tuple(_objections(proposal))
+    if findings:
+        return findings
+    rules = _granted(policy.policy, proposal.features)
+    host = proposal.host
+    constraints = tightened(
+        policy.constraints, proposal.constraints.model_dump(), {"call_seconds": host.call_seconds}
+    ).model_dump() | {"determinism": strictest(policy.constraints.determinism, proposal.determinism), "rules": rules}
+    return Terms(
+        host=host,
+        capabilities=tuple(CAPABILITIES) if proposal.capabilities is None else proposal.capabilities,
+        constraints=Agreed.model_validate(constraints),
+        limits=tightened(policy.limits, proposal.limits.model_dump(), {"payload_bytes": host.payload_bytes}),
+        audit=policy.audit,
+        ui_optional=rules.modes.ui_assisted is not Verdict.DENY,
+    )
+
+
+def negotiate(given: Negotiation) -> SessionContract | tuple[Finding, ...]:
+    """The contract, or everything that speaks against one."""
+    terms = agree(given.proposal, given.policy)
+    findings = (terms if isinstance(terms, tuple) else ()) + tuple(_blender_range(given))
+    if findings or isinstance(terms, tuple):
+        return findings
+    fields: dict[str, Any] = {name: getattr(terms, name) for name in Terms.model_fields} | {
+        "contract_version": CONTRACT_VERSION,
+        "blender": given.blender,
+        "tool_registry": given.tool_registry,
+        "macro_registry": given.macro_registry,
+    }
+    bare = SessionContract(**fields, session_id=given.session_id, fingerprints={})
+    parts = bare.model_dump(mode="json", exclude={"session_id", "fingerprints"})
+    fingerprints = {
+        "blender": digest(parts["blender"]),
+        "contract": digest(parts),
+        "host": digest(parts["host"]),
+        "macro_registry": given.macro_registry.fingerprint,
+        "policy": digest([parts["constraints"], parts["limits"], parts["audit"]]),
+        "tool_registry": given.tool_registry.fingerprint,
+    }
+    return bare.model_copy(update={"fingerprints": fingerprints})
+
+
+def proposal_of(contract: SessionContract) -> Proposal:
+    """What a host asks for who wants a contract again: never more than it had."""
+    rules = contract.constraints.rules
+    features = {
+        "network": rules.network == "allow",
+        "trusted_python": rules.trusted_python == "ask",
+        "ui_optional": contract.ui_optional,
+        "unsafe_ops": rules.modes.unsafe_ops is not Verdict.DENY,
+    }
+    costs = contract.constraints.model_dump(include=set(CostsAsked.model_fields))
+    return Proposal(
+        contract_version=contract.contract_version,
+        host=contract.host,
+        features=tuple(name for name, granted in features.items() if granted),
+        capabilities=contract.capabilities,
+        limits=LimitsAsked(**contract.limits.model_dump()),
+        constraints=CostsAsked(**costs),
+        determinism=contract.constraints.determinism,
+    )
+
+
+def outdated(contract: SessionContract, tools: Registry, macros: Registry) -> Iterator[Finding]:
+    """What has changed in the registries since a contract was made; each difference by name."""
+    for word, then, now in (("tool", contract.tool_registry, tools), ("macro", contract.macro_registry, macros)):
+        if then.fingerprint == now.fingerprint:
+            continue
+        for name in sorted(then.entries.keys() | now.entries.keys()):
+            before, after = then.entries.get(name), now.entries.get(name)
+            if before != after:
+                how = "is new" if before is None else "is gone" if after is None else "has changed"
+                yield refusal("registry_changed", f"the {word} {name} {how} since contract {contract.fingerprint[:12]}")
+
+
+def other_blender(contract: SessionContract, blender: BlenderProfile) -> Iterator[Finding]:
+    if contract.blender.version != blender.version:
+        message = (
+            f"the contract is for Blender {contract.blender.version_string}, and this one is {blender.version_string}"
+        )
+        yield refusal("blender_changed", message)
+
+
+def registry(version: str, entries: Mapping[str, Any]) -> Registry:
+    """The reference of a catalogue: declarations by name."""
+    each = {name: digest(entries[name]) for name in sorted(entries)}
+    return Registry(version=version, fingerprint=digest(each), entries=each)
+
+
+def strictest(*demands: Determinism | None) -> Determinism | None:
+    return min((demand for demand in demands if demand is not None), key=lambda demand: demand.rank, default=None)
+
+
+def dotted(version: Version) -> str:
+    return ".".join(str(part) for part in version)
+
+
+def _objections(proposal: Proposal) -> Iterator[Finding]:
+    if proposal.contract_version.partition(".")[0] != CONTRACT_VERSION.partition(".")[0]:
+        message = f"contract_version {proposal.contract_version} is not spoken here"
+        yield refusal("contract_version", message, "/contract_version", known=CONTRACT_VERSION)
+    yield from _unknown("feature_unknown", "feature flag", "features", proposal.features, FEATURES)
+    yield from _unknown("capability_unknown", "capability", "capabilities", proposal.capabilities, CAPABILITIES)
+
+
+def _unknown(
+    rule: str, word: str, field: str, asked: Iterable[str] | None, known: Mapping[str, str]
+) -> Iterator[Finding]:
+    for name in asked or ():
+        if name not in known:
+            message = f"there is no {word} '{name[:100]}'"
+            yield refusal(rule, message, pointer_of((field,)), known=", ".join(sorted(known)))
+
+
+def _granted(rules: Rules, features: tuple[str, ...] | None) -> Rules:
+    """The rules with everything denied that the host does not ask for."""
+    asked = frozenset(FEATURES) if features is None else frozenset(features)
+    modes = Modes(
+        headless_safe=rules.modes.headless_safe,
+        ui_assisted=rules.modes.ui_assisted if "ui_optional" in asked else Verdict.DENY,
+        unsafe_ops=rules.modes.unsafe_ops if "unsafe_ops" in asked else Verdict.DENY,
+    )
+    return rules.model_copy(
+        update={
+            "modes": modes,
+            "network": rules.network if "network" in asked else "deny",
+            "trusted_python": rules.trusted_python if "trusted_python" in asked else "deny",
+        }
+    )
+
+
+def _blender_range(given: Negotiation) -> Iterator[Finding]:
+    least = max(BLENDER_MIN, given.proposal.blender_min or BLENDER_MIN)
+    most = min(BLENDER_MAX, given.proposal.blender_max or BLENDER_MAX)
+    if not least <= given.blender.version < most:
+        message = f"Blender {given.blender.version_string} is outside the range of this session"
+        yield refusal("session_blender", message, "", least=dotted(least), most=dotted(most))

@@ -1,0 +1,167 @@
+"""One call that has the worker for itself, from the announcement of outside effects to the entry that is to be committed.
+
+intent -> stage files -> step -> save, where it cannot be replayed -> bring files out -> entry. Whoever asked commits the entry:
+until then nothing has happened. Used for single calls, and for the operations of a plan that nothing may overtake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from blendwright.records.journal_entries import Entry, NewIntent, StagedCheckpoint
+from blendwright.records.journal_port import JournalPort
+from blendwright.run.files import FileAccess
+from blendwright.run.invocation import Invocation
+from blendwright.run.isolated_code import IsolatedRunner
+from blendwright.run.ledger import Ledger
+from blendwright.run.live_scene import LiveScene
+from blendwright.run.reasons import reason_of, unsent
+from blendwright.tool_api.effects import Isolation
+from blendwright.values import crash_points
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.wire.step import REVERT_FAILED, StepAnswer, StepRequest
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What became of a call. `entry` waits to be committed; `findings` are empty exactly when it succeeded."""
+
+    entry: Entry
+    answer: StepAnswer | None = None
+    findings: tuple[Finding, ...] = ()
+    reverted_by: str | None = None
+    artifacts: tuple[str, ...] = ()
+    broken_off: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings
+
+    @property
+    def redo_ms(self) -> float:
+        return redo_ms(self.answer) if self.answer is not None else 0.0
+
+
+def redo_ms(answer: StepAnswer) -> float:
+    return sum(answer[part] or 0.0 for part in ("plan_ms", "execute_ms", "verify_ms"))
+
+
+def way_back(answer: StepAnswer) -> str | None:
+    """How a step was taken back; what could not be is rebuilt."""
+    return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
+
+
+def tell_if_raised(scene: LiveScene, call: Invocation, answer: StepAnswer) -> None:
+    """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
+    if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
+        scene.tell_log(call.ids, answer["message"])
+
+
+class ExclusiveStep:
+    """Runs calls one at a time."""
+
+    def __init__(self, scene: LiveScene, journal: JournalPort, ledger: Ledger, files: FileAccess) -> None:
+        self._scene = scene
+        self._journal = journal
+        self._ledger = ledger
+        self._files = files
+        self._apart = IsolatedRunner(scene, files.scratch_mb)
+
+    def run(
+        self,
+        call: Invocation,
+        *,
+        seconds: float,
+        cancel: CancelToken | None = None,
+        verify: bool = False,
+        rehearse: str | None = None,
+    ) -> StepOutcome:
+        """Raises EnvironmentUnfit when there is no Blender, or no disk, to go on with; the scene is then rebuilt at the next need."""
+        args, findings = self._files.normalised(call.tool, dict(call.args))
+        before = self._scene.hash
+        if findings:
+            return StepOutcome(self._ledger.note(call, "failed", before, fault=findings[0].fault), findings=findings)
+        call = replace(call, args=args)
+        intent = self._announce(call) if call.writes_outside and rehearse is None else None
+        crash_points.reach("call.announced")
+        request = call.request()
+        request["verify"] = verify
+        if rehearse is not None:
+            request["rehearse"] = rehearse
+        try:
+            return self._through(call, request, intent, seconds, cancel)
+        except Refusal as refusal:
+            fault = refusal.findings[0].fault
+            note = self._ledger.note(call, "failed", before, fault=fault, settles=intent)
+            return StepOutcome(note, findings=refusal.findings)
+        except (WorkerError, RebuildFailed) as error:
+            return self._broken_off(call, before, error, intent)
+        except BlendwrightError:
+            self._scene.discard()
+            raise
+
+    def _announce(self, call: Invocation) -> int:
+        return self._journal.begin_intent(
+            NewIntent(call.key, call.request_id, call.operation_id, call.tool.name, call.effect)
+        )
+
+    def _through(
+        self, call: Invocation, request: StepRequest, intent: int | None, seconds: float, cancel: CancelToken | None
+    ) -> StepOutcome:
+        scratch = self._scene.worker().scratch
+        staged = self._files.stage(call.tool, call.args, scratch)
+        crash_points.reach("call.staged")
+        request["files"] = staged.places
+        asked = call.tool.seconds_for(call.model) if call.isolation is not Isolation.SHARED else None
+        seconds = seconds if asked is None else min(seconds, asked)
+        if call.isolation is Isolation.SHARED:
+            answer = self._scene.step(request, deadline=seconds, cancel=cancel)
+            tell_if_raised(self._scene, call, answer)
+        else:
+            answer = self._apart.run(call, request, seconds=seconds, cancel=cancel)
+        crash_points.reach("call.answered")
+        if answer["reverted_by"] == REVERT_FAILED:
+            # The last way back: a scene rebuilt from the journal, in another worker.
+            self._scene.discard()
+        findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
+        if findings or answer["reverted_by"] is not None:
+            # What a rehearsal wrote stays in the scratch.
+            status = "failed" if answer["reverted_by"] is None else "rolled_back"
+            fault = findings[0].fault if findings else None
+            note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
+            return StepOutcome(note, answer, findings, way_back(answer))
+        checkpoint = self._saved(call, answer) if not call.replayable else None
+        crash_points.reach("call.saved")
+        try:
+            if staged.places or answer["artifacts"] or call.isolation is not Isolation.SHARED:
+                self._files.refuse_too_much(scratch)
+            artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
+        except Refusal as refusal:
+            # Where a file cannot be brought to its place, the scene must not keep the step either.
+            self._scene.discard()
+            fault = refusal.findings[0].fault
+            note = self._ledger.note(call, "rolled_back", answer["before"], fault=fault, answer=answer, settles=intent)
+            return StepOutcome(note, answer, refusal.findings, "rebuild")
+        crash_points.reach("call.delivered")
+        entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent)
+        return StepOutcome(entry, answer, artifacts=tuple(artifacts))
+
+    def _saved(self, call: Invocation, answer: StepAnswer) -> StagedCheckpoint | None:
+        """None where nothing changed: what is not saved here is lost with the worker."""
+        if answer["before"] == answer["after"] and (answer.get("unchanged") or not call.takes_in):
+            return None
+        return self._journal.stage_checkpoint(self._scene.save(answer["after"]), answer["after"])
+
+    def _broken_off(
+        self, call: Invocation, before: str, error: WorkerError | RebuildFailed, intent: int | None
+    ) -> StepOutcome:
+        """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what HEAD says."""
+        if not unsent(error):
+            self._scene.lose(error, call.ids)
+        fault, cure = reason_of(error, call.tool)
+        finding = Finding(fault, error.message, "", error.cure or cure)
+        note = self._ledger.note(call, "rolled_back", before, fault=fault, settles=intent)
+        return StepOutcome(note, findings=(finding,), reverted_by="rebuild", broken_off=True)

@@ -1,0 +1,139 @@
+"""What the journal knows of the operations of a plan: which have their answer already, which must not run, which are to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from blendwright.records.journal_port import JournalReader
+from blendwright.records.journal_records import Found, Reading, Wanted
+from blendwright.run.invocation import Invocation
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, cut
+from blendwright.values.plan import Plan
+from blendwright.values.report import OperationReport
+
+# Looking up fewer than these takes no time worth saving; the answers of more take memory.
+WORTH_KEEPING, MOST_KEPT = 100, 20_000
+
+
+@dataclass(slots=True)
+class Classification:
+    """The operations of a plan, each in one of three lists, in schedule order."""
+
+    cached: list[tuple[Invocation, Mapping[str, Any], int | None]] = field(
+        default_factory=list[tuple[Invocation, Mapping[str, Any], int | None]]
+    )
+    conflicts: list[tuple[Invocation, Finding]] = field(default_factory=list[tuple[Invocation, Finding]])
+    to_run: list[Invocation] = field(default_factory=list[Invocation])
+
+
+class LastRun:
+    """The answers of the plan that ran last, true as long as HEAD is where it left it: the very same plan often comes again.
+
+    Only where every operation has its commit: what was read holds for one scene, and the journal alone knows for which.
+    """
+
+    def __init__(self) -> None:
+        self._plan: Plan | None = None
+        self._head: int | None = None
+        self._answers: Mapping[str, tuple[Mapping[str, Any], int]] = {}
+
+    def keep(self, journal: JournalReader, plan: Plan, reports: Sequence[OperationReport]) -> None:
+        self._plan, self._answers = None, {}
+        if not WORTH_KEEPING <= len(reports) <= MOST_KEPT:
+            return
+        answers = {
+            report.operation_id: (report.receipt, report.commit)
+            for report in reports
+            if report.done and report.receipt is not None and report.commit is not None
+        }
+        head = journal.head
+        if len(answers) == len(reports) and head is not None:
+            self._plan, self._head, self._answers = plan, head.number, answers
+
+    def sorted(self, journal: JournalReader, plan: Plan, calls: Sequence[Invocation]) -> Classification | None:
+        """All of it as answered; None when the journal has to be asked."""
+        if plan is not self._plan or len(calls) != len(self._answers):
+            return None
+        head = journal.head
+        if head is None or head.number != self._head:
+            return None
+        return Classification(cached=[(call, *self._answers[call.operation_id]) for call in calls])
+
+
+def classify(journal: JournalReader, calls: Sequence[Invocation]) -> Classification:
+    """One look-up for all. A reading is an answer only where nothing that runs before it may change the scene.
+
+    What a macro found out before or after its changes was true then: it is not asked again once these are committed.
+    """
+    wanted = [Wanted(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version) for call in calls]
+    result = Classification()
+    unchanged = True
+    everything = list(zip(calls, journal.find_many(wanted), strict=True))
+    settled = _settled_readings(everything)
+    for call, found in everything:
+        conflict = _conflict(call, found)
+        if conflict is not None:
+            result.conflicts.append((call, conflict))
+        elif found.where == "ancestor" and found.commit is not None:
+            result.cached.append((call, found.commit.receipt, found.commit.number))
+        elif found.where == "reading" and found.reading is not None and unchanged:
+            result.cached.append((call, found.reading.receipt, None))
+        elif call.operation_id in settled:
+            result.cached.append((call, settled[call.operation_id].receipt, None))
+        else:
+            result.to_run.append(call)
+            unchanged = unchanged and call.reads_only
+    return result
+
+
+def _settled_readings(everything: Sequence[tuple[Invocation, Found]]) -> dict[str, Reading]:
+    """Readings of macros, by operation id, whose answers stand: a later change of the same macro is committed, or all are."""
+    chains: dict[str, list[tuple[Invocation, Found]]] = {}
+    for call, found in everything:
+        if call.chain is not None:
+            chains.setdefault(call.chain, []).append((call, found))
+    settled: dict[str, Reading] = {}
+    for chain in chains.values():
+        done = [place for place, (call, found) in enumerate(chain) if not call.reads_only and found.where == "ancestor"]
+        if not done:
+            continue
+        complete = len(done) == sum(not call.reads_only for call, _ in chain)
+        for place, (call, found) in enumerate(chain):
+            if call.reads_only and found.earlier is not None and (complete or place < done[-1]):
+                settled[call.operation_id] = found.earlier
+    return settled
+
+
+def _conflict(call: Invocation, found: Found) -> Finding | None:
+    if found.clash is None and found.intent is None and found.where in ("ancestor", "nowhere"):
+        return None
+    what = f"operation '{cut(call.chain or call.operation_id)}' of request '{cut(call.request_id)}'"
+    if found.clash is not None:
+        other = found.clash
+        same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)
+        how = "with other arguments" if same_tool else f"as {other.tool} version {other.tool_version}"
+        return _finding(f"{what} was run already {how}", "Use a new request id for a changed plan.")
+    if found.intent is not None:
+        return _finding(
+            f"nobody knows whether an earlier attempt at {what} left its effect outside the scene",
+            f"Look whether it did, then settle intent {found.intent} with `blendwright recover`.",
+        )
+    number = found.commit.number if found.commit is not None else 0
+    if found.where == "elsewhere":
+        return _finding(
+            f"{what} was run as commit {number}, which is not on the line of HEAD",
+            f"Go there with `blendwright checkout {number}`, or use a new request id to run it here.",
+        )
+    if found.where == "before_adopt":
+        return _finding(
+            f"{what} was run as commit {number}, and an edited file was adopted since, which may have lost it",
+            "Use a new request id to run it on the scene as it is.",
+        )
+    return None
+
+
+def _finding(message: str, cure: str) -> Finding:
+    return Finding(Fault.IDEMPOTENCY_CONFLICT, message, "", cure)

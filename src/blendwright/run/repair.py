@@ -1,0 +1,90 @@
+"""What stands in the way of working in a workspace, and the named ways out of it.
+
+The journal must have been opened for recovering: it is then writable in quarantine too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from blendwright.records.journal_port import JournalPort
+from blendwright.records.journal_records import Commit, Intent, OpenBoundary, Quarantine
+from blendwright.run.replaying import rebuild
+from blendwright.values import crash_points
+from blendwright.values.errors import JournalError
+from blendwright.wire.worker_port import WorkerPort
+
+# Commits offered as places to go back to.
+OFFERED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """`lost` says why no way leads to HEAD's scene; `places` are commits to which one does, newest first."""
+
+    head: Commit | None
+    quarantine: Quarantine | None
+    indeterminate: tuple[Intent, ...]
+    boundary: OpenBoundary | None
+    lost: str | None
+    places: tuple[int, ...]
+
+    @property
+    def fit(self) -> bool:
+        return self.quarantine is None and self.lost is None
+
+    def ways_out(self) -> Iterator[str]:
+        if not self.fit:
+            yield "blendwright replay: shows up to which commit journal and scenes agree"
+            for number in self.places:
+                yield f"blendwright recover --to {number}: goes on from commit {number}, once its scene has been proved"
+            yield "blendwright export FILE.blend --at N: takes the scene of any commit out; changes nothing here"
+        if self.boundary is not None:
+            yield (
+                f"the plan '{self.boundary.request_id}', kept whole or not at all, is taken back to commit {self.boundary.base}"
+                " by the next command that writes"
+            )
+        for intent in self.indeterminate:
+            yield f'blendwright recover --resolve {intent.id} --note "…": once you know whether {intent.effect}'
+
+
+def look(journal: JournalPort) -> Trouble:
+    """Without Blender: which scenes are truly there only a rebuild tells."""
+    head = journal.head
+    lost = None if head is None else _lost(journal, head.number)
+    quarantine = journal.quarantined()
+    places: list[int] = []
+    if lost is not None or quarantine is not None:
+        # HEAD's own scene is what went wrong, but may be right again: a fault of the disk, another Blender.
+        for commit in journal.log(limit=OFFERED * 4):
+            if len(places) < OFFERED and _lost(journal, commit.number) is None:
+                places.append(commit.number)
+    return Trouble(head, quarantine, journal.indeterminate(), journal.open_boundary(), lost, tuple(places))
+
+
+def return_to(journal: JournalPort, worker: WorkerPort, number: int) -> Commit:
+    """End the quarantine on a commit whose scene is proved. Raises RebuildFailed, and leaves all as it is, where it is not.
+
+    Safe to be killed in: the quarantine ends last.
+    """
+    rebuild(worker, journal, number)
+    crash_points.reach("rescue.proved")
+    boundary = journal.open_boundary()
+    if boundary is not None:
+        journal.roll_back(boundary.id)
+    crash_points.reach("rescue.rolled_back")
+    journal.move_head("checkout", number)
+    crash_points.reach("rescue.moved")
+    if journal.quarantined() is not None:
+        journal.end_quarantine(f"checked out commit {number}")
+    crash_points.reach("rescue.ended")
+    return journal.show(number)
+
+
+def _lost(journal: JournalPort, number: int) -> str | None:
+    try:
+        journal.route(number)
+    except JournalError as error:
+        return error.message
+    return None

@@ -1,0 +1,189 @@
+"""The standing of every operation of a running plan, from which the report is made. Decides nothing about what runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from blendwright.run.invocation import Invocation
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, cut, sentence
+from blendwright.values.plan import Operation, Schedule
+from blendwright.values.report import OperationReport, OperationStatus, RunStatus
+from blendwright.wire.step import StepAnswer
+
+Progress = Callable[[OperationReport], None]
+
+
+class RunState:
+    """`settle` is called for what is durable already: it is what acknowledges an operation to whoever watches."""
+
+    def __init__(self, schedule: Schedule, progress: Progress | None, *, hold: bool) -> None:
+        """`hold`: see there."""
+        self._whole = schedule.plan.boundary == "plan"
+        self._order = schedule.order
+        self._operations = {operation.id: operation for operation in schedule.order}
+        self._reports: dict[str, OperationReport] = {}
+        self._progress = progress
+        self._held: list[OperationReport] | None = [] if hold else None
+
+    def asked_as(self, id: str) -> str:
+        """The caller's name for it, as a message says it: nobody outside knows the steps of a macro."""
+        return cut(self._operations[id].asked_as)
+
+    def open(self, id: str) -> bool:
+        return id not in self._reports
+
+    def settle(self, report: OperationReport) -> None:
+        self._reports[report.operation_id] = report
+        if self._held is not None:
+            self._held.append(report)
+        elif self._progress is not None:
+            self._progress(report)
+
+    def hold(self) -> None:
+        """Acknowledge nothing before `release`, since all of it may be taken back together."""
+        if self._held is None:
+            self._held = []
+
+    def release(self) -> None:
+        held, self._held = self._held or [], None
+        if self._progress is not None:
+            for report in held:
+                self._progress(self._reports[report.operation_id])
+
+    def amend(self, id: str, **changes: Any) -> None:
+        self._reports[id] = replace(self._reports[id], **changes)
+
+    def block_dependents(self, id: str, why: str = "failed", *, blocked: bool = True) -> None:
+        """What waits for it, directly or through others, and is not done already, is kept from running."""
+        waiting = deque([id])
+        while waiting:
+            for other in self._waited_by.get(waiting.popleft(), ()):
+                if self.open(other):
+                    self.settle(self.skipped(other, f"waits for '{self.asked_as(id)}', which {why}", blocked=blocked))
+                    waiting.append(other)
+
+    @cached_property
+    def _waited_by(self) -> Mapping[str, Sequence[str]]:
+        """Made once, and only where something is not done: a plan may have thousands of steps that fail."""
+        waited_by: dict[str, list[str]] = {}
+        for operation in self._order:
+            for other in dict.fromkeys(operation.depends_on):
+                waited_by.setdefault(other, []).append(operation.id)
+        return waited_by
+
+    def skip_rest(self, message: str) -> None:
+        for operation in self._order:
+            if self.open(operation.id):
+                self.settle(self.skipped(operation.id, message))
+
+    def take_back(self, message: str, ids: Collection[str]) -> bool:
+        """After a rollback: nothing that this run did with these stands. Says whether there was something."""
+        done = [self._reports[id] for id in ids if self._reports[id].status == "succeeded"]
+        for report in done:
+            self.amend(report.operation_id, status="rolled_back", message=message, result=None, receipt=None)
+        return bool(done)
+
+    # ------------------------------------------------------------------ reports
+
+    def skipped(self, id: str, message: str, *, blocked: bool = False) -> OperationReport:
+        return replace(_blank(self._operations[id], "skipped"), message=message, blocked=blocked)
+
+    def failed(self, id: str, findings: tuple[Finding, ...], **fields: Any) -> OperationReport:
+        """`findings` point into the arguments of the operation; the report's point into the plan."""
+        operation = self._operations[id]
+        located = tuple(_located(finding, operation) for finding in findings)
+        return replace(
+            _blank(operation, "failed"),
+            fault=findings[0].fault,
+            message=sentence(located),
+            findings=located,
+            **fields,
+        )
+
+    def succeeded(
+        self, call: Invocation, answer: StepAnswer, commit: int | None, receipt: Mapping[str, Any]
+    ) -> OperationReport:
+        operation = self._operations[call.operation_id]
+        # Not dataclasses.replace: this and the next are made for every operation of a plan.
+        return OperationReport(
+            operation.id,
+            operation.tool,
+            "succeeded",
+            operation.position,
+            safety_level=operation.safety_level,
+            result=answer["result"],
+            scene_hash_before=answer["before"],
+            scene_hash_after=answer["after"],
+            mcp_call_id=call.call_id,
+            blender_mutation_id=receipt["blender_mutation_id"],
+            operation_key=call.key,
+            commit=commit,
+            receipt=receipt,
+            timings=timings(answer),
+            origin=operation.origin,
+        )
+
+    def cached(self, id: str, receipt: Mapping[str, Any], commit: int | None) -> OperationReport:
+        operation = self._operations[id]
+        return OperationReport(
+            operation.id,
+            operation.tool,
+            "skipped_idempotent",
+            operation.position,
+            safety_level=operation.safety_level,
+            message="done before",
+            result=receipt["result"],
+            scene_hash_before=receipt["scene_hash_before"],
+            scene_hash_after=receipt["scene_hash_after"],
+            mcp_call_id=receipt["mcp_call_id"],
+            blender_mutation_id=receipt["blender_mutation_id"],
+            operation_key=receipt["operation_key"],
+            commit=commit,
+            receipt=receipt,
+            origin=operation.origin,
+        )
+
+    def report(self, id: str) -> OperationReport:
+        return self._reports[id]
+
+    def reports(self) -> tuple[OperationReport, ...]:
+        return tuple(self._reports[operation.id] for operation in self._order)
+
+    def findings(self) -> Iterator[Finding]:
+        for report in self.reports():
+            yield from report.findings
+
+    def status(self) -> RunStatus:
+        reports = self.reports()
+        if all(report.done for report in reports):
+            return "succeeded"
+        if self._whole and any(report.status == "rolled_back" for report in reports):
+            return "rolled_back"
+        return "failed" if any(report.status in ("failed", "rolled_back") for report in reports) else "partial"
+
+    def faults(self) -> set[Fault]:
+        return {report.fault for report in self._reports.values() if report.fault is not None}
+
+
+def timings(answer: StepAnswer) -> dict[str, float]:
+    return {part: answer[part] or 0.0 for part in ("plan_ms", "execute_ms", "verify_ms")}
+
+
+def _blank(operation: Operation, status: OperationStatus) -> OperationReport:
+    return OperationReport(
+        operation.id,
+        operation.tool,
+        status,
+        operation.position,
+        safety_level=operation.safety_level,
+        origin=operation.origin,
+    )
+
+
+def _located(finding: Finding, operation: Operation) -> Finding:
+    return operation.in_arguments(finding) if finding.pointer else operation.as_a_whole(finding)

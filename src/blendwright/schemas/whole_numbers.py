@@ -1,0 +1,74 @@
+"""Whole floats as integers: JSON knows one kind of number, and 8.0 means 8 wherever a schema wants an integer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from blendwright.schemas.check import resolved
+
+
+def with_whole_number(value: Any, path: Sequence[str | int]) -> Any:
+    """The value with the whole float at a path as an integer; the same one where there is none. Parts of the path that lead
+    nowhere are passed over: pydantic names the branches of unions among them."""
+    if not path:
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    head, rest = path[0], path[1:]
+    if isinstance(value, dict) and head in value:
+        known = cast("dict[Any, Any]", value)
+        inner = with_whole_number(known[head], rest)
+        return known if inner is known[head] else {**known, head: inner}
+    if isinstance(value, list) and isinstance(head, int) and head < len(cast("list[Any]", value)):
+        listed = cast("list[Any]", value)
+        inner = with_whole_number(listed[head], rest)
+        return listed if inner is listed[head] else [*listed[:head], inner, *listed[head + 1 :]]
+    return with_whole_number(cast("Any", value), rest)
+
+
+def whole_numbers(value: Any, schema: Any, root: Any) -> Any:
+    """The value with every whole float as an integer where its JSON Schema wants one. `root` is the schema that references
+    lead into; of alternatives, those that fit the kind of the value count."""
+    if not isinstance(schema, dict) or not isinstance(value, (float, dict, list)):
+        return value
+    known = cast("dict[str, Any]", schema)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and _kinds(known, root, 0) == {"integer"} else value
+    for part in _parts(known, root):
+        if isinstance(value, dict):
+            fields, others = part.get("properties", {}), part.get("additionalProperties")
+            given = cast("dict[str, Any]", value)
+            value = {name: whole_numbers(one, fields.get(name, others), root) for name, one in given.items()}
+        else:
+            first, rest = part.get("prefixItems", []), part.get("items")
+            listed = cast("list[Any]", value)
+            value = [
+                whole_numbers(one, first[place] if place < len(first) else rest, root)
+                for place, one in enumerate(listed)
+            ]
+    return cast("Any", value)
+
+
+# References into each other could go on for ever.
+DEEPEST = 16
+
+
+def _parts(schema: dict[str, Any], root: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """A schema and all that it is put together of."""
+    found = [schema]
+    if depth < DEEPEST:
+        inner: list[Any] = [one for word in ("allOf", "anyOf", "oneOf") for one in schema.get(word, [])]
+        if str(schema.get("$ref", "")).startswith("#/"):
+            inner.append(resolved(root, schema["$ref"]))
+        for one in inner:
+            if isinstance(one, dict):
+                found += _parts(cast("dict[str, Any]", one), root, depth + 1)
+    return found
+
+
+def _kinds(schema: dict[str, Any], root: Any, depth: int) -> set[str]:
+    """Which kinds of number it speaks of."""
+    kinds: set[str] = set()
+    for part in _parts(schema, root, depth):
+        types: Any = part.get("type", [])
+        kinds |= {"integer", "number"} & set([types] if isinstance(types, str) else types)
+    return kinds

@@ -1,0 +1,86 @@
+"""What every answer of the server may use: the workspace's desk, the catalogue, the jobs; and who is asking."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.macros import Macro
+from blendwright.policy.approvals import Approver
+from blendwright.policy.session_contract import Proposal
+from blendwright.run.approvals import Consent
+from blendwright.server.jobs import Jobs
+from blendwright.server.workspace_queue import WorkspaceQueue
+from blendwright.tool_api.tool import AnyTool
+from blendwright.values.cancel import CancelToken
+
+T = TypeVar("T")
+Report = Callable[[float, float | None, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread.
+
+    `proposal` is what its host is and asks for; `approver` is its user, where the host can ask one.
+    """
+
+    client: str
+    progress: Report
+    proposal: Proposal = field(default_factory=Proposal)
+    approver: Approver | None = None
+    cancel: CancelToken = field(default_factory=CancelToken)
+
+    @property
+    def consent(self) -> Consent:
+        return Consent(self.approver)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerContext:
+    """One served workspace."""
+
+    workspace: Path
+    desk: WorkspaceQueue
+    tools: Mapping[str, AnyTool]
+    macros: Mapping[str, Macro]
+    jobs: Jobs
+    blender: str | None = None
+    """Which Blender, where it is not the usual one."""
+    beside: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "beside"))
+    """For work with Blenders of its own, one at a time: each takes memory and cores."""
+    sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
+    """The workspace as each kind of host may use it; only the desk's thread touches these."""
+
+    def submit(self, caller: Caller, work: Callable[[OpenScene], T]) -> Future[T]:
+        """Have something done with the workspace, in turn, under the contract with the caller's host."""
+
+        def under_contract(opened: OpenScene) -> T:
+            if caller.proposal not in self.sessions:
+                self.sessions[caller.proposal] = opened.as_host(caller.proposal)
+            return work(self.sessions[caller.proposal])
+
+        return self.desk.submit(caller.client, under_contract, caller.cancel)
+
+    async def ask(self, caller: Caller, work: Callable[[OpenScene], T]) -> T:
+        """The same, waiting for it. A request that is cancelled stops its work too."""
+        return await _stoppable(caller, self.submit(caller, work))
+
+    async def ask_beside(self, caller: Caller, work: Callable[[], T]) -> T:
+        """Have something done that leaves the open workspace alone. It is to heed the caller's token."""
+        return await _stoppable(caller, self.beside.submit(work))
+
+
+async def _stoppable(caller: Caller, done: Future[T]) -> T:
+    try:
+        return await asyncio.wrap_future(done)
+    except asyncio.CancelledError:
+        # In a thread of its own: listeners may have to wait for locks, and nothing can be awaited any more.
+        threading.Thread(target=caller.cancel.cancel).start()
+        raise

@@ -1,0 +1,127 @@
+"""The first seconds of a server on stdio: a host is answered while the rest of the program is still being loaded.
+
+Loading the protocol's library and the catalogue takes longer than a host should wait to see the tools. What it asks first has
+answers that are known beforehand: they are recorded from the server itself, protocol version by protocol version, and checked to
+be current. Every message is kept and given to the server once that is there, which then knows all it would have known; what it
+answers a second time is dropped. Imports nothing but the standard library, or there would be nothing gained.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+RECORDED = Path(__file__).with_name("opening.json")
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+
+Recorded = dict[str, dict[str, Any]]
+
+
+class EarlyServer:
+    """Owns both ends of the wire. `line` gives the server what came in, from the beginning; `write` sends what it says."""
+
+    def __init__(self, incoming: int, outgoing: int, recorded: Recorded, largest: int) -> None:
+        self._incoming = os.fdopen(incoming, "rb", closefd=False)
+        self._outgoing = outgoing
+        self._recorded = recorded
+        self._largest = largest
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._answered: set[Any] = set()
+        self._era: str | None = None
+        self._open = True
+        self._lock = threading.Lock()
+        threading.Thread(target=self._receive, name="reception", daemon=True).start()
+
+    def line(self) -> bytes:
+        """The next message, waiting for it; empty at the end. One that is too long comes cut, without its end."""
+        return self._lines.get()
+
+    def end(self) -> None:
+        """Nobody reads on: who waits for a message is told that there is none."""
+        self._lines.put(b"")
+
+    def take_over(self) -> None:
+        """From here on the server answers."""
+        with self._lock:
+            self._open = False
+
+    def write(self, data: bytes) -> None:
+        """Send one message whole, unless it answers what was answered here."""
+        with self._lock:
+            if self._answered and self._is_answered(data):
+                return
+            self._send(data)
+
+    def _is_answered(self, data: bytes) -> bool:
+        message = json.loads(data)
+        if "method" in message or message.get("id") not in self._answered:
+            return False
+        self._answered.discard(message["id"])
+        return True
+
+    def _send(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._outgoing, rest) :]
+
+    def _receive(self) -> None:
+        while line := self._incoming.readline(self._largest + 1):
+            whole = line
+            while not whole.endswith(b"\n") and (whole := self._incoming.readline(self._largest + 1)):
+                pass  # the rest of a message that is too long
+            with self._lock:
+                self._lines.put(line)
+                if self._open:
+                    self._answer(line)
+        self._lines.put(b"")
+
+    def _answer(self, line: bytes) -> None:
+        """Answer what can be; anything else, or anything odd, waits for the server."""
+        try:
+            message = json.loads(line)
+            method, id, params = message["method"], message["id"], message.get("params", {})
+            asked = params.get("protocolVersion") if method == "initialize" else self._version_of(params)
+            result = self._recorded[method][asked]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return
+        if message.get("jsonrpc") != "2.0" or not isinstance(id, str | int) or params.get("cursor"):
+            return
+        if method == "initialize":
+            self._era = asked
+        self._answered.add(id)
+        answer = {"jsonrpc": "2.0", "id": id, "result": result}
+        self._send(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
+
+    def _version_of(self, params: dict[str, Any]) -> Any:
+        """The newer era names its version in every request, the older one when it begins."""
+        return params.get("_meta", {}).get(VERSION_KEY, self._era)
+
+
+def recorded() -> Recorded:
+    """Answers by method and protocol version."""
+    found: dict[str, Any] = json.loads(RECORDED.read_bytes())
+    bodies: list[Any] = found.pop("bodies")
+    return {method: {version: bodies[body] for version, body in versions.items()} for method, versions in found.items()}
+
+
+@contextlib.contextmanager
+def early_server(largest: int, *, answers: Recorded | None = None) -> Generator[EarlyServer]:
+    """Take the wire over: from here on, standard output is where standard error is, and standard input is empty."""
+    sys.stdout.flush()
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    try:
+        yield EarlyServer(incoming, outgoing, answers or {}, largest)
+    finally:
+        os.dup2(incoming, 0)
+        os.dup2(outgoing, 1)

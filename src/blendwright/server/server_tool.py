@@ -1,0 +1,105 @@
+"""What the server offers to a model as a tool: its name, its arguments, its promises, and the function that answers.
+
+The host reads these declarations; nothing about a tool is typed twice. Arguments are held against the schema here, since the SDK
+leaves that to servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import orjson
+from pydantic import ValidationError
+
+from blendwright.schemas.check import Checker
+from blendwright.server.answers import Answer
+from blendwright.server.context import Caller, ServerContext
+from blendwright.tool_api.arguments import Args
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.json_values import foreign_values
+
+# gemini-cli adds this to every call, whatever the schema says.
+ADDED_BY_HOSTS = "wait_for_previous"
+
+OUTPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "ok": {"type": "boolean"},
+        "error_code": {"type": ["string", "null"]},
+        "message": {"type": "string"},
+        "details": {"type": "object"},
+        "result": {"type": ["object", "null"]},
+    },
+    "required": ["ok"],
+}
+
+
+@dataclass(frozen=True)
+class ServerTool:
+    """One tool of the server. `open_world` is for what reaches beyond the workspace."""
+
+    name: str
+    description: str
+    args: type[Args]
+    answer: Callable[[ServerContext, Caller, Any], Awaitable[Answer]]
+    read_only: bool
+    destructive: bool = False
+    idempotent: bool = True
+    open_world: bool = False
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        return without_titles(self.args.model_json_schema())
+
+    @cached_property
+    def _checker(self) -> Checker:
+        return Checker(self.input_schema, Fault.ARGS_INVALID, self._advice)
+
+    def read(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
+        """The arguments, or everything that is wrong with them."""
+        given = {key: self._parsed(key, value) for key, value in raw.items() if key != ADDED_BY_HOSTS}
+        findings = tuple(foreign_values(given, Fault.ARGS_INVALID)) or tuple(self._checker.findings(given))
+        if findings:
+            return findings
+        try:
+            return self.args.model_validate(given)
+        except ValidationError as error:
+            return tuple(self._refused(error))
+
+    def _parsed(self, key: str, value: Any) -> Any:
+        """Some hosts send nested objects as text. What is no JSON stays as it is, and the schema says what is wrong."""
+        if not isinstance(value, str) or self.input_schema["properties"].get(key, {}).get("type") != "object":
+            return value
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+
+    def _refused(self, error: ValidationError) -> Iterator[Finding]:
+        for problem in error.errors(include_url=False, include_context=False, include_input=False):
+            pointer = pointer_of(problem["loc"])
+            yield Finding(Fault.ARGS_INVALID, problem["msg"], pointer, self._advice(pointer))
+
+    def _advice(self, pointer: str) -> str:
+        name = pointer.strip("/").partition("/")[0]
+        described = self.input_schema.get("properties", {}).get(name, {}).get("description")
+        known = ", ".join(self.input_schema.get("properties", {})) or "none"
+        return f"{name}: {described}" if described else f"{self.name} takes: {known}."
+
+
+def without_titles(schema: Any) -> Any:
+    """A schema without the titles that only repeat the names; in a host's context every byte counts."""
+    if isinstance(schema, dict):
+        found = cast("dict[str, Any]", schema)
+        return {key: without_titles(value) for key, value in found.items() if not _is_title(key, value)}
+    if isinstance(schema, list):
+        return [without_titles(part) for part in cast("list[Any]", schema)]
+    return schema
+
+
+def _is_title(key: str, value: Any) -> bool:
+    return key == "title" and isinstance(value, str)

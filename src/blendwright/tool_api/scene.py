@@ -1,0 +1,247 @@
+"""The `Scene` port: the only way a tool reads and writes a Blender scene.
+
+A tool author never records an undo, never guards a name and never thinks about who else refers to a datablock: this port does.
+Blender's own datablocks pass through it as they are (`Block`); reading their attributes is free. Writing is allowed in three ways:
+
+* `create` a datablock, then write into it freely: on revert it is gone;
+* `edit` an existing one, then write into it freely: on revert its pre-image is back;
+* `set`, `set_item`, `link`, `rename`, `remove` …: single recorded writes, cheaper than a pre-image.
+
+Anything else would escape the revert and the fingerprint, and the conformance suite finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.geometry import GeometryFacts
+from blendwright.values.findings import Finding
+
+# A Blender datablock or a structure inside one. Only the worker knows its type, so nothing here can be more precise.
+Block: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A datablock that an import brought: its name now, and the name it had in its file."""
+
+    kind: Kind
+    name: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Code that a datablock carries: what it is, and where in the datablock."""
+
+    what: str
+    kind: str
+    name: str
+    where: str
+
+
+class Scene(Protocol):
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """The version of the Blender at hand."""
+        ...
+
+    @property
+    def active(self) -> Block:
+        """The scene datablock that tools work in."""
+        ...
+
+    def find(self, kind: Kind, name: str) -> Block | None:
+        """The local datablock of that name, or None."""
+        ...
+
+    def require(self, kind: Kind, name: str, at: str = "") -> Block:
+        """The datablock of that name; a StepError with did-you-mean when it is not there."""
+        ...
+
+    def missing(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
+        """For `check`: a finding when no datablock has that name. `at` is the JSON pointer of the argument."""
+        ...
+
+    def taken(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
+        """For `check`: a finding when the name cannot be given to a new datablock (in use, or too long for this Blender)."""
+        ...
+
+    def names(self, kind: Kind) -> Sequence[str]:
+        """All names of a kind, sorted."""
+        ...
+
+    def blocks(self, kind: Kind) -> Iterable[Block]:
+        """All datablocks of a kind, in the order of their names."""
+        ...
+
+    def kind_of(self, block: Block) -> Kind:
+        """The kind of a datablock."""
+        ...
+
+    def users(self, block: Block) -> Sequence[Block]:
+        """The datablocks that refer to one. Costly in large scenes: ask for as few as possible."""
+        ...
+
+    def collections_of(self, obj: Block) -> Sequence[Block]:
+        """The collections that hold an object, the scene's own among them."""
+        ...
+
+    def is_in(self, collection: Block, obj: Block) -> bool:
+        """Whether a collection holds an object, in constant time."""
+        ...
+
+    def depsgraph(self) -> Block:
+        """The evaluated dependency graph, brought up to date when something was written since."""
+        ...
+
+    def evaluated(self, obj: Block) -> Block:
+        """An object as the dependency graph sees it (modifiers applied, world matrix current)."""
+        ...
+
+    def evaluated_mesh(self, obj: Block) -> AbstractContextManager[Block | None]:
+        """The mesh that an object evaluates to, freed at the end; None when it evaluates to no mesh."""
+        ...
+
+    def geometry_facts(self, obj: Block, *, open_edges: bool = False) -> GeometryFacts | None:
+        """What an object amounts to after its modifiers, all components and instances; None when it is not evaluated."""
+        ...
+
+    def content_hash(self, block: Block) -> str:
+        """The content hash of one datablock, in hex."""
+        ...
+
+    def scene_hash(self) -> str:
+        """The hash of the scene as it was before this step."""
+        ...
+
+    # ------------------------------------------------------------------ making values
+
+    def vector(self, values: Sequence[float]) -> Block: ...
+
+    def matrix(self, rows: Sequence[Sequence[float]]) -> Block: ...
+
+    def euler(self, radians: Sequence[float], order: str = "XYZ") -> Block: ...
+
+    def quaternion(self, wxyz: Sequence[float]) -> Block: ...
+
+    # ------------------------------------------------------------------ writing
+
+    def create(self, kind: Kind, name: str, *args: Any) -> Block:
+        """A new datablock with exactly that name (never `.001`); `args` as Blender's `new` takes them after the name.
+
+        May be written into freely from here on."""
+        ...
+
+    def adopt(self, kind: Kind, block: Block, name: str) -> Block:
+        """Take over a datablock that Blender itself just made (a copy, an applied mesh), under exactly that name."""
+        ...
+
+    def applied_mesh(self, obj: Block, modifier: str) -> Block:
+        """A new mesh: what one modifier alone makes of an object's mesh. It has a provisional name, so `rename` it."""
+        ...
+
+    def edit(self, block: Block) -> Block:
+        """Hold a pre-image of a datablock, after which it may be written into freely in this step.
+
+        Not for scenes and collections: use `set`, `link` and `unlink` on those."""
+        ...
+
+    def redraft(self, tree: Block) -> AbstractContextManager[Block]:
+        """A copy of a node group, to write into freely; at the end of the `with` block it takes the group's place everywhere.
+
+        When the block raises, the group is as it was and nobody has seen the copy."""
+        ...
+
+    def set(self, target: Block, attribute: str, value: Any, *, owner: Block | None = None) -> None:
+        """Set one RNA property. `owner` names the datablock where `target` is inside an embedded node tree."""
+        ...
+
+    def set_world_matrix(self, obj: Block, matrix: Block) -> None:
+        """Move an object so that its world matrix is this one; its own channels are what is recorded and written."""
+        ...
+
+    def set_item(self, target: Block, key: str, value: Any) -> None:
+        """Set a custom property."""
+        ...
+
+    def drop_item(self, target: Block, key: str) -> None:
+        """Remove a custom property."""
+        ...
+
+    def link(self, collection: Block, child: Block) -> None:
+        """Put an object or a collection into a collection; nothing when it is there already."""
+        ...
+
+    def unlink(self, collection: Block, child: Block) -> None:
+        """Take an object or a collection out of a collection."""
+        ...
+
+    def rename(self, block: Block, name: str) -> None:
+        """Give a datablock another name, exactly."""
+        ...
+
+    def remove(self, *blocks: Block) -> None:
+        """Delete datablocks; whoever referred to them has their pointers cleared, reversibly."""
+        ...
+
+    def temporarily(self, target: Block, **values: Any) -> AbstractContextManager[None]:
+        """Set properties for the length of a `with` block and put them back (rendering, exporting)."""
+        ...
+
+    # ------------------------------------------------------------------ files
+
+    def input_file(self, path: str) -> str:
+        """Where the worker finds the copy of a file named by a `ReadPath` argument."""
+        ...
+
+    def output_file(self, path: str) -> str:
+        """Where the worker writes the file that the core will bring to a `WritePath` argument."""
+        ...
+
+    def artifact(self, name: str) -> str:
+        """Where the worker writes a file that the core will keep among the workspace's artifacts under that name."""
+        ...
+
+    def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:
+        """The names of what a .blend file at `input_file(...)` holds, by kind."""
+        ...
+
+    def import_file(
+        self, path: str, form: str, home: Block, contents: Mapping[Kind, Sequence[str]] | None = None
+    ) -> Sequence[Arrival]:
+        """Bring a file at `input_file(...)` in, its objects into the collection `home`; from a .blend those `contents`.
+
+        `form` is gltf, obj, stl, ply, usd, fbx or blend. Calls operators, so only for tools that revert by memfile."""
+        ...
+
+    def export_file(self, path: str, form: str, objects: Sequence[Block] | None) -> Sequence[Carried]:
+        """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is.
+
+        A .blend file is written without what would run where it is opened: returns what was left out of it."""
+        ...
+
+    # ------------------------------------------------------------------ code
+
+    def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
+        """Run Python code in this process, random numbers pinned.
+
+        Returns at most `most` characters of what it printed, and whether there was more. A StepError with the line when it
+        raises. Only for tools that revert by memfile."""
+        ...
+
+    # ------------------------------------------------------------------ rendering
+
+    def render_still(self, filepath: str, *, camera: Block | None = None) -> None:
+        """Render the current frame with the scene's settings to a PNG file, through a camera or the scene's own."""
+        ...
+
+    def temporary(self, kind: Kind, *args: Any) -> AbstractContextManager[Block]:
+        """A datablock for the length of a `with` block, under a reserved name and in no fingerprint; `args` as for `create`."""
+        ...

@@ -1,0 +1,260 @@
+"""The Tool base: one small class per tool, with its promises in view and nothing assumed.
+
+A subclass that leaves a declaration or its docstring out is refused when it is defined. The base owns no order of phases: that
+is the worker's, and no tool can skip a part of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
+
+from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.effects import (
+    Determinism,
+    Idempotence,
+    Isolation,
+    Kind,
+    Revert,
+    SafetyLevel,
+    SafetyMode,
+)
+from blendwright.tool_api.scene import Scene
+from blendwright.values.findings import Finding
+
+Version = tuple[int, int, int]
+# What replaces a file loses what was in it.
+OVERWRITE = "overwrite"
+NAME = re.compile(r"[a-z]+\.[a-z]+(_[a-z]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Requires:
+    """What a tool needs of the Blender it runs in; `blender_max` is the first version that is too new."""
+
+    blender_min: Version
+    capabilities: tuple[str, ...]
+    blender_max: Version | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Arguments that work; `given` are the calls that set the stage, as (tool name, arguments)."""
+
+    args: Mapping[str, Any]
+    given: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
+
+
+A = TypeVar("A", bound=Args)
+R = TypeVar("R", bound=Result)
+
+DECLARATIONS: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "version": int,
+    "safety_level": SafetyLevel,
+    "safety_mode": SafetyMode,
+    "determinism": Determinism,
+    "idempotence": Idempotence,
+    "writes": tuple,
+    "revert": Revert,
+    "replayable": bool,
+    "requires": Requires,
+    "examples": tuple,
+}
+
+
+class Tool(Generic[A, R]):
+    """What every tool is. Declared promises hold for all arguments; a `…_for` method may promise more for given ones."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    safety_level: ClassVar[SafetyLevel]
+    safety_mode: ClassVar[SafetyMode]
+    determinism: ClassVar[Determinism]
+    idempotence: ClassVar[Idempotence]
+    writes: ClassVar[tuple[Kind, ...]]
+    revert: ClassVar[Revert]
+    replayable: ClassVar[bool]
+    requires: ClassVar[Requires]
+    examples: ClassVar[tuple[Example, ...]]
+    destructive_with: ClassVar[tuple[str, ...]] = ()
+    """Arguments that make a call destructive where they are true."""
+
+    args_model: ClassVar[type[Args]]
+    result_model: ClassVar[type[Result]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        problems = list(_problems(cls))
+        if problems:
+            raise TypeError(f"tool {cls.__name__}: " + "; ".join(problems))
+
+    # ------------------------------------------------------------------ the parts an author writes
+
+    def check(self, scene: Scene, args: A) -> Iterable[Finding]:
+        """Everything that speaks against running; reads only."""
+        raise NotImplementedError
+
+    def apply(self, scene: Scene, args: A) -> R:
+        """Do it; every write goes through `scene`."""
+        raise NotImplementedError
+
+    def verify(self, scene: Scene, args: A, result: R) -> Iterable[Finding]:
+        """What is not as promised, read back from the data."""
+        raise NotImplementedError
+
+    def examine(self, args: A, blender: Version | None) -> Iterable[Finding]:
+        """What is wrong with the arguments that their schema cannot say. Pure: no scene, no Blender; pointers into the arguments.
+
+        Without a version: what no supported Blender would take.
+        """
+        return ()
+
+    # ------------------------------------------------------------------ promises that may depend on the arguments
+
+    def safety_level_for(self, args: A) -> SafetyLevel:
+        """Of these arguments: some destroy more than the tool as such."""
+        destroys = any(getattr(args, name) for name in self.destructive_with)
+        return SafetyLevel.DESTRUCTIVE if destroys else self.safety_level
+
+    def determinism_for(self, args: A) -> Determinism:
+        return self.determinism
+
+    def idempotence_for(self, args: A) -> Idempotence:
+        return self.idempotence
+
+    def replayable_for(self, args: A) -> bool:
+        return self.replayable
+
+    def seed_for(self, args: A) -> int | None:
+        """The seed, for seeded tools: it is always an argument and is echoed."""
+        return getattr(args, "seed", None) if self.determinism is Determinism.SEEDED else None
+
+    def tolerance_for(self, args: A) -> float | None:
+        """The tolerance within which results agree, where one applies."""
+        return None
+
+    def vertices_for(self, args: A) -> int:
+        """How many vertices the arguments ask for, where they tell: the contract bounds it."""
+        return 0
+
+    def code_chars_for(self, args: A) -> int:
+        """How long the code in the arguments is, where there is some: the contract bounds it."""
+        return 0
+
+    def capabilities_for(self, args: A) -> tuple[str, ...]:
+        """What these arguments need; some need more than the tool as such."""
+        return self.requires.capabilities
+
+    def isolation_for(self, args: A) -> Isolation:
+        """Which process the call runs in."""
+        return Isolation.SHARED
+
+    def seconds_for(self, args: A) -> float | None:
+        """A deadline in the arguments themselves; the contract's own holds in any case."""
+        return None
+
+    def shown_for(self, args: A) -> str:
+        """What a person must see whole before allowing the call, such as code; nothing beyond the arguments by default."""
+        return ""
+
+    # ------------------------------------------------------------------ what is derived
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first paragraph of the docstring, as one line."""
+        return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
+
+    @classmethod
+    @cache
+    def args_schema(cls) -> dict[str, Any]:
+        """The JSON Schema of the arguments."""
+        return cls.args_model.model_json_schema()
+
+    @classmethod
+    @cache
+    def result_schema(cls) -> dict[str, Any]:
+        """The JSON Schema of the result."""
+        return cls.result_model.model_json_schema(mode="serialization")
+
+    @classmethod
+    def declaration(cls) -> dict[str, Any]:
+        """Every promise as data: what the reference page, the host and the planner are told."""
+        return {
+            "name": cls.name,
+            "version": cls.version,
+            "summary": cls.summary(),
+            "safety_level": cls.safety_level.value,
+            "destructive_with": list(cls.destructive_with),
+            "safety_mode": cls.safety_mode.value,
+            "determinism": cls.determinism.value,
+            "idempotence": cls.idempotence.value,
+            "writes": [kind.value for kind in cls.writes],
+            "revert": cls.revert.value,
+            "replayable": cls.replayable,
+            "requires": {
+                "blender_min": list(cls.requires.blender_min),
+                "blender_max": list(cls.requires.blender_max) if cls.requires.blender_max else None,
+                "capabilities": list(cls.requires.capabilities),
+            },
+            "args_schema": cls.args_schema(),
+            "result_schema": cls.result_schema(),
+            "examples": [{"args": example.args, "given": example.given} for example in cls.examples],
+        }
+
+
+AnyTool = Tool[Any, Any]
+
+
+def _problems(cls: type[AnyTool]) -> Iterable[str]:
+    for name, kind in DECLARATIONS.items():
+        if name not in cls.__dict__:
+            yield f"does not declare {name}"
+        elif not isinstance(cls.__dict__[name], kind):
+            yield f"declares {name} as {type(cls.__dict__[name]).__name__}"
+    for part in ("check", "apply", "verify"):
+        if part not in cls.__dict__:
+            yield f"does not define {part}"
+    if not (cls.__doc__ or "").strip():
+        yield "has no docstring"
+    models = _models(cls)
+    if models is None:
+        yield "does not say Tool[Arguments, Result]"
+    else:
+        cls.args_model, cls.result_model = models
+    yield from _contradictions(cls)
+
+
+def _models(cls: type[AnyTool]) -> tuple[type[Args], type[Result]] | None:
+    for base in getattr(cls, "__orig_bases__", ()):
+        if get_origin(base) is Tool:
+            args, result = get_args(base)
+            if issubclass(args, Args) and issubclass(result, Result):
+                return args, result
+    return None
+
+
+def _contradictions(cls: type[AnyTool]) -> Iterable[str]:
+    if not NAME.fullmatch(str(cls.__dict__.get("name", ""))):
+        yield "needs a name like noun.verb"
+    if not cls.__dict__.get("examples"):
+        yield "has no example"
+    read_only = cls.__dict__.get("safety_level") is SafetyLevel.READ_ONLY
+    if read_only != (cls.__dict__.get("revert") is Revert.NOTHING):
+        yield "must revert by something exactly when it is not read-only"
+    if read_only and cls.__dict__.get("writes"):
+        yield "is read-only and declares writes"
+    models = _models(cls)
+    fields = models[0].model_fields if models else {}
+    for name in cls.destructive_with:
+        if name not in fields:
+            yield f"is destructive with {name}, which it does not take"
+    harmless = cls.__dict__.get("safety_level") is not SafetyLevel.DESTRUCTIVE and OVERWRITE not in cls.destructive_with
+    if OVERWRITE in fields and harmless:
+        yield "takes overwrite and is not destructive with it"
+    if models and cls.__dict__.get("determinism") is Determinism.SEEDED and "seed" not in models[0].model_fields:
+        yield "is seeded and takes no seed"

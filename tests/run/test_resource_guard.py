@@ -1,0 +1,224 @@
+"""What foreign code may take while it runs, and what of it is fetched afterwards: on processes that are no Blender."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blendwright.run import resource_guard as watching
+from blendwright.run.files import FileAccess
+from blendwright.run.isolated_code import fetched
+from blendwright.run.preview_files import PreviewFiles
+from blendwright.run.resource_guard import ResourceGuard, Unseen, files_below
+from blendwright.values.clearing import clear
+from blendwright.values.faults import Fault
+
+MEGABYTE = 1 << 20
+WAITING = "print('ready', flush=True); input()"
+HOARDING = "import os; f = open('gone', 'w+b'); os.unlink('gone'); f.write(bytes(3 << 20)); f.flush(); "
+
+
+@dataclass
+class Process:
+    """Stands for a worker: a process with a scratch directory."""
+
+    process: subprocess.Popen[bytes]
+    scratch: Path
+    killed: bool = False
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def kill(self) -> None:
+        self.killed = True
+        self.process.kill()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[[str], Process]]:
+    started: list[Process] = []
+
+    def begin(code: str) -> Process:
+        place = tmp_path / "scratch"
+        place.mkdir(exist_ok=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        started.append(Process(process, place))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.process.kill()
+        one.process.communicate()
+
+
+def watched(worker: Process) -> str | None:
+    """Why it was killed; None where it was still there after having been looked at."""
+    port: Any = worker
+    with ResourceGuard(port, scratch_mb=2) as watch:
+        try:
+            worker.process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            assert not worker.killed
+    found = watch.finding()
+    assert (found is not None) == worker.killed
+    if found is None:
+        return None
+    assert found.fault is Fault.LIMIT_EXCEEDED and found.cure
+    return found.message
+
+
+def test_code_that_takes_little_is_left_alone(start: Callable[[str], Process]) -> None:
+    worker = start(WAITING)
+    (worker.scratch / "some").write_bytes(bytes(MEGABYTE))
+    with (worker.scratch / "sparse").open("wb") as file:
+        file.truncate(100 * MEGABYTE)
+    (worker.scratch / "link").symlink_to("/dev/zero")
+    assert watched(worker) is None
+
+
+def test_code_that_fills_the_disk_is_ended(start: Callable[[str], Process]) -> None:
+    worker = start(WAITING)
+    (worker.scratch / "deep").mkdir()
+    for name in ("a", "b", "deep/c"):
+        (worker.scratch / name).write_bytes(bytes(MEGABYTE))
+    assert "2 MB of disk" in (watched(worker) or "")
+
+
+def test_code_that_hides_what_it_takes_is_ended(start: Callable[[str], Process]) -> None:
+    assert "2 MB of disk" in (watched(start(HOARDING + WAITING)) or "")
+
+
+def test_code_that_makes_files_without_number_is_ended(
+    start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST_FILES", 20)
+    worker = start(WAITING)
+    for number in range(25):
+        (worker.scratch / f"{number}").touch()
+    assert "20 files" in (watched(worker) or "")
+
+
+def test_code_that_takes_the_memory_is_ended(start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "RESIDENT_MB", 40)
+    assert watched(start(WAITING)) is None
+    assert "40 MB of memory" in (watched(start("x = bytearray(80 << 20); " + WAITING)) or "")
+
+
+def nested(place: Path, name: str, depth: int) -> None:
+    """Directories in one another, deeper than a path can be written; a file at the bottom."""
+    home = Path.cwd()
+    try:
+        os.chdir(place)
+        for _ in range(depth):
+            os.mkdir(name)  # noqa: PTH102 - a path could not be that long
+            os.chdir(name)
+        Path("hidden").write_bytes(bytes(4 * MEGABYTE))
+    finally:
+        os.chdir(home)
+
+
+@contextlib.contextmanager
+def as_somebody(place: Path) -> Generator[None]:
+    """Root may read everything: whoever looks must be somebody else."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.chown(place, 65534, 65534)
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A directory that others can reach, too."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o777)
+    yield place
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def test_a_directory_that_nobody_may_read_counts_as_too_much(open_place: Path) -> None:
+    with as_somebody(open_place):
+        (open_place / "hidden").mkdir(0o300)
+        (open_place / "hidden" / "large").write_bytes(bytes(MEGABYTE))
+        with pytest.raises(Unseen, match="cannot be looked into"):
+            list(files_below(open_place))
+
+
+def test_a_nest_deeper_than_a_path_is_long_counts_as_too_much(start: Callable[[str], Process]) -> None:
+    worker = start(WAITING)
+    nested(worker.scratch, "d" * 250, 30)
+    assert "cannot be looked into" in (watched(worker) or "")
+    clear(worker.scratch)
+
+
+def test_a_deep_nest_is_looked_through(start: Callable[[str], Process]) -> None:
+    worker = start(WAITING)
+    nested(worker.scratch, "d", 1500)
+    assert "2 MB of disk" in (watched(worker) or "")
+    clear(worker.scratch)
+
+
+def test_what_nobody_may_read_and_what_is_too_deep_is_cleared_away(open_place: Path) -> None:
+    with as_somebody(open_place):
+        scratch = open_place / "scratch"
+        (scratch / "a" / "b").mkdir(parents=True)
+        (scratch / "a" / "b" / "file").write_text("x")
+        (scratch / "link").symlink_to("/")
+        nested(scratch, "d", 2500)
+        (scratch / "a" / "b").chmod(0)
+        (scratch / "a").chmod(0)
+        clear(scratch)
+        assert not scratch.exists()
+        clear(scratch)
+
+
+def test_a_preview_is_held_to_the_same_bound(tmp_path: Path) -> None:
+    files = FileAccess({}, tmp_path, scratch_mb=64)
+    assert PreviewFiles.instead_of(files, tmp_path).scratch_mb == 64
+
+
+# ---------------------------------------------------------------------- what is left
+
+
+def refused(left: Path, target: Path) -> str | None:
+    found = fetched(left, target, 1)
+    return None if found is None else found.message
+
+
+def test_a_plain_file_is_fetched(tmp_path: Path) -> None:
+    left, target = tmp_path / "left", tmp_path / "target"
+    left.write_bytes(b"BLENDER")
+    assert refused(left, target) is None
+    assert target.read_bytes() == b"BLENDER"
+
+
+def test_what_is_no_plain_file_or_too_large_is_not_fetched(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"as before")
+    (tmp_path / "secret").write_bytes(b"hush")
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(bytes(MEGABYTE + 1))
+    for name in ("link", "folder", "pipe", "large", "missing"):
+        assert "the code left no scene" in (refused(tmp_path / name, target) or ""), name
+        assert target.read_bytes() == b"as before"

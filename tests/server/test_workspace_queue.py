@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import blendwright
+from blendwright.app.open_scene import OpenScene
+from blendwright.server.context import ServerContext
+from blendwright.server.jobs import Jobs
+from blendwright.server.service import OFFERS
+from blendwright.server.workspace_queue import WorkspaceQueue
+from blendwright.tools import catalog
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import EnvironmentUnfit
+from hosts import cube, plan, talk
+
+
+class Workspace:
+    """Stands for an open one, where only the order of things matters."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def warm(self) -> None: ...
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def desk_of(workspace: Workspace) -> WorkspaceQueue:
+    return WorkspaceQueue(lambda: cast(OpenScene, workspace))
+
+
+def test_clients_take_turns_and_each_keeps_its_order() -> None:
+    desk, done = desk_of(Workspace()), list[str]()
+    begun, go = threading.Event(), threading.Event()
+
+    def first(opened: OpenScene) -> None:
+        begun.set()
+        go.wait(10)
+
+    def note(word: str) -> Callable[[OpenScene], None]:
+        def work(opened: OpenScene) -> None:
+            done.append(word)
+
+        return work
+
+    desk.start()
+    desk.submit("greedy", first, CancelToken())
+    begun.wait(10)
+    asked = [desk.submit("greedy", note(f"g{number}"), CancelToken()) for number in range(3)]
+    asked += [desk.submit(client, note(client), CancelToken()) for client in ("a", "b")]
+    assert desk.length == 5
+    go.set()
+    for each in asked:
+        each.result(10)
+    desk.close()
+    assert done == ["g0", "a", "b", "g1", "g2"]
+
+
+def test_closing_stops_what_runs_turns_away_what_waits_and_closes_the_workspace() -> None:
+    workspace, token = Workspace(), CancelToken()
+    desk, begun, stopped = desk_of(workspace), threading.Event(), threading.Event()
+    token.subscribe(stopped.set)
+
+    def long(opened: OpenScene) -> bool:
+        begun.set()
+        return stopped.wait(10)
+
+    desk.start()
+    running = desk.submit("a", long, token)
+    begun.wait(10)
+    waiting = desk.submit("a", lambda opened: None, CancelToken())
+    desk.close()
+    assert running.result(0) is True
+    with pytest.raises(EnvironmentUnfit):
+        waiting.result(0)
+    assert workspace.closed
+    with pytest.raises(EnvironmentUnfit):
+        desk.submit("a", lambda opened: None, CancelToken())
+
+
+def test_closing_closes_the_workspace_also_when_somebody_who_waits_has_left() -> None:
+    workspace, begun = Workspace(), threading.Event()
+    desk, token, stopped = desk_of(workspace), CancelToken(), threading.Event()
+    token.subscribe(stopped.set)
+
+    def long(opened: OpenScene) -> bool:
+        begun.set()
+        return stopped.wait(10)
+
+    desk.start()
+    desk.submit("a", long, token)
+    begun.wait(10)
+    left = desk.submit("a", lambda opened: None, CancelToken())
+    stays = desk.submit("a", lambda opened: None, CancelToken())
+    assert left.cancel()
+    desk.close()
+    assert workspace.closed
+    with pytest.raises(EnvironmentUnfit):
+        stays.result(0)
+
+
+def test_a_defect_while_opening_is_told_to_whoever_asks_first_and_tried_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tries = list[int]()
+
+    def opening() -> OpenScene:
+        tries.append(1)
+        if len(tries) < 3:
+            raise ModuleNotFoundError("no such part")
+        return cast(OpenScene, Workspace())
+
+    desk = WorkspaceQueue(opening)
+    desk.start()
+    with pytest.raises(ModuleNotFoundError, match="no such part"):
+        desk.submit("a", lambda opened: 7, CancelToken()).result(10)
+    assert desk.submit("a", lambda opened: 7, CancelToken()).result(10) == 7
+    desk.close()
+    assert "no such part" in caplog.text
+
+
+def test_a_mistake_of_one_is_not_the_end_of_all() -> None:
+    desk = desk_of(Workspace())
+    desk.start()
+
+    def wrong(opened: OpenScene) -> None:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        desk.submit("a", wrong, CancelToken()).result(10)
+    assert desk.submit("b", lambda opened: 7, CancelToken()).result(10) == 7
+    desk.close()
+
+
+def test_a_server_without_blender_answers_and_says_so(tmp_path: Path) -> None:
+    desk = WorkspaceQueue(lambda: blendwright.open(tmp_path / "w", blender=tmp_path / "no-such-blender", spare=False))
+    desk.start()
+    house = ServerContext(tmp_path / "w", desk, catalog.tools(), {}, Jobs())
+
+    async def script(client: Any) -> Any:
+        tools = (await client.list_tools()).tools
+        checked = await client.call_tool("plan_validate", {"plan": plan("r", cube("a", "Box"))})
+        return tools, checked, await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box"))})
+
+    tools, checked, refused = talk(house, "legacy", script)
+    desk.close()
+    assert [tool.name for tool in tools] == [offer.name for offer in OFFERS]
+    assert checked.structured_content["ok"] is True
+    assert refused.is_error
+    assert refused.structured_content["error_code"] == "capability_missing"
+    assert "no-such-blender" in refused.structured_content["message"]
+
+
+def test_a_job_that_finds_no_workspace_says_so_and_what_to_do(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def opening() -> OpenScene:
+        raise EnvironmentUnfit("somebody else has the workspace open", cure="Wait for them.")
+
+    desk = WorkspaceQueue(opening)
+    desk.start()
+    house = ServerContext(tmp_path / "w", desk, catalog.tools(), {}, Jobs())
+
+    async def script(client: Any) -> Any:
+        begun = await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box")), "background": True})
+        job = begun.structured_content["result"]["job_id"]
+        return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content["result"]
+
+    ended = talk(house, "legacy", script)
+    desk.close()
+    assert (ended["state"], ended["ok"]) == ("failed", False)
+    assert ended["message"] == "somebody else has the workspace open"
+    assert ended["findings"][0]["cure"] == "Wait for them."
+    assert "never retrieved" not in caplog.text
+
+
+def test_a_workspace_that_somebody_else_has_open_is_said_to_be(tmp_path: Path) -> None:
+    with blendwright.open(tmp_path / "w", spare=False):
+        desk = WorkspaceQueue(lambda: blendwright.open(tmp_path / "w", spare=False))
+        desk.start()
+        house = ServerContext(tmp_path / "w", desk, catalog.tools(), {}, Jobs())
+
+        async def script(client: Any) -> Any:
+            return await client.call_tool("scene_find", {})
+
+        answer = talk(house, "legacy", script)
+    assert answer.is_error
+    assert "workspace" in answer.structured_content["message"]
+    # Once the other has left, the next call finds it open.
+    assert not talk(house, "legacy", script).is_error
+    desk.close()

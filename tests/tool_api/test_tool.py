@@ -1,0 +1,176 @@
+"""A tool is refused when it is defined without saying everything, or while contradicting itself."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from blendwright.tool_api.arguments import Args, Result, Seed
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.tool import DECLARATIONS, AnyTool, Example, Requires, Tool
+from blendwright.tools import catalog
+from blendwright.tools.registry import registry_fingerprint
+
+
+class NoArguments(Args):
+    pass
+
+
+class Seeded(Args):
+    seed: Seed = 0
+
+
+class Replacing(Args):
+    overwrite: bool = False
+
+
+class Done(Result):
+    pass
+
+
+def check(self: Any, scene: Any, args: Any) -> Iterator[Any]:
+    yield from ()
+
+
+def apply(self: Any, scene: Any, args: Any) -> Done:
+    return Done()
+
+
+COMPLETE: dict[str, Any] = {
+    "__doc__": "Do nothing at all.\n\nAnd at length.",
+    "name": "trial.do_nothing",
+    "version": 1,
+    "safety_level": SafetyLevel.SAFE_WRITE,
+    "safety_mode": SafetyMode.HEADLESS_SAFE,
+    "determinism": Determinism.DETERMINISTIC,
+    "idempotence": Idempotence.IDEMPOTENT,
+    "writes": (Kind.OBJECT,),
+    "revert": Revert.INVERSE,
+    "replayable": True,
+    "requires": Requires(blender_min=(4, 2, 0), capabilities=("object_write",)),
+    "examples": (Example({}),),
+    "check": check,
+    "apply": apply,
+    "verify": check,
+}
+
+
+def define(
+    base: Any = Tool[NoArguments, Done], *, without: str = "", changes: dict[str, Any] | None = None, **more: Any
+) -> type[AnyTool]:
+    body = {key: value for key, value in {**COMPLETE, **(changes or {}), **more}.items() if key != without}
+    return cast("type[AnyTool]", types.new_class("Trial", (base,), exec_body=lambda namespace: namespace.update(body)))
+
+
+def test_a_complete_declaration_is_accepted_and_knows_its_models() -> None:
+    tool = define()
+    assert (tool.args_model, tool.result_model) == (NoArguments, Done)
+    assert tool.summary() == "Do nothing at all."
+
+
+@pytest.mark.proves("EXEC-MODE-01")
+@pytest.mark.parametrize("name", [*DECLARATIONS, "check", "apply", "verify"])
+@pytest.mark.proves("CORE-IDEMP-01", "CORE-DET-01")
+def test_a_tool_that_leaves_something_out_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"tool Trial: .*does not (declare|define) {name}\b"):
+        define(without=name)
+
+
+def test_no_declaration_is_inherited() -> None:
+    parent = define()
+    with pytest.raises(TypeError, match="does not declare safety_level"):
+        types.new_class("Child", (parent,), exec_body=lambda namespace: namespace.update({"__doc__": "A child."}))
+
+
+@pytest.mark.parametrize("name", DECLARATIONS)
+def test_a_declaration_of_another_type_is_refused(name: str) -> None:
+    with pytest.raises(TypeError, match=f"declares {name} as object"):
+        define(changes={name: object()})
+
+
+@pytest.mark.parametrize("text", [None, "", "   \n"])
+def test_a_tool_without_a_docstring_is_refused(text: str | None) -> None:
+    with pytest.raises(TypeError, match="has no docstring"):
+        define(__doc__=text)
+
+
+UNTYPED: Any = Tool
+BASES: list[Any] = [Tool, Tool[Any, Any], UNTYPED[Done, NoArguments]]
+
+
+@pytest.mark.parametrize("base", BASES, ids=["bare", "any", "swapped"])
+def test_a_tool_that_does_not_name_its_models_is_refused(base: Any) -> None:
+    with pytest.raises(TypeError, match=r"Tool\[Arguments, Result\]"):
+        define(base)
+
+
+CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "no example": ({"examples": ()}, "has no example"),
+    "a name without a noun": ({"name": "create"}, "noun.verb"),
+    "a name in capitals": ({"name": "Object.create"}, "noun.verb"),
+    "a write that reverts nothing": ({"revert": Revert.NOTHING}, "must revert by something"),
+    "a read that reverts": ({"safety_level": SafetyLevel.READ_ONLY, "writes": ()}, "must revert by something"),
+    "a read that writes": ({"safety_level": SafetyLevel.READ_ONLY, "revert": Revert.NOTHING}, "declares writes"),
+    "destructive with what it does not take": ({"destructive_with": ("force",)}, "destructive with force"),
+    "seeded without a seed": ({"determinism": Determinism.SEEDED}, "takes no seed"),
+}
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_a_tool_that_contradicts_itself_is_refused(case: str) -> None:
+    changes, problem = CONTRADICTIONS[case]
+    with pytest.raises(TypeError, match=problem):
+        define(**changes)
+
+
+def test_a_tool_that_replaces_files_says_that_it_then_destroys() -> None:
+    with pytest.raises(TypeError, match="takes overwrite and is not destructive with it"):
+        define(Tool[Replacing, Done])
+    tool = define(Tool[Replacing, Done], destructive_with=("overwrite",))()
+    levels = [tool.safety_level_for(Replacing(overwrite=given)).value for given in (False, True)]
+    assert levels == ["safe_write", "destructive"]
+    assert define(Tool[Replacing, Done], safety_level=SafetyLevel.DESTRUCTIVE)
+
+
+def test_a_refusal_names_every_problem_at_once() -> None:
+    with pytest.raises(TypeError) as caught:
+        define(without="verify", examples=(), name="bad")
+    for problem in ("verify", "no example", "noun.verb"):
+        assert problem in str(caught.value)
+
+
+def test_a_seeded_tool_echoes_its_seed_and_others_have_none() -> None:
+    seeded = define(Tool[Seeded, Done], determinism=Determinism.SEEDED)()
+    assert seeded.seed_for(Seeded(seed=7)) == 7
+    assert define()().seed_for(NoArguments()) is None
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "version": {"version": 2},
+    "safety": {"safety_level": SafetyLevel.DESTRUCTIVE},
+    "mode": {"safety_mode": SafetyMode.UNSAFE_OPS},
+    "determinism": {"determinism": Determinism.NONDETERMINISTIC},
+    "idempotence": {"idempotence": Idempotence.ACCUMULATING},
+    "writes": {"writes": (Kind.MESH,)},
+    "revert": {"revert": Revert.MEMFILE},
+    "replayable": {"replayable": False},
+    "requires": {"requires": Requires(blender_min=(4, 5, 0), capabilities=("object_write",))},
+    "examples": {"examples": (Example({}), Example({}))},
+    "docstring": {"__doc__": "Do something else."},
+    "arguments": {"base": Tool[Seeded, Done]},
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_the_fingerprint_of_the_registry_moves_with_every_declaration(case: str) -> None:
+    assert registry_fingerprint([define()]) != registry_fingerprint([define(**CHANGES[case])])
+
+
+def test_the_fingerprint_of_the_registry_knows_no_order() -> None:
+    first, second = define(), define(name="trial.other")
+    assert registry_fingerprint([first, second]) == registry_fingerprint([second, first])
+    assert registry_fingerprint([first]) != registry_fingerprint([first, second])
+    assert catalog.fingerprint() == registry_fingerprint(type(tool) for tool in catalog.tools().values())
