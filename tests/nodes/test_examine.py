@@ -8,7 +8,7 @@ import pytest
 
 from blendwright.dialects import operations
 from blendwright.nodes.catalogue.load import VERSIONS, catalogue
-from blendwright.nodes.checks.examine import examine, examine_for
+from blendwright.nodes.checks.payload import examine, examine_for
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.nodes.tree import Tree, new_tree, to_payload

@@ -17,7 +17,7 @@ from blendwright.policy.limits import Limits
 from blendwright.policy.policy import Policy, Verdict
 from blendwright.run import resource_guard as watching
 from blendwright.run.files import FileAccess
-from blendwright.tools.python.reading import read
+from blendwright.tools.python.code_check import read
 from blendwright.values.faults import Fault
 from blendwright.wire.worker_environment import private_directories, private_environment
 from engine import Engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blendwright.tools.python.reading import read
+from blendwright.tools.python.code_check import read
 from blendwright.values.faults import Fault
 
 REFUSED = {

@@ -11,7 +11,7 @@ from rich.text import Text
 from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
-from blendwright.nodes.catalogue.pages import node_page
+from blendwright.nodes.catalogue.describe import node_page
 from blendwright.nodes.catalogue.search import search, suggestion
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.nodes.catalogue.pages import node_page
+from blendwright.nodes.catalogue.describe import node_page
 from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.context import Caller, ServerContext

@@ -22,7 +22,7 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import read_journal
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.nodes.catalogue.pages import node_page
+from blendwright.nodes.catalogue.describe import node_page
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.run.history import find
 from blendwright.server.answers import clean

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from blendwright.nodes.catalogue.model import Side, SocketType
-from blendwright.nodes.checks.edits import SetInterface
-from blendwright.nodes.checks.state import GROUP_INPUT, GROUP_OUTPUT, State
+from blendwright.nodes.edits import SetInterface
+from blendwright.nodes.checks.simulated_tree import GROUP_INPUT, GROUP_OUTPUT, State
 from blendwright.nodes.checks.values import socket_misfits
 from blendwright.nodes.payloads.parts import InterfaceSocket
 from blendwright.values.faults import Fault

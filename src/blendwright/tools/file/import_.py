@@ -14,7 +14,7 @@ from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert,
 from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
-from blendwright.tools.file.soundness import torn
+from blendwright.tools.file.truncation import torn
 from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.values.errors import StepError

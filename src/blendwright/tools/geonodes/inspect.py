@@ -13,12 +13,12 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geonodes.export import export
-from blendwright.tools.geonodes.mermaid import diagram
-from blendwright.tools.geonodes.target import TREE
-from blendwright.tools.geonodes.values import plain
+from blendwright.tools.node_trees.export import export
+from blendwright.tools.node_trees.mermaid import diagram
+from blendwright.tools.geonodes.modifier_target import TREE
+from blendwright.tools.node_trees.values import plain
 from blendwright.tools.modifier import inputs
-from blendwright.tools.modifier.rna import missing_modifier
+from blendwright.tools.modifier.blender_settings import missing_modifier
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -12,8 +12,8 @@ from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert,
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
-from blendwright.tools.geonodes.judging import judge
-from blendwright.tools.geonodes.verdicts import AskedGate, GateReport
+from blendwright.tools.geonodes.gate_report import judge
+from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

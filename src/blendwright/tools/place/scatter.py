@@ -16,7 +16,7 @@ from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert,
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Point
-from blendwright.tools.place.spread import spread
+from blendwright.tools.place.random_points import spread
 from blendwright.tools.place.surface import Hit, Surface, no_surface
 from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import same

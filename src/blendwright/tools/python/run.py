@@ -19,7 +19,7 @@ from blendwright.tool_api.effects import (
 )
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool, Version
-from blendwright.tools.python.reading import read
+from blendwright.tools.python.code_check import read
 from blendwright.values.findings import Finding
 
 # The contract has the limit that counts; this one only keeps the schema finite.

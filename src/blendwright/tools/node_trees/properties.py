@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes import items
-from blendwright.tools.geonodes.values import plain, refused
-from blendwright.tools.geonodes.wiring import ZONES
+from blendwright.tools.node_trees import items
+from blendwright.tools.node_trees.values import plain, refused
+from blendwright.tools.node_trees.graph import ZONES
 from blendwright.tools.readback import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

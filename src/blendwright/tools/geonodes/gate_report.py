@@ -11,10 +11,10 @@ from typing import Any
 
 from blendwright.tool_api.geometry import GeometryFacts
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes.structure import Structure
-from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
+from blendwright.tools.geonodes.structural_gates import Structure
+from blendwright.tools.geonodes.gate_models import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
 from blendwright.tools.modifier.inputs import sockets_of
-from blendwright.tools.scene.numbers import number
+from blendwright.tools.scene.plain_values import number
 
 # node_warnings came with Blender 4.5.
 WARNINGS_MIN = (4, 5, 0)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from blendwright.tool_api.scene import Block
-from blendwright.tools.geonodes.values import plain, refused
+from blendwright.tools.node_trees.values import plain, refused
 from blendwright.tools.readback import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

@@ -9,7 +9,7 @@ from typing import Any
 from blendwright.nodes.catalogue.load import VERSIONS, Catalogue, catalogue, catalogue_for
 from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.catalogue.search import suggestion
-from blendwright.nodes.checks.edits import (
+from blendwright.nodes.edits import (
     AddNode,
     Edit,
     Link,
@@ -23,9 +23,9 @@ from blendwright.nodes.checks.edits import (
     edits_of,
 )
 from blendwright.nodes.checks.interface import interface_misfits, take_interface
-from blendwright.nodes.checks.linking import conversion_misfit, cycles, misplaced_fields
-from blendwright.nodes.checks.naming import resolve, unknown_node
-from blendwright.nodes.checks.state import FRAME, GROUP, REROUTE, End, Ends, State
+from blendwright.nodes.checks.links import conversion_misfit, cycles, misplaced_fields
+from blendwright.nodes.checks.sockets import resolve, unknown_node
+from blendwright.nodes.checks.simulated_tree import FRAME, GROUP, REROUTE, End, Ends, State
 from blendwright.nodes.checks.values import items_misfits, property_misfits, socket_misfits
 from blendwright.nodes.tree import Interface, Tree
 from blendwright.values.faults import Fault

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blendwright.nodes.catalogue.model import Side, SocketType
-from blendwright.nodes.checks.edits import SocketAt
-from blendwright.nodes.checks.state import Sockets, State
+from blendwright.nodes.edits import SocketAt
+from blendwright.nodes.checks.simulated_tree import Sockets, State
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 

@@ -8,12 +8,12 @@ from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import Tree
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes import interface, properties
-from blendwright.tools.geonodes.editor import in_order
-from blendwright.tools.geonodes.sockets import available, key_of
-from blendwright.tools.geonodes.target import TREE
-from blendwright.tools.geonodes.values import holds_value, plain
-from blendwright.tools.geonodes.wiring import active_output, first_input
+from blendwright.tools.node_trees import interface, properties
+from blendwright.tools.node_trees.editor import in_order
+from blendwright.tools.node_trees.sockets import available, key_of
+from blendwright.tools.geonodes.modifier_target import TREE
+from blendwright.tools.node_trees.values import holds_value, plain
+from blendwright.tools.node_trees.graph import active_output, first_input
 
 # What a new node holds: its properties, and its inputs by identifier.
 Fresh = tuple[dict[str, Any], dict[str, Any]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from blendwright.nodes.catalogue.model import SocketType
-from blendwright.nodes.checks.naming import named
-from blendwright.nodes.checks.state import REROUTE, End, Ends, State
+from blendwright.nodes.checks.sockets import named
+from blendwright.nodes.checks.simulated_tree import REROUTE, End, Ends, State
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -13,9 +13,9 @@ from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes import properties, sockets, values
-from blendwright.tools.geonodes.interface import GroupIO
-from blendwright.tools.geonodes.wiring import FRAME, INPUT, OUTPUT, ZONES, Wiring, active_output, first_input, wiring_of
+from blendwright.tools.node_trees import properties, sockets, values
+from blendwright.tools.node_trees.interface import GroupIO
+from blendwright.tools.node_trees.graph import FRAME, INPUT, OUTPUT, ZONES, Wiring, active_output, first_input, wiring_of
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean

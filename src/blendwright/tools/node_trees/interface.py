@@ -12,8 +12,8 @@ from typing import Any
 from blendwright.nodes.payloads.node_tree import SetGroupIO
 from blendwright.nodes.payloads.parts import InterfaceSocket
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes.sockets import NUMBERED
-from blendwright.tools.geonodes.values import plain, refused, set_socket
+from blendwright.tools.node_trees.sockets import NUMBERED
+from blendwright.tools.node_trees.values import plain, refused, set_socket
 from blendwright.tools.readback import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from blendwright.tool_api.scene import Block
-from blendwright.tools.geonodes.editor import unused_nodes
-from blendwright.tools.geonodes.interface import sockets
-from blendwright.tools.geonodes.properties import nested
-from blendwright.tools.geonodes.wiring import INPUT, OUTPUT, active_output, wiring_of
+from blendwright.tools.node_trees.editor import unused_nodes
+from blendwright.tools.node_trees.interface import sockets
+from blendwright.tools.node_trees.properties import nested
+from blendwright.tools.node_trees.graph import INPUT, OUTPUT, active_output, wiring_of
 
 GEOMETRY = "NodeSocketGeometry"
 MOST_NAMED = 5
