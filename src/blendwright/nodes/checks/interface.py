@@ -21,12 +21,12 @@ RANGED = ("VALUE", "INT", "VECTOR")
 SIDES: tuple[Side, Side] = ("inputs", "outputs")
 
 
-def interface_problems(state: SimulatedTree, edit: SetInterface) -> Iterator[Finding]:
+def interface_problems(tree: SimulatedTree, edit: SetInterface) -> Iterator[Finding]:
     """What is wrong with the sockets that are listed, and with those to be removed."""
     for side in SIDES:
         for number, socket in enumerate(_listed(edit, side) or ()):
-            yield from _misfits(state, socket, f"{edit.at}/{side}/{number}")
-        there = state.interface[side]
+            yield from _misfits(tree, socket, f"{edit.at}/{side}/{number}")
+        there = tree.interface[side]
         for number, key in enumerate(_removed(edit, side)):
             if there is None:
                 break
@@ -41,8 +41,8 @@ def interface_problems(state: SimulatedTree, edit: SetInterface) -> Iterator[Fin
             there = _without(there, key)
 
 
-def _misfits(state: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
-    known = state.catalogue.interface_types
+def _misfits(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
+    known = tree.catalogue.interface_types
     if socket.socket_type not in known:
         base = next((each for each in known if socket.socket_type.startswith(each)), None)
         cure = did_you_mean(socket.socket_type, known, otherwise=f"One of: {', '.join(known)}.")
@@ -50,7 +50,7 @@ def _misfits(state: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator
         message = f"a group has no sockets of type '{socket.socket_type}'"
         yield Finding(Fault.ARGS_INVALID, message, at + "/socket_type", cure)
         return
-    kind = state.catalogue.kind(socket.socket_type)
+    kind = tree.catalogue.kind(socket.socket_type)
     if kind not in RANGED:
         for name in ("min", "max"):
             if getattr(socket, name) is not None:
@@ -66,10 +66,10 @@ def _misfits(state: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator
         yield from socket_value_problems(like, socket.default, at + "/default")
 
 
-def apply_interface(state: SimulatedTree, edit: SetInterface) -> None:
+def apply_interface(tree: SimulatedTree, edit: SetInterface) -> None:
     """What the group has after the edit. Links of sockets that are gone are gone."""
     for side in SIDES:
-        there, listed = state.interface[side], _listed(edit, side)
+        there, listed = tree.interface[side], _listed(edit, side)
         before = Counter(socket.name for socket in there or ())
         for key in _removed(edit, side):
             there = None if there is None else _without(there, key)
@@ -77,9 +77,9 @@ def apply_interface(state: SimulatedTree, edit: SetInterface) -> None:
             there = list(listed)
         elif there is not None:
             there = _merged(there, listed or ())
-        state.interface[side] = there
+        tree.interface[side] = there
         after = Counter(socket.name for socket in there or ())
-        _drop_links(state, side, {name for name, count in before.items() if after[name] < count})
+        _drop_links(tree, side, {name for name, count in before.items() if after[name] < count})
 
 
 def _meant(there: Sequence[InterfaceSocket], key: str) -> list[int]:
@@ -113,10 +113,10 @@ def _merged(there: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket])
     return merged
 
 
-def _drop_links(state: SimulatedTree, side: Side, gone: set[str]) -> None:
+def _drop_links(tree: SimulatedTree, side: Side, gone: set[str]) -> None:
     holder, end = (GROUP_INPUT, 0) if side == "inputs" else (GROUP_OUTPUT, 1)
-    ids = {node_id for node_id, node in state.nodes.items() if node.type.bl_idname == holder}
-    state.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in gone)
+    ids = {node_id for node_id, node in tree.nodes.items() if node.type.bl_idname == holder}
+    tree.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in gone)
 
 
 def _listed(edit: SetInterface, side: Side) -> Sequence[InterfaceSocket] | None:

@@ -110,6 +110,8 @@ class CleanupUnused(Part):
     op: Literal["cleanup_unused"]
 
 
+# What changes the tree; `EnsureTarget` is about the target alone.
+TreeOperation = EnsureSingleGroupIO | AddNode | RemoveNode | PatchLink | PatchUnlink | SetInput | CleanupUnused
 PatchOperation = Annotated[
     EnsureTarget | EnsureSingleGroupIO | AddNode | RemoveNode | PatchLink | PatchUnlink | SetInput | CleanupUnused,
     Field(discriminator="op"),

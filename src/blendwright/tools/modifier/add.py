@@ -21,8 +21,6 @@ from blendwright.values.findings import Finding
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [1, 1, 1]})
 ARRAY = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
-# Unlike datablocks, modifiers keep 63 bytes of their names in every version.
-NAME_BYTES = 63
 
 
 class AddModifierArgs(Args):
@@ -80,7 +78,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     )
 
     def check(self, scene: Scene, args: AddModifierArgs) -> Iterator[Finding]:
-        yield from _bad_name(args.name)
+        yield from rna.name_problems(args.name, "/name")
         obj = scene.find(Kind.OBJECT, args.object)
         if obj is None:
             yield from scene.missing(Kind.OBJECT, args.object, "/object")
@@ -127,12 +125,6 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
 
 def _stack(obj: Block) -> list[str]:
     return [modifier.name for modifier in obj.modifiers]
-
-
-def _bad_name(name: str) -> Iterator[Finding]:
-    if len(name.encode()) > NAME_BYTES:
-        message = f"the name has {len(name.encode())} bytes; modifiers keep at most {NAME_BYTES}"
-        yield Finding(Fault.ARGS_INVALID, message, "/name", "Shorten the name.")
 
 
 def _unfit_object(obj: Block, args: AddModifierArgs) -> Iterator[Finding]:

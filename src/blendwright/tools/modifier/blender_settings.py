@@ -18,7 +18,15 @@ from blendwright.values.findings import Finding, did_you_mean
 # Blender 5.0 refuses these on curves and texts, which take the others.
 MESH_ONLY = frozenset({"BOOLEAN", "DISPLACE", "WIREFRAME"})
 MODIFIABLE = ("MESH", "CURVE", "SURFACE", "FONT")
+# Unlike datablocks, modifiers keep 63 bytes of their names in every version.
+NAME_BYTES = 63
 AT = "/settings"
+
+
+def name_problems(name: str, at: str) -> Iterator[Finding]:
+    if len(name.encode()) > NAME_BYTES:
+        message = f"the name has {len(name.encode())} bytes; modifiers keep at most {NAME_BYTES}"
+        yield Finding(Fault.ARGS_INVALID, message, at, "Shorten the name.")
 
 
 def problems(scene: Scene, obj: Block, settings: Any) -> Iterator[Finding]:
