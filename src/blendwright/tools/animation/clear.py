@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field, model_validator
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -23,11 +23,10 @@ SCALED = ("animation.set_keyframe", {"object": "Box", "channel": "scale", "frame
 
 class ClearArgs(Args):
     object: Name = Field(description="Name of the object.")
-    channel: Channel | None = Field(
-        default=None,
-        description="Whose keys go; all of the object's when left out. property: see the argument property.",
+    channel: Channel | None = optional(
+        "Whose keys go; all of the object's when left out. property: see the argument property."
     )
-    property: Name | None = Field(default=None, description="Key of the custom property, for channel property only.")
+    property: Name | None = optional("Key of the custom property, for channel property only.")
 
     @model_validator(mode="after")
     def _names_a_property_when_it_should(self) -> ClearArgs:

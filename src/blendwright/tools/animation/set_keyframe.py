@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import LARGEST, Args, Name, Result
+from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -58,15 +58,14 @@ class SetKeyframeArgs(Args):
     channel: Channel = Field(
         description="What is animated; property is the custom property named by the argument property."
     )
-    property: Name | None = Field(default=None, description="Key of the custom property, for channel property only.")
+    property: Name | None = optional("Key of the custom property, for channel property only.")
     frame: Annotated[int, Field(ge=-LATEST, le=LATEST)] = Field(description="Frame of the key.")
     value: bool | Number | Numbers = Field(
         description="Value at that frame: X, Y, Z in metres for location, in degrees for rotation_euler_deg, factors for scale; "
         "W, X, Y, Z for rotation_quaternion; true (hidden) or false for hide_render; a number, boolean or array for property."
     )
-    interpolation: Interpolation | None = Field(
-        default=None,
-        description="How the value runs to the next key; when left out BEZIER, and CONSTANT for what has no values in between.",
+    interpolation: Interpolation | None = optional(
+        "How the value runs to the next key; when left out BEZIER, and CONSTANT for what has no values in between."
     )
 
     @model_validator(mode="after")

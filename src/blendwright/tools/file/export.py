@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from blendwright.tool_api.arguments import Args, Name, Result, WritePath
+from blendwright.tool_api.arguments import Args, Name, Result, WritePath, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -26,8 +26,8 @@ EMPTY = ("object.create_empty", {"name": "Pivot"})
 
 class ExportArgs(Args):
     path: WritePath = Field(description="File to write: .glb, .obj, .stl, .ply, .usd, .usda, .usdc or .blend.")
-    objects: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)] | None = Field(
-        default=None, description="Objects to export, without their children; the whole scene when left out."
+    objects: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)] | None = optional(
+        "Objects to export, without their children; the whole scene when left out."
     )
     overwrite: bool = Field(
         default=False, description="Whether a file that is there may be replaced; the call is then destructive."

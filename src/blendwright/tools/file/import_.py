@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, ReadPath, Result
+from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -57,11 +57,9 @@ class ImportArgs(Args):
     path: ReadPath = Field(
         description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx or .blend."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to put it into; the scene's own when left out."
-    )
-    append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = Field(
-        default=None, description="For .blend only: what to append; all objects of the file when left out."
+    collection: Name | None = optional("Collection to put it into; the scene's own when left out.")
+    append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = optional(
+        "For .blend only: what to append; all objects of the file when left out."
     )
     on_collision: Literal["refuse", "rename"] = Field(
         default="refuse", description="When a name is taken: refuse, or rename what is imported (the result lists it)."

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.arguments import Args, Result, optional
 
 Gate = Literal[
     "OUTPUT_CONNECTED",
@@ -39,10 +39,9 @@ class AskedGate(Args):
     """A gate to require besides the usual ones."""
 
     gate: Gate = Field(description="Name of the gate.")
-    value: int | Annotated[list[Number], Field(min_length=3, max_length=3)] | str | None = Field(
-        default=None,
-        description="For MIN_VERTICES and MAX_VERTICES a number, for MIN_SIZE and MAX_SIZE three lengths in metres, "
-        "for HAS_ATTRIBUTE a name; nothing for the others.",
+    value: int | Annotated[list[Number], Field(min_length=3, max_length=3)] | str | None = optional(
+        "For MIN_VERTICES and MAX_VERTICES a number, for MIN_SIZE and MAX_SIZE three lengths in metres, "
+        "for HAS_ATTRIBUTE a name; nothing for the others."
     )
 
     @model_validator(mode="after")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -18,9 +18,7 @@ from blendwright.values.findings import Finding
 
 class GatesArgs(Args):
     object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = Field(
-        default=None, description="Its geometry-nodes modifier; the only one when left out."
-    )
+    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
     gates: list[AskedGate] = Field(default=[], max_length=50, description="Gates to require besides the usual ones.")
 
 

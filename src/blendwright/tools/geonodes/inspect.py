@@ -9,7 +9,7 @@ from pydantic import Field
 
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, to_payload
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -50,9 +50,7 @@ MADE = (
 
 class InspectTreeArgs(Args):
     object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = Field(
-        default=None, description="Its geometry-nodes modifier; the only one when left out."
-    )
+    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
     formats: list[Literal["tree", "payload", "mermaid"]] = Field(
         default=["tree"],
         min_length=1,
@@ -79,9 +77,9 @@ class TreeInspected(Result):
     node_group: str = Field(description="Name of the node group.")
     users: list[str] = Field(description="What else uses the node group, as kind/name.")
     inputs: list[ModifierInput] = Field(description="The inputs of the modifier with their values.")
-    tree: Tree | None = Field(default=None, description="The tree; what a new node has anyway is left out.")
-    payload: NodeTreePayload | None = Field(default=None, description="A NODE_TREE payload that builds it again.")
-    mermaid: str | None = Field(default=None, description="The tree as a Mermaid flow chart.")
+    tree: Tree | None = optional("The tree; what a new node has anyway is left out.")
+    payload: NodeTreePayload | None = optional("A NODE_TREE payload that builds it again.")
+    mermaid: str | None = optional("The tree as a Mermaid flow chart.")
 
 
 class InspectTree(Tool[InspectTreeArgs, TreeInspected]):

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -29,14 +29,10 @@ FIELDS = frozenset(
 
 class SetModifierInputArgs(Args):
     object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = Field(
-        default=None, description="Its geometry-nodes modifier; the only one when left out."
-    )
+    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
     socket: Annotated[str, Field(min_length=1, max_length=256)] = Field(description="Name or identifier of the input.")
-    value: InputValue | None = Field(
-        default=None, description="Its value; objects, collections, materials and images by name."
-    )
-    attribute: Name | None = Field(default=None, description="Attribute to read in place of a value.")
+    value: InputValue | None = optional("Its value; objects, collections, materials and images by name.")
+    attribute: Name | None = optional("Attribute to read in place of a value.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

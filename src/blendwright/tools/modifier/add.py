@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -27,8 +27,8 @@ class AddModifierArgs(Args):
     object: Name = Field(description="Name of the object.")
     name: Name = Field(description="Name of the new modifier; must be free on the object.")
     settings: Settings = Field(description="Its type and settings; what is left out is Blender's default.")
-    index: Annotated[int, Field(ge=0, le=1000)] | None = Field(
-        default=None, description="Place in the stack, 0 works first; at the end when left out."
+    index: Annotated[int, Field(ge=0, le=1000)] | None = optional(
+        "Place in the stack, 0 works first; at the end when left out."
     )
     show_viewport: bool = Field(default=True, description="Whether it works in the viewport.")
     show_render: bool = Field(default=True, description="Whether it works in renders.")

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -44,9 +44,8 @@ class ApplyModifierArgs(Args):
     make_single_user: bool = Field(
         default=False, description="When others share the mesh: give the object one of its own."
     )
-    mesh_name: Name | None = Field(
-        default=None,
-        description="When others share the mesh: name of the object's own; the object's name when left out.",
+    mesh_name: Name | None = optional(
+        "When others share the mesh: name of the object's own; the object's name when left out."
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -27,14 +27,10 @@ EDGES = ("modifier.add", {"object": "Box", "name": "Edges", "settings": {"type":
 class SetModifierArgs(Args):
     object: Name = Field(description="Name of the object.")
     modifier: Name = Field(description="Name of the modifier.")
-    settings: Settings | None = Field(
-        default=None, description="The modifier's type, and the settings to change; what is left out stays."
-    )
-    index: Annotated[int, Field(ge=0, le=1000)] | None = Field(
-        default=None, description="New place in the stack, 0 works first."
-    )
-    show_viewport: bool | None = Field(default=None, description="Whether it works in the viewport.")
-    show_render: bool | None = Field(default=None, description="Whether it works in renders.")
+    settings: Settings | None = optional("The modifier's type, and the settings to change; what is left out stays.")
+    index: Annotated[int, Field(ge=0, le=1000)] | None = optional("New place in the stack, 0 works first.")
+    show_viewport: bool | None = optional("Whether it works in the viewport.")
+    show_render: bool | None = optional("Whether it works in renders.")
 
 
 class SetModifier(Tool[SetModifierArgs, ModifierResult]):

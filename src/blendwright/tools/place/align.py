@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, Name
+from blendwright.tool_api.arguments import Args, BoundedFloat, Name, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -40,13 +40,11 @@ class AlignArgs(Args):
     )
     axis: Literal["X", "Y", "Z"] = Field(description="World axis along which they move.")
     edge: Edge = Field(default="center", description="Which end of each object's bounds is put in place.")
-    reference: Name | None = Field(default=None, description="Object to align to; stays where it is.")
-    reference_edge: Edge | None = Field(
-        default=None, description="Which end of the reference's bounds to align to; the same as `edge` when left out."
+    reference: Name | None = optional("Object to align to; stays where it is.")
+    reference_edge: Edge | None = optional(
+        "Which end of the reference's bounds to align to; the same as `edge` when left out."
     )
-    value: BoundedFloat | None = Field(
-        default=None, description="Coordinate in metres to align to, instead of an object."
-    )
+    value: BoundedFloat | None = optional("Coordinate in metres to align to, instead of an object.")
 
     @model_validator(mode="after")
     def one_of_two(self) -> AlignArgs:

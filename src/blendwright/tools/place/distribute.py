@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3
+from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -35,18 +35,16 @@ class DistributeArgs(Args):
     objects: Annotated[list[Name], Field(min_length=2, max_length=1000)] = Field(
         description="Names of the objects to move."
     )
-    axis: Literal["X", "Y", "Z"] | None = Field(
-        default=None, description="World axis along which they move, between the first and the last, which stay."
+    axis: Literal["X", "Y", "Z"] | None = optional(
+        "World axis along which they move, between the first and the last, which stay."
     )
-    start: Vector3 | None = Field(
-        default=None, description="Where the first centre goes, instead of an axis; needs `end`."
-    )
-    end: Vector3 | None = Field(default=None, description="Where the last centre goes; needs `start`.")
+    start: Vector3 | None = optional("Where the first centre goes, instead of an axis; needs `end`.")
+    end: Vector3 | None = optional("Where the last centre goes; needs `start`.")
     spacing: Literal["centers", "gaps"] = Field(
         default="centers", description="Equal distances between centres, or equal gaps between bounds (with an axis)."
     )
-    gap: LengthFloat | None = Field(
-        default=None, description="A fixed gap in metres (with `gaps`): only the first stays, the others follow it."
+    gap: LengthFloat | None = optional(
+        "A fixed gap in metres (with `gaps`): only the first stays, the others follow it."
     )
     order: Literal["position", "given"] = Field(
         default="position", description="In the order in which they stand along the way, or as listed."

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2
+from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -30,7 +30,7 @@ STEADY = 1e-5
 class OnSurfaceArgs(Args):
     object: Name = Field(description="Name of the object to move; its children go with it.")
     target: Name = Field(description="Name of the object whose surface it rests on.")
-    at: Vector2 | None = Field(default=None, description="World x and y of the place; the object's own when left out.")
+    at: Vector2 | None = optional("World x and y of the place; the object's own when left out.")
     side: Literal["top", "bottom"] = Field(
         default="top", description="Stand on the uppermost surface, or hang below the lowest one."
     )

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed
+from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -39,9 +39,7 @@ class ScatterArgs(Args):
     prefix: Annotated[Name, Field(max_length=200)] = Field(
         description="Copies are named prefix_0001, prefix_0002 and so on."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to link them to; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to link them to; the scene's own when left out.")
     align_to_normal: bool = Field(default=False, description="Tilt each copy's Z axis to the direction of the surface.")
     random_yaw: bool = Field(default=True, description="Turn each copy about its Z axis at random.")
     scale_range: ScaleRange = Field(default=(1.0, 1.0), description="Least and greatest scale, relative to the source.")

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Seed
+from blendwright.tool_api.arguments import Args, Name, Seed, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -30,12 +30,8 @@ MARGIN = 0.05
 
 
 class PreviewArgs(Args):
-    view: View | None = Field(
-        default=None, description="Look at all objects from this side, through a camera that does not stay."
-    )
-    camera: Name | None = Field(
-        default=None, description="Camera to look through; left out together with view, the scene's own."
-    )
+    view: View | None = optional("Look at all objects from this side, through a camera that does not stay.")
+    camera: Name | None = optional("Camera to look through; left out together with view, the scene's own.")
     engine: Literal["WORKBENCH", "CYCLES"] = Field(
         default="WORKBENCH", description="WORKBENCH is fast and plain; CYCLES shows lights and shading."
     )

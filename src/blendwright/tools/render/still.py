@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Seed, WritePath
+from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -31,23 +31,18 @@ MOST_PIXELS = 8192 * 8192
 
 
 class StillArgs(Args):
-    camera: Name | None = Field(default=None, description="Camera to look through; left out, the scene's own.")
+    camera: Name | None = optional("Camera to look through; left out, the scene's own.")
     artifact: PngName = Field(
         default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
     )
-    path: WritePath | None = Field(default=None, description="PNG file to write instead of an artifact.")
+    path: WritePath | None = optional("PNG file to write instead of an artifact.")
     overwrite: bool = Field(
         default=False, description="Whether a file that is there may be replaced; the call is then destructive."
     )
-    samples: int | None = Field(
-        default=None, ge=1, le=100_000, description="Samples per pixel of CYCLES, instead of the scene's."
-    )
+    samples: int | None = optional("Samples per pixel of CYCLES, instead of the scene's.", ge=1, le=100_000)
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
-    time_limit_s: float | None = Field(
-        default=None,
-        gt=0.0,
-        le=86_400.0,
-        description="CYCLES stops here with what it has; the picture then depends on the machine's speed.",
+    time_limit_s: float | None = optional(
+        "CYCLES stops here with what it has; the picture then depends on the machine's speed.", gt=0.0, le=86_400.0
     )
 
     @field_validator("path")

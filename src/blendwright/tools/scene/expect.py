@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -38,13 +38,13 @@ class Expectation(Args):
         "object", "collection", "material", "mesh", "light", "camera", "world", "image", "action", "node_group",
         "active_camera",
     ] = Field(description="What it is about; active_camera is the camera that the scene renders through.")  # fmt: skip
-    name: Name | None = Field(default=None, description="The datablock; left out, all of the kind are counted.")
+    name: Name | None = optional("The datablock; left out, all of the kind are counted.")
     exists: bool = Field(default=True, description="Whether there must be one (of that name), or must not.")
-    type: Literal["MESH", "CURVE", "FONT", "EMPTY", "LIGHT", "CAMERA", "ARMATURE"] | None = Field(
-        default=None, description="The type that the object must have; without a name, which objects are counted."
+    type: Literal["MESH", "CURVE", "FONT", "EMPTY", "LIGHT", "CAMERA", "ARMATURE"] | None = optional(
+        "The type that the object must have; without a name, which objects are counted."
     )
-    at_least: int | None = Field(default=None, ge=0, description="Without a name: so many at least.")
-    at_most: int | None = Field(default=None, ge=0, description="Without a name: so many at most.")
+    at_least: int | None = optional("Without a name: so many at least.", ge=0)
+    at_most: int | None = optional("Without a name: so many at most.", ge=0)
 
     @model_validator(mode="after")
     def _one_question(self) -> Expectation:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -30,9 +30,7 @@ Corner = Annotated[tuple[float, float, float], Field(strict=False)]
 
 class PropertyFilter(Args):
     key: Name = Field(description="The custom property that an object must have.")
-    equals: bool | int | float | str | None = Field(
-        default=None, description="The value it must have; any when left out."
-    )
+    equals: bool | int | float | str | None = optional("The value it must have; any when left out.")
 
 
 class Box(Args):
@@ -53,9 +51,9 @@ class Box(Args):
 
 
 class FindArgs(Paged):
-    material: Name | None = Field(default=None, description="Only objects that have this material in a slot.")
-    property: PropertyFilter | None = Field(default=None, description="Only objects with this custom property.")
-    box: Box | None = Field(default=None, description="Only objects in this box; hidden objects never are.")
+    material: Name | None = optional("Only objects that have this material in a slot.")
+    property: PropertyFilter | None = optional("Only objects with this custom property.")
+    box: Box | None = optional("Only objects in this box; hidden objects never are.")
 
 
 class Found(Result):

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import NAME_BYTES, Args, Name
+from blendwright.tool_api.arguments import NAME_BYTES, Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.placement import home, no_home
@@ -26,12 +26,11 @@ ObjectType = Literal[
 class Paged(Args):
     """Arguments of tools that answer page by page, with filters on objects."""
 
-    name: Annotated[str, Field(min_length=1, max_length=NAME_BYTES)] | None = Field(
-        default=None,
-        description="Only objects whose whole name matches; * is any text, ? any one character; case matters.",
+    name: Annotated[str, Field(min_length=1, max_length=NAME_BYTES)] | None = optional(
+        "Only objects whose whole name matches; * is any text, ? any one character; case matters."
     )
-    type: ObjectType | None = Field(default=None, description="Only objects of this type.")
-    collection: Name | None = Field(default=None, description="Only objects in this collection or in those below it.")
+    type: ObjectType | None = optional("Only objects of this type.")
+    collection: Name | None = optional("Only objects in this collection or in those below it.")
     offset: int = Field(default=0, ge=0, description="Where the page starts, counted from 0 in the order of names.")
     limit: int = Field(default=200, ge=1, le=1000, description="Most entries on the page.")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Color3, Name, Result
+from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -22,14 +22,11 @@ DEFAULT = "World"
 
 
 class SetWorldArgs(Args):
-    name: Name | None = Field(
-        default=None,
-        description="World to use, created when there is none of that name; left out, the scene's own, or a new one named World.",
+    name: Name | None = optional(
+        "World to use, created when there is none of that name; left out, the scene's own, or a new one named World."
     )
-    color: Color3 | None = Field(
-        default=None, description="Colour of the background and of its light, linear RGB from 0 to 1."
-    )
-    strength: float | None = Field(default=None, ge=0.0, le=1e6, description="Strength of the background's light.")
+    color: Color3 | None = optional("Colour of the background and of its light, linear RGB from 0 to 1.")
+    strength: float | None = optional("Strength of the background's light.", ge=0.0, le=1e6)
 
 
 class WorldSet(Result):
