@@ -11,6 +11,7 @@ from blendwright.nodes.checks.simulated_tree import GROUP_INPUT, GROUP_OUTPUT, S
 from blendwright.nodes.checks.values import socket_value_problems
 from blendwright.nodes.edits import SetInterface
 from blendwright.nodes.payloads.parts import InterfaceSocket
+from blendwright.nodes.socket_names import positions_named
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -30,7 +31,7 @@ def interface_problems(tree: SimulatedTree, edit: SetInterface) -> Iterator[Find
         for number, key in enumerate(_removed(edit, side)):
             if there is None:
                 break
-            at, found = f"{edit.at}/remove_{side}/{number}", _meant(there, key)
+            at, found = f"{edit.at}/remove_{side}/{number}", _positions(there, key)
             if len(found) > 1:
                 message = f"{len(found)} {side} of the group are called '{key}'"
                 yield Finding(Fault.ARGS_INVALID, message, at, f"Say which: '{key}#1' is the first.")
@@ -82,19 +83,13 @@ def apply_interface(tree: SimulatedTree, edit: SetInterface) -> None:
         _drop_links(tree, side, {name for name, count in before.items() if after[name] < count})
 
 
-def _meant(there: Sequence[InterfaceSocket], key: str) -> list[int]:
-    """The places of the sockets that a key can mean; the key is a name, or a name and a number."""
-    found = [place for place, socket in enumerate(there) if socket.name == key]
-    name, _, number = key.rpartition("#")
-    if not found and number.isdecimal():
-        alike = [place for place, socket in enumerate(there) if socket.name == name]
-        found = alike[int(number) - 1 : int(number)] if int(number) else []
-    return found
+def _positions(existing: Sequence[InterfaceSocket], key: str) -> list[int]:
+    return positions_named([socket.name for socket in existing], key)
 
 
 def _without(there: list[InterfaceSocket], key: str) -> list[InterfaceSocket] | None:
     """What is left when a socket is removed; None where only Blender knows which one is meant."""
-    found = _meant(there, key)
+    found = _positions(there, key)
     if not found:
         return None if IDENTIFIER.fullmatch(key) else there
     return [socket for place, socket in enumerate(there) if place not in found]
@@ -104,7 +99,7 @@ def _merged(there: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket])
     """Each that is listed takes the place of the first of its name that no other has taken; those without one come last."""
     merged, taken = list(there), set[int]()
     for socket in listed:
-        free = next((place for place in _meant(there, socket.name) if place not in taken), None)
+        free = next((place for place in _positions(there, socket.name) if place not in taken), None)
         if free is None:
             merged.append(socket)
         else:

@@ -1,4 +1,4 @@
-"""Which socket a payload means: by identifier, by name, or by name and number."""
+"""Finds the socket that a payload names in the simulated tree: by identifier, by name, or by name and number."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from blendwright.nodes.catalogue.model import Side, SocketType
 from blendwright.nodes.checks.simulated_tree import SimulatedTree, Sockets
 from blendwright.nodes.edits import SocketRef
+from blendwright.nodes.socket_names import positions_named
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -16,13 +17,7 @@ WORDS = {"inputs": "input", "outputs": "output"}
 def matching_sockets(key: str, sockets: Sequence[SocketType]) -> list[SocketType]:
     """The sockets that a key can mean among those that are available: one, none, or several of a name."""
     found = [socket for socket in sockets if socket.identifier == key and not socket.by_name]
-    found = found or [socket for socket in sockets if socket.name == key]
-    if not found and "#" in key:
-        name, _, number = key.rpartition("#")
-        alike = [socket for socket in sockets if socket.name == name]
-        if number.isdecimal() and 1 <= int(number) <= len(alike):
-            found = [alike[int(number) - 1]]
-    return found
+    return found or [sockets[position] for position in positions_named([socket.name for socket in sockets], key)]
 
 
 def socket_keys(sockets: Sequence[SocketType]) -> list[str]:

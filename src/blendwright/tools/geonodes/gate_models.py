@@ -1,4 +1,4 @@
-"""The gates by name, what can be asked of them, and what they say."""
+"""The models of gates: their names, how one is requested, and the report on them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Gate = Literal[
 ]
 # Every tree has to pass these.
 REQUIRED: tuple[Gate, ...] = ("OUTPUT_CONNECTED", "NO_INVALID_LINKS", "NO_CYCLES", "EVALUATES", "NON_EMPTY_GEOMETRY")
-# These are always told, and required when asked for.
+# These are always reported, and required when they are requested.
 ADVISORY: tuple[Gate, ...] = ("SINGLE_GROUP_IO", "NO_NODE_WARNINGS", "NO_UNUSED_NODES")
 COUNTS = frozenset({"MIN_VERTICES", "MAX_VERTICES"})
 SIZES = frozenset({"MIN_SIZE", "MAX_SIZE"})
@@ -46,13 +46,13 @@ class AskedGate(Args):
 
     @model_validator(mode="after")
     def _fitting_value(self) -> Self:
-        wanted = _wanted(self.gate)
+        expected = _expected_value(self.gate)
         if not _fits(self.gate, self.value):
-            raise PydanticCustomError("gate_value", "{gate} takes {wanted}", {"gate": self.gate, "wanted": wanted})
+            raise PydanticCustomError("gate_value", "{gate} takes {wanted}", {"gate": self.gate, "wanted": expected})
         return self
 
 
-def _wanted(gate: Gate) -> str:
+def _expected_value(gate: Gate) -> str:
     if gate in COUNTS:
         return "a whole number that is not negative"
     if gate in SIZES:

@@ -142,3 +142,38 @@ def fill_new_tree(tree: Block) -> Block:
         node.select = False
     tree.links.new(tree.nodes[GROUP_INPUT].outputs[0], tree.nodes[GROUP_OUTPUT].inputs[0])
     return tree
+
+
+def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> Iterator[Finding]:
+    """Why there is no tree to read on that object: no such object, no such modifier, or no node group."""
+    obj = scene.find(Kind.OBJECT, object_name)
+    if obj is None:
+        yield from scene.missing(Kind.OBJECT, object_name, "/object_name")
+        return
+    nodes = [modifier for modifier in obj.modifiers if modifier.type == "NODES"]
+    if modifier_name is None:
+        if len(nodes) != 1:
+            message = f"'{object_name}' has {len(nodes) or 'no'} geometry-nodes modifiers"
+            cure = f"Name one: {', '.join(one.name for one in nodes)}." if nodes else "Build a tree on it first."
+            fault = Fault.ARGS_INVALID if nodes else Fault.TARGET_NOT_FOUND
+            yield Finding(fault, message, "/modifier_name", cure)
+            return
+    elif modifier_name not in [one.name for one in nodes]:
+        other = obj.modifiers.get(modifier_name)
+        if other is None:
+            yield from missing_modifier(obj, modifier_name, "/modifier_name")
+        else:
+            message = f"modifier '{modifier_name}' is of type {other.type}, not NODES"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/modifier_name", "Name a geometry-nodes modifier.")
+        return
+    group = nodes_modifier(obj, modifier_name).node_group
+    if group is None or group.bl_idname != TREE:
+        message = "the modifier has no node group"
+        yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier_name", "Give it one with geonodes.node_tree.")
+
+
+def nodes_modifier(obj: Block, name: str | None) -> Block:
+    """The modifier of that name, or the only one with nodes."""
+    if name is not None:
+        return obj.modifiers[name]
+    return next(modifier for modifier in obj.modifiers if modifier.type == "NODES")

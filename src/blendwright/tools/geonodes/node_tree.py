@@ -10,6 +10,7 @@ from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool, Version
+from blendwright.tools.geonodes.examples import link
 from blendwright.tools.geonodes.modifier_target import target_of, target_problems
 from blendwright.tools.geonodes.tree_editing import TreeChanged, edit_tree, tree_differences
 from blendwright.values.findings import Finding
@@ -40,16 +41,8 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
                 "operations": [
                     {"op": "create_node", "node_id": "n1", "bl_idname": "GeometryNodeSubdivisionSurface"},
                     {"op": "set_input_default", "node_id": "n1", "socket": "Level", "value": 2},
-                    {
-                        "op": "link",
-                        "from": {"node_id": "group_input", "socket": "Geometry"},
-                        "to": {"node_id": "n1", "socket": "Mesh"},
-                    },
-                    {
-                        "op": "link",
-                        "from": {"node_id": "n1", "socket": "Mesh"},
-                        "to": {"node_id": "group_output", "socket": "Geometry"},
-                    },
+                    link("group_input.Geometry", "n1.Mesh"),
+                    link("n1.Mesh", "group_output.Geometry"),
                 ],
             },
             (PLANE,),
@@ -70,16 +63,8 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
                         ],
                     },
                     {"op": "create_node", "node_id": "body", "bl_idname": "GeometryNodeMeshCylinder"},
-                    {
-                        "op": "link",
-                        "from": {"node_id": "group_input", "socket": "Height"},
-                        "to": {"node_id": "body", "socket": "Depth"},
-                    },
-                    {
-                        "op": "link",
-                        "from": {"node_id": "body", "socket": "Mesh"},
-                        "to": {"node_id": "group_output", "socket": "Geometry"},
-                    },
+                    link("group_input.Height", "body.Depth"),
+                    link("body.Mesh", "group_output.Geometry"),
                 ],
             }
         ),

@@ -10,12 +10,12 @@ from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool, Version
+from blendwright.tools.geonodes.examples import CUBE, link
 from blendwright.tools.geonodes.modifier_target import target_of, target_problems
 from blendwright.tools.geonodes.tree_editing import TreeChanged, edit_tree, tree_differences
 from blendwright.values.findings import Finding
 
-CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Cube"})
-MADE = (
+UNLINKED_NODE = (
     "geonodes.patch",
     {
         "v": 1,
@@ -56,21 +56,9 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
                     {"op": "add_node", "id": "noise_1", "bl_idname": "ShaderNodeTexNoise", "x": 120, "y": 40},
                     {"op": "set_input", "node_id": "noise_1", "socket_name": "Scale", "value": 5.0},
                     {"op": "add_node", "id": "move", "bl_idname": "GeometryNodeSetPosition", "x": 300},
-                    {
-                        "op": "link",
-                        "from": {"node_id": "group_input", "socket_name": "Geometry"},
-                        "to": {"node_id": "move", "socket_name": "Geometry"},
-                    },
-                    {
-                        "op": "link",
-                        "from": {"node_id": "noise_1", "socket_name": "Color"},
-                        "to": {"node_id": "move", "socket_name": "Offset"},
-                    },
-                    {
-                        "op": "link",
-                        "from": {"node_id": "move", "socket_name": "Geometry"},
-                        "to": {"node_id": "group_output", "socket_name": "Geometry"},
-                    },
+                    link("group_input.Geometry", "move.Geometry", "socket_name"),
+                    link("noise_1.Color", "move.Offset", "socket_name"),
+                    link("move.Geometry", "group_output.Geometry", "socket_name"),
                 ],
             },
             (CUBE,),
@@ -81,7 +69,7 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
                 "target": {"object_name": "Cube", "modifier_name": "GeometryNodes"},
                 "ops": [{"op": "cleanup_unused"}],
             },
-            (CUBE, MADE),
+            (CUBE, UNLINKED_NODE),
         ),
     )
 

@@ -12,7 +12,8 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
+from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import InputValue
 from blendwright.values.faults import Fault
@@ -64,15 +65,15 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
     replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
     examples = (
-        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, (CUBE, MADE)),
+        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, (CUBE, SIZED_CUBE)),
         Example(
             {"object_name": "Cube", "modifier_name": "GeometryNodes", "socket": "Socket_2", "attribute": "width"},
-            (CUBE, MADE),
+            (CUBE, SIZED_CUBE),
         ),
     )
 
     def check(self, scene: Scene, args: SetModifierInputArgs) -> Iterator[Finding]:
-        trouble = list(no_tree(scene, args.object_name, args.modifier_name))
+        trouble = list(tree_problems(scene, args.object_name, args.modifier_name))
         yield from trouble
         if trouble:
             return
@@ -122,4 +123,4 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
 
 
 def _modifier(scene: Scene, args: SetModifierInputArgs) -> Block:
-    return modifier_of(scene.require(Kind.OBJECT, args.object_name, "/object_name"), args.modifier_name)
+    return nodes_modifier(scene.require(Kind.OBJECT, args.object_name, "/object_name"), args.modifier_name)

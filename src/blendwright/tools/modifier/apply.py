@@ -14,6 +14,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.mesh.target import no_mesh, not_evaluated
 from blendwright.tools.modifier import blender_settings as rna
 from blendwright.tools.modifier.settings import ModifierType
+from blendwright.tools.node_trees.properties import nested_trees
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -186,16 +187,11 @@ def _unfit_mesh(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[F
 
 
 def _unstable_nodes(tree: Block) -> Iterator[Finding]:
-    """A tree is taken to give the same everywhere; with such a node in it or in a group of it, it does not."""
-    seen, todo = {tree}, [tree]
-    while todo:
-        for node in todo.pop().nodes:
-            inner = getattr(node, "node_tree", None)
-            if inner is not None and inner not in seen:
-                seen.add(inner)
-                todo.append(inner)
+    """A tree counts as deterministic; with such a node in it or in a group of it, it is not."""
+    for inner in nested_trees(tree):
+        for node in inner.nodes:
             if node.bl_idname in UNSTABLE_NODES:
-                message = f"node '{node.name}' of '{node.id_data.name}' numbers its result differently from run to run"
+                message = f"node '{node.name}' of '{inner.name}' numbers its result differently from run to run"
                 cure = "Leave the modifier unapplied, or use a BOOLEAN modifier instead of the node."
                 yield Finding(Fault.NONDETERMINISTIC_REFUSED, message, "/modifier", cure)
 

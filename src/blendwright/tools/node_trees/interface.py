@@ -12,8 +12,8 @@ from typing import Any
 
 from blendwright.nodes.edits import SetInterface
 from blendwright.nodes.payloads.parts import InterfaceSocket
+from blendwright.nodes.socket_names import positions_named
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.node_trees.sockets import NUMBERED
 from blendwright.tools.node_trees.values import refused_by_blender, to_json, write_attribute, write_socket_value
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -67,19 +67,16 @@ class InterfaceEditor:
                     write_socket_value(self._scene, socket, "MENU", value, at)
 
     def _find(self, side: str, key: str, at: str) -> Block:
-        there = interface_sockets(self._tree, side)
-        found = [one for one in there if one.identifier == key] or [one for one in there if one.name == key]
-        numbered = NUMBERED.match(key)
-        if not found and numbered:
-            same_name = [one for one in there if one.name == numbered[1]]
-            found = same_name[int(numbered[2]) - 1 : int(numbered[2])]
+        existing = interface_sockets(self._tree, side)
+        names = [one.name for one in existing]
+        found = [one for one in existing if one.identifier == key]
+        found = found or [existing[position] for position in positions_named(names, key)]
         if len(found) == 1:
             return found[0]
         if found:
             known = ", ".join(one.identifier for one in found)
             message = f"{len(found)} {SIDES[side]} of the group are called '{key}'"
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Use an identifier: {known}.")
-        names = [one.name for one in there]
         cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)
 
