@@ -73,19 +73,19 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
     )
 
     def check(self, scene: Scene, args: SetModifierInputArgs) -> Iterator[Finding]:
-        trouble = list(tree_problems(scene, args.object_name, args.modifier_name))
-        yield from trouble
-        if trouble:
+        problems = list(tree_problems(scene, args.object_name, args.modifier_name))
+        yield from problems
+        if problems:
             return
         group = _modifier(scene, args).node_group
-        found = inputs.named(group, args.socket)
+        found = inputs.inputs_named(group, args.socket)
         if len(found) != 1:
-            yield inputs.not_one(group, found, args.socket, "/socket")
+            yield inputs.unclear_input(group, found, args.socket, "/socket")
         elif args.value is not None:
             modifier, asked = _modifier(scene, args), {args.socket: args.value}
             for finding in inputs.problems(scene, group, asked, "", modifier):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
-            for finding in inputs.held(scene, modifier, asked, ""):
+            for finding in inputs.animated_inputs(scene, modifier, asked, ""):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
         elif found[0].socket_type not in FIELDS:
             message = f"input '{args.socket}' of type {found[0].socket_type} cannot be read from an attribute"
@@ -93,7 +93,7 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
 
     def apply(self, scene: Scene, args: SetModifierInputArgs) -> ModifierInputSet:
         modifier = _modifier(scene, args)
-        identifier: str = inputs.named(modifier.node_group, args.socket)[0].identifier
+        identifier: str = inputs.inputs_named(modifier.node_group, args.socket)[0].identifier
         changed = any(self._differences(scene, args, modifier))
         if changed:
             scene.edit(modifier.id_data)
@@ -113,7 +113,7 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
             yield Finding(Fault.SCENE_CONFLICT, f"{what} is not as asked", "/value" if args.attribute is None else "")
 
     def _differences(self, scene: Scene, args: SetModifierInputArgs, modifier: Block) -> Iterator[str]:
-        identifier: str = inputs.named(modifier.node_group, args.socket)[0].identifier
+        identifier: str = inputs.inputs_named(modifier.node_group, args.socket)[0].identifier
         if bool(modifier.get(f"{identifier}_use_attribute", False)) != (args.attribute is not None):
             yield f"{identifier}_use_attribute"
         if args.value is not None:

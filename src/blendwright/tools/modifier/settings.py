@@ -1,7 +1,7 @@
 """The settings of each modifier type as typed models, and how each setting is kept in Blender.
 
 One model per type, told apart by `type`. A setting that is left out keeps its value; on a new modifier that is Blender's default,
-or ours where `for_new` says so. This module knows no scene: `rna.py` reads and writes by its table.
+or ours where `for_new` says so. This module knows no scene: `blender_settings.py` reads and writes by its table.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ ModifierType = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Rna:
+class BlenderProperty:
     """How a setting is kept: under which attribute, in which form, and which switch it turns on."""
 
     attribute: str
@@ -266,42 +266,48 @@ class Rna:
 
 
 # Settings that are not simply the attribute of the same name.
-SPECIAL: dict[str, dict[str, Rna]] = {
+SPECIAL: dict[str, dict[str, BlenderProperty]] = {
     "ARRAY": {
-        "relative_offset": Rna("relative_offset_displace", switch="use_relative_offset"),
-        "constant_offset": Rna("constant_offset_displace", switch="use_constant_offset"),
-        "offset_object": Rna("offset_object", refers_to=Kind.OBJECT, switch="use_object_offset"),
+        "relative_offset": BlenderProperty("relative_offset_displace", switch="use_relative_offset"),
+        "constant_offset": BlenderProperty("constant_offset_displace", switch="use_constant_offset"),
+        "offset_object": BlenderProperty("offset_object", refers_to=Kind.OBJECT, switch="use_object_offset"),
     },
-    "BEVEL": {"angle_limit_deg": Rna("angle_limit", "degrees")},
-    "BOOLEAN": {"object": Rna("object", refers_to=Kind.OBJECT), "solver": Rna("solver", "solver")},
+    "BEVEL": {"angle_limit_deg": BlenderProperty("angle_limit", "degrees")},
+    "BOOLEAN": {
+        "object": BlenderProperty("object", refers_to=Kind.OBJECT),
+        "solver": BlenderProperty("solver", "solver"),
+    },
     "MIRROR": {
-        "axes": Rna("use_axis", "axes"),
-        "bisect_axes": Rna("use_bisect_axis", "axes"),
-        "flip_axes": Rna("use_bisect_flip_axis", "axes"),
-        "mirror_object": Rna("mirror_object", refers_to=Kind.OBJECT),
+        "axes": BlenderProperty("use_axis", "axes"),
+        "bisect_axes": BlenderProperty("use_bisect_axis", "axes"),
+        "flip_axes": BlenderProperty("use_bisect_flip_axis", "axes"),
+        "mirror_object": BlenderProperty("mirror_object", refers_to=Kind.OBJECT),
     },
-    "DECIMATE": {"angle_limit_deg": Rna("angle_limit", "degrees")},
-    "SCREW": {"angle_deg": Rna("angle", "degrees"), "object": Rna("object", refers_to=Kind.OBJECT)},
+    "DECIMATE": {"angle_limit_deg": BlenderProperty("angle_limit", "degrees")},
+    "SCREW": {
+        "angle_deg": BlenderProperty("angle", "degrees"),
+        "object": BlenderProperty("object", refers_to=Kind.OBJECT),
+    },
     "DISPLACE": {
-        "texture": Rna("texture", refers_to=Kind.TEXTURE),
-        "texture_coords_object": Rna("texture_coords_object", refers_to=Kind.OBJECT),
+        "texture": BlenderProperty("texture", refers_to=Kind.TEXTURE),
+        "texture_coords_object": BlenderProperty("texture_coords_object", refers_to=Kind.OBJECT),
     },
-    "NODES": {"node_group": Rna("node_group", refers_to=Kind.NODE_GROUP)},
+    "NODES": {"node_group": BlenderProperty("node_group", refers_to=Kind.NODE_GROUP)},
 }
-# Handled apart: the discriminator, and the inputs of a tree, which are custom properties.
-APART = frozenset({"type", "inputs"})
+# Handled separately: the discriminator, and the inputs of a tree, which are custom properties.
+SEPARATE = frozenset({"type", "inputs"})
 
 
-def given(settings: ModifierSettings) -> dict[str, tuple[Rna, Any]]:
-    """The settings that were given, by name, with how they are kept; switches that they turn on come along."""
+def requested(settings: ModifierSettings) -> dict[str, tuple[BlenderProperty, Any]]:
+    """The settings that are not left out, by name, with how Blender keeps them; switches that they turn on come along."""
     special = SPECIAL.get(getattr(settings, "type", ""), {})
-    found: dict[str, tuple[Rna, Any]] = {}
+    found: dict[str, tuple[BlenderProperty, Any]] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
-        if name in APART or value is None:
+        if name in SEPARATE or value is None:
             continue
-        rna = special.get(name, Rna(name))
+        rna = special.get(name, BlenderProperty(name))
         found[name] = (rna, value)
         if rna.switch and getattr(settings, rna.switch) is None:
-            found[rna.switch] = (Rna(rna.switch), True)
+            found[rna.switch] = (BlenderProperty(rna.switch), True)
     return found
