@@ -100,7 +100,7 @@ class Expect(Tool[ExpectArgs, Expected]):
 
     def check(self, scene: Scene, args: ExpectArgs) -> Iterator[Finding]:
         for place, expectation in enumerate(args.expectations):
-            for finding in _broken(scene, expectation, f"/expectations/{place}"):
+            for finding in _unmet(scene, expectation, f"/expectations/{place}"):
                 if args.moment == "before":
                     yield finding
                 else:
@@ -113,7 +113,7 @@ class Expect(Tool[ExpectArgs, Expected]):
         yield from self.check(scene, args)
 
 
-def _broken(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
+def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
     if expectation.kind == "active_camera":
         if (scene.active.camera is not None) != expectation.exists:
             there = "has a camera already" if not expectation.exists else "has no camera"
@@ -127,9 +127,9 @@ def _broken(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding
         yield from scene.taken(kind, expectation.name, f"{at}/name")
     else:
         yield from scene.missing(kind, expectation.name, f"{at}/name")
-        found = scene.find(kind, expectation.name)
-        if found is not None and expectation.type is not None and found.type != expectation.type:
-            message = f"the object '{expectation.name}' is of type {found.type}, and {expectation.type} is expected"
+        block = scene.find(kind, expectation.name)
+        if block is not None and expectation.type is not None and block.type != expectation.type:
+            message = f"the object '{expectation.name}' is of type {block.type}, and {expectation.type} is expected"
             yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/name", "Name another object.")
 
 

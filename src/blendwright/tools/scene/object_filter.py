@@ -1,4 +1,4 @@
-"""Choosing objects by what they are, and the page of a list: shared by `scene.snapshot` and `scene.find`."""
+"""Filters objects by name, type and collection, and cuts lists into pages: shared by `scene.snapshot` and `scene.find`."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def missing_collection(scene: Scene, args: Paged) -> Sequence[Finding]:
 
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
     """The objects that pass the filters, in the order of their names."""
-    fits = _pattern(args.name).match if args.name is not None else None
-    inside = _names_inside(scene, args.collection) if args.collection else None
+    match = _pattern(args.name).match if args.name is not None else None
+    members = _names_in_collection(scene, args.collection) if args.collection else None
     for obj in _candidates(scene, args.name):
-        if fits is not None and fits(obj.name) is None:
+        if match is not None and match(obj.name) is None:
             continue
-        if (inside is None or obj.name in inside) and (args.type is None or obj.type == args.type):
+        if (members is None or obj.name in members) and (args.type is None or obj.type == args.type):
             yield obj
 
 
@@ -74,5 +74,5 @@ def _pattern(wildcards: str) -> re.Pattern[str]:
     return re.compile(fnmatch.translate(wildcards.replace("[", "[[]")))
 
 
-def _names_inside(scene: Scene, collection: str) -> set[str]:
+def _names_in_collection(scene: Scene, collection: str) -> set[str]:
     return {obj.name for obj in home(scene, collection).all_objects if obj.library is None}

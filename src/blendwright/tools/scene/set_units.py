@@ -73,10 +73,10 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
         changed = False
         if args.system is not None and args.system != units.system:
             for attribute in DEPENDENT:
-                held = getattr(units, attribute)
+                value = getattr(units, attribute)
                 # Without a system Blender has no unit of temperature, and takes none.
-                if held:
-                    scene.set(units, attribute, held)
+                if value:
+                    scene.set(units, attribute, value)
             scene.set(units, "system", args.system)
             changed = True
         changed = write(scene, _settings(args, units)) or changed
@@ -90,9 +90,9 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
 
 
 def _settings(args: SetUnitsArgs, units: Block) -> list[Setting]:
-    asked = (
+    settings = (
         Setting(units, "scale_length", args.scale, "/scale"),
         Setting(units, "length_unit", args.length_unit, "/length_unit"),
         Setting(units, "system_rotation", args.rotation, "/rotation"),
     )
-    return [setting for setting in asked if setting.value is not None]
+    return [setting for setting in settings if setting.value is not None]

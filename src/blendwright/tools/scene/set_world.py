@@ -54,7 +54,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
     )
 
     def check(self, scene: Scene, args: SetWorldArgs) -> Iterator[Finding]:
-        world = _found(scene, args)
+        world = _existing_world(scene, args)
         if world is None:
             yield from scene.taken(Kind.WORLD, args.name or DEFAULT, "/name")
             return
@@ -74,7 +74,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         yield from held(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
-        world = _found(scene, args)
+        world = _existing_world(scene, args)
         created = world is None
         if world is None:
             world = scene.create(Kind.WORLD, args.name or DEFAULT)
@@ -95,7 +95,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             yield from unlike(_sockets(args, background(world)))
 
 
-def _found(scene: Scene, args: SetWorldArgs) -> Block | None:
+def _existing_world(scene: Scene, args: SetWorldArgs) -> Block | None:
     """The world to work on, if it is there. A world that no scene uses is not taken for the scene's own."""
     return scene.active.world if args.name is None else scene.find(Kind.WORLD, args.name)
 
