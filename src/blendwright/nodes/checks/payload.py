@@ -136,7 +136,7 @@ class _PayloadCheck:
             return
         yield from problems
         if not problems:
-            self._tree.set(node_id, name, value)
+            self._tree.set_property(node_id, name, value)
 
     def _reference_problems(self, node_id: str, name: str, value: Any, at: str) -> Iterator[Finding]:
         """Properties that name another node or node group."""

@@ -34,7 +34,7 @@ from blendwright.values.findings import did_you_mean
 
 
 class TreeEditor:
-    """`tree` is written; `group` is the node group that it is or will take the place of."""
+    """`tree` is written; `group` is the node group that it is, or that it will replace."""
 
     def __init__(self, scene: Scene, tree: Block, group: Block) -> None:
         self._scene = scene

@@ -150,8 +150,8 @@ class InterfaceEditor:
     def _order(self, matched: Sequence[str]) -> None:
         """Move sockets so that they come in the order of the list, each within its panel."""
         interface = self._tree.interface
-        held = [item.identifier for item in interface.items_tree if getattr(item, "identifier", None) in matched]
-        if held == list(matched):
+        current = [item.identifier for item in interface.items_tree if getattr(item, "identifier", None) in matched]
+        if current == list(matched):
             return
         for identifier in matched:
             socket = self._by_identifier(identifier)
@@ -201,18 +201,18 @@ def panel_path(item: Block) -> list[str]:
 
 def read_interface(tree: Block, side: str, defaults: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """The sockets of one side as a payload describes them; `defaults` is what new sockets hold, by type."""
-    return [_exported(socket, defaults.get(socket.socket_type, {})) for socket in interface_sockets(tree, side)]
+    return [_changed_fields(socket, defaults.get(socket.socket_type, {})) for socket in interface_sockets(tree, side)]
 
 
 def read_socket(socket: Block) -> dict[str, Any]:
     """All fields that a socket has."""
-    found = {field: to_json(getattr(socket, name)) for field, name in FIELDS.items() if hasattr(socket, name)}
+    fields = {field: to_json(getattr(socket, name)) for field, name in FIELDS.items() if hasattr(socket, name)}
     if hasattr(socket, "default_value"):
-        found["default"] = to_json(socket.default_value)
-    return found
+        fields["default"] = to_json(socket.default_value)
+    return fields
 
 
-def _exported(socket: Block, defaults: dict[str, Any]) -> dict[str, Any]:
-    found = {field: value for field, value in read_socket(socket).items() if defaults.get(field) != value}
+def _changed_fields(socket: Block, defaults: dict[str, Any]) -> dict[str, Any]:
+    fields = {field: value for field, value in read_socket(socket).items() if defaults.get(field) != value}
     path = panel_path(socket)
-    return {"name": socket.name, "socket_type": socket.socket_type, **found, **({"panel": path} if path else {})}
+    return {"name": socket.name, "socket_type": socket.socket_type, **fields, **({"panel": path} if path else {})}
