@@ -6,20 +6,17 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
-from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
+from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.values.findings import Finding
 
 
-class GatesArgs(Args):
-    object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
+class GatesArgs(NodesModifierArgs):
     gates: list[AskedGate] = Field(default=[], max_length=50, description="Gates to require besides the usual ones.")
 
 

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, to_payload
-from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
-from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
+from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.node_trees.export import export_tree
 from blendwright.tools.node_trees.mermaid import diagram
@@ -22,9 +22,7 @@ from blendwright.tools.node_trees.values import to_json
 from blendwright.values.findings import Finding
 
 
-class InspectTreeArgs(Args):
-    object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
+class InspectTreeArgs(NodesModifierArgs):
     formats: list[Literal["tree", "payload", "mermaid"]] = Field(
         default=["tree"],
         min_length=1,

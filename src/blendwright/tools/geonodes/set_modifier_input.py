@@ -8,12 +8,12 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.arguments import Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
-from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
+from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import InputValue
 from blendwright.values.faults import Fault
@@ -28,9 +28,7 @@ FIELDS = frozenset(
 )  # fmt: skip
 
 
-class SetModifierInputArgs(Args):
-    object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
+class SetModifierInputArgs(NodesModifierArgs):
     socket: Annotated[str, Field(min_length=1, max_length=256)] = Field(description="Name or identifier of the input.")
     value: InputValue | None = optional("Its value; objects, collections, materials and images by name.")
     attribute: Name | None = optional("Attribute to read in place of a value.")

@@ -6,11 +6,14 @@ interface here."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
+from blendwright.nodes.catalogue.model import SocketType
+from blendwright.nodes.checks.values import socket_value_problems
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animated import custom_path, held_by_animation
+from blendwright.tools.node_trees.values import to_json
 from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
@@ -22,16 +25,16 @@ REFERENCES = {
     "NodeSocketImage": Kind.IMAGE,
     "NodeSocketTexture": Kind.TEXTURE,
 }
-# What an input of a type takes, in words and as a test. Blender refuses a value of another type than the one it holds.
-FORMS = {
-    "NodeSocketFloat": "a number",
-    "NodeSocketInt": "a whole number",
-    "NodeSocketBool": "true or false",
-    "NodeSocketString": "a text",
-    "NodeSocketVector": "a list of numbers",
-    "NodeSocketRotation": "a list of three angles in radians",
-    "NodeSocketColor": "a list of four numbers",
-    "NodeSocketMenu": "the number of the menu's item",
+# The kind of value that an input holds; a menu holds the number of its item.
+VALUE_KINDS = {
+    "NodeSocketFloat": "VALUE",
+    "NodeSocketInt": "INT",
+    "NodeSocketBool": "BOOLEAN",
+    "NodeSocketString": "STRING",
+    "NodeSocketVector": "VECTOR",
+    "NodeSocketRotation": "ROTATION",
+    "NodeSocketColor": "RGBA",
+    "NodeSocketMenu": "INT",
 }
 
 
@@ -122,28 +125,28 @@ def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Iterato
     kind = REFERENCES.get(socket.socket_type)
     if kind is not None and isinstance(value, str):
         yield from scene.missing(kind, value, at)
-        return
-    form = f"the name of a {kind.label}" if kind else FORMS.get(socket.socket_type)
-    if form is None:
+    elif kind is not None:
+        message = f"input '{socket.name}' takes the name of a {kind.label}, not {value!r}"
+        yield Finding(Fault.ARGS_INVALID, message, at, f"Give the name of a {kind.label}.")
+    elif socket.socket_type not in VALUE_KINDS:
         message = f"inputs of type {socket.socket_type} cannot be set"
         yield Finding(Fault.ARGS_INVALID, message, at, "Leave it out.")
-    elif kind is not None or not _fits(socket, value):
-        message = f"input '{socket.name}' takes {form}, not {value!r}"
-        yield Finding(Fault.ARGS_INVALID, message, at, f"Give {form}.")
     else:
-        yield from _range_problems(socket, value, at)
+        yield from socket_value_problems(_socket_type(socket), value, at)
 
 
-def _range_problems(socket: Block, value: Any, at: str) -> Iterator[Finding]:
-    """What Blender's own field for the input would not take: it writes any number into the property behind it."""
-    low, high = getattr(socket, "min_value", None), getattr(socket, "max_value", None)
-    if low is None or high is None:
-        return
-    for number in cast("list[Any]", value) if isinstance(value, list) else [value]:
-        if not low <= number <= high and not same(number, low) and not same(number, high):
-            message = f"input '{socket.name}' goes from {low:g} to {high:g}, and {number!r} is not in between"
-            yield Finding(Fault.ARGS_INVALID, message, at, f"Give a number from {low:g} to {high:g}.")
-            return
+def _socket_type(socket: Block) -> SocketType:
+    """An input as the checks of payloads see it. Blender itself would write any number into the property behind it."""
+    default = getattr(socket, "default_value", None)
+    return SocketType(
+        socket.identifier,
+        socket.name,
+        socket.socket_type,
+        VALUE_KINDS[socket.socket_type],
+        default=to_json(default),
+        min=to_json(getattr(socket, "min_value", None)),
+        max=to_json(getattr(socket, "max_value", None)),
+    )
 
 
 def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Iterator[Finding]:
@@ -156,18 +159,3 @@ def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Itera
         known = ", ".join(f"{number} ({name})" for number, name in numbers.items())
         message = f"the menu '{socket.name}' has no item {value}"
         yield Finding(Fault.ARGS_INVALID, message, at, f"Give one of {known}.")
-
-
-def _fits(socket: Block, value: Any) -> bool:
-    form = socket.socket_type
-    if form == "NodeSocketBool":
-        return isinstance(value, bool)
-    if isinstance(value, bool):
-        return False
-    if form in ("NodeSocketInt", "NodeSocketMenu"):
-        return isinstance(value, int) and -(2**31) <= value < 2**31
-    if form == "NodeSocketFloat":
-        return isinstance(value, (int, float))
-    if form == "NodeSocketString":
-        return isinstance(value, str)
-    return isinstance(value, list) and len(socket.default_value) == len(cast("list[float]", value))
