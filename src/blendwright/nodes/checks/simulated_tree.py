@@ -66,8 +66,8 @@ class SimulatedTree:
         # Group nodes of a tree that is not known: it may have reset them.
         self._assumed: set[str] = set()
         if tree is None:
-            for given, bl_idname in GIVEN_TYPES.items():
-                self.add(given, bl_idname)
+            for group_id, bl_idname in GIVEN_TYPES.items():
+                self.add(group_id, bl_idname)
             self._assumed.update(GIVEN_TYPES)
         else:
             self._load(tree)

@@ -16,8 +16,8 @@ WORDS = {"inputs": "input", "outputs": "output"}
 
 def matching_sockets(key: str, sockets: Sequence[SocketType]) -> list[SocketType]:
     """The sockets that a key can mean among those that are available: one, none, or several of a name."""
-    found = [socket for socket in sockets if socket.identifier == key and not socket.by_name]
-    return found or [sockets[position] for position in positions_named([socket.name for socket in sockets], key)]
+    matches = [socket for socket in sockets if socket.identifier == key and not socket.by_name]
+    return matches or [sockets[position] for position in positions_named([socket.name for socket in sockets], key)]
 
 
 def socket_keys(sockets: Sequence[SocketType]) -> list[str]:
@@ -37,14 +37,14 @@ def find_socket(tree: SimulatedTree, at: SocketRef, side: Side, *, off: bool = F
     if at.node not in tree.nodes:
         return None if tree.may_exist(at.node) else unknown_node(tree, at.node, at.node_at)
     sockets = tree.sockets(at.node, side)
-    found = matching_sockets(at.socket, sockets.known)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        if len({socket.type for socket in found}) > 1 and not sockets.complete and len({s.key for s in found}) == 1:
+    matches = matching_sockets(at.socket, sockets.known)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        if len({socket.type for socket in matches}) > 1 and not sockets.complete and len({s.key for s in matches}) == 1:
             return None
-        listed = ", ".join(socket_keys(found))
-        message = f"{len(found)} {side} of '{at.node}' ({_type(tree, at.node)}) are called '{at.socket}'"
+        listed = ", ".join(socket_keys(matches))
+        message = f"{len(matches)} {side} of '{at.node}' ({_type(tree, at.node)}) are called '{at.socket}'"
         return Finding(Fault.ARGS_INVALID, message, at.socket_at, f"Use one of: {listed}.")
     unavailable = [socket for socket in sockets.off if at.socket in (socket.identifier, socket.name)]
     if unavailable and off:

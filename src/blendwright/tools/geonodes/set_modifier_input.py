@@ -76,17 +76,17 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
         if problems:
             return
         group = _modifier(scene, args).node_group
-        found = inputs.inputs_named(group, args.socket)
-        if len(found) != 1:
-            yield inputs.unclear_input(group, found, args.socket, "/socket")
+        sockets = inputs.inputs_named(group, args.socket)
+        if len(sockets) != 1:
+            yield inputs.unclear_input(group, sockets, args.socket, "/socket")
         elif args.value is not None:
-            modifier, asked = _modifier(scene, args), {args.socket: args.value}
-            for finding in inputs.problems(scene, group, asked, "", modifier):
+            modifier, values = _modifier(scene, args), {args.socket: args.value}
+            for finding in inputs.problems(scene, group, values, "", modifier):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
-            for finding in inputs.animated_inputs(scene, modifier, asked, ""):
+            for finding in inputs.animated_inputs(scene, modifier, values, ""):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
-        elif found[0].socket_type not in FIELDS:
-            message = f"input '{args.socket}' of type {found[0].socket_type} cannot be read from an attribute"
+        elif sockets[0].socket_type not in FIELDS:
+            message = f"input '{args.socket}' of type {sockets[0].socket_type} cannot be read from an attribute"
             yield Finding(Fault.ARGS_INVALID, message, "/attribute", "Give a value.")
 
     def apply(self, scene: Scene, args: SetModifierInputArgs) -> ModifierInputSet:

@@ -83,8 +83,8 @@ class Verify(Tool[VerifyArgs, Verified]):
     def check(self, scene: Scene, args: VerifyArgs) -> Iterator[Finding]:
         """All gates that are not passed are told at once, which an error in the middle of the work could not."""
         if args.required:
-            found = _verified(scene, args)
-            for gate, message in zip(found.failed_gates, found.messages, strict=True):
+            verified = _verified(scene, args)
+            for gate, message in zip(verified.failed_gates, verified.messages, strict=True):
                 yield Finding(Fault.VERIFICATION_FAILED, message, cure=CURE, rule=gate)
 
     def apply(self, scene: Scene, args: VerifyArgs) -> Verified:

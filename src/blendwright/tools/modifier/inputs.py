@@ -54,14 +54,14 @@ def problems(
     sockets = sockets_of(tree)
     for key, value in inputs.items():
         place = at + pointer_of([key])
-        found = _find(sockets, key)
-        if len(found) == 1:
-            unfit = list(_value_problems(scene, found[0], value, place))
+        matches = _find(sockets, key)
+        if len(matches) == 1:
+            unfit = list(_value_problems(scene, matches[0], value, place))
             yield from unfit
             if not unfit and modifier is not None and modifier.node_group == tree:
-                yield from _menu_problems(modifier, found[0], value, place)
+                yield from _menu_problems(modifier, matches[0], value, place)
         else:
-            yield unclear_input(tree, found, key, place)
+            yield unclear_input(tree, matches, key, place)
 
 
 def inputs_named(tree: Block, key: str) -> list[Block]:
@@ -69,11 +69,11 @@ def inputs_named(tree: Block, key: str) -> list[Block]:
     return _find(sockets_of(tree), key)
 
 
-def unclear_input(tree: Block, found: list[Block], key: str, at: str) -> Finding:
+def unclear_input(tree: Block, matches: list[Block], key: str, at: str) -> Finding:
     """What is wrong with a key that does not mean exactly one input."""
-    if found:
-        known = ", ".join(socket.identifier for socket in found)
-        message = f"{len(found)} inputs of '{tree.name}' are called '{key}'"
+    if matches:
+        known = ", ".join(socket.identifier for socket in matches)
+        message = f"{len(matches)} inputs of '{tree.name}' are called '{key}'"
         return Finding(Fault.ARGS_INVALID, message, at, f"Use an identifier: {known}.")
     names = [socket.name for socket in sockets_of(tree)]
     cure = did_you_mean(key, names, otherwise="Known inputs: " + (", ".join(names) or "none") + ".")
@@ -97,8 +97,8 @@ def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:
 def differences(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> Iterator[str]:
     """The identifiers of inputs that hold something else."""
     for identifier, value in _blender_values(scene, modifier, inputs):
-        held = modifier.get(identifier)
-        if not same(value, list(held) if hasattr(held, "to_list") else held):
+        actual = modifier.get(identifier)
+        if not same(value, list(actual) if hasattr(actual, "to_list") else actual):
             yield identifier
 
 

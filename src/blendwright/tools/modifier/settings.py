@@ -287,13 +287,13 @@ SEPARATE = frozenset({"type", "inputs"})
 def requested(settings: ModifierSettings) -> dict[str, tuple[BlenderProperty, Any]]:
     """The settings that are not left out, by name, with how Blender keeps them; switches that they turn on come along."""
     special = SPECIAL.get(getattr(settings, "type", ""), {})
-    found: dict[str, tuple[BlenderProperty, Any]] = {}
+    by_name: dict[str, tuple[BlenderProperty, Any]] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
         if name in SEPARATE or value is None:
             continue
         rna = special.get(name, BlenderProperty(name))
-        found[name] = (rna, value)
+        by_name[name] = (rna, value)
         if rna.switch and getattr(settings, rna.switch) is None:
-            found[rna.switch] = (BlenderProperty(rna.switch), True)
-    return found
+            by_name[rna.switch] = (BlenderProperty(rna.switch), True)
+    return by_name

@@ -230,10 +230,10 @@ class TreeEditor:
         links = links_in_order(socket)
         if [link.multi_input_sort_id for link in links] == list(range(len(links))):
             return
-        kept = [(link.from_socket, link.is_muted) for link in links]
+        sources = [(link.from_socket, link.is_muted) for link in links]
         for link in links:
             self._tree.links.remove(link)
-        for source, muted in kept:
+        for source, muted in sources:
             self._tree.links.new(source, socket).is_muted = muted
 
     # ------------------------------------------------------------------ the whole

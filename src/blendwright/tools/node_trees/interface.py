@@ -69,13 +69,13 @@ class InterfaceEditor:
     def _find(self, side: str, key: str, at: str) -> Block:
         existing = interface_sockets(self._tree, side)
         names = [one.name for one in existing]
-        found = [one for one in existing if one.identifier == key]
-        found = found or [existing[position] for position in positions_named(names, key)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            known = ", ".join(one.identifier for one in found)
-            message = f"{len(found)} {SIDES[side]} of the group are called '{key}'"
+        matches = [one for one in existing if one.identifier == key]
+        matches = matches or [existing[position] for position in positions_named(names, key)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            known = ", ".join(one.identifier for one in matches)
+            message = f"{len(matches)} {SIDES[side]} of the group are called '{key}'"
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Use an identifier: {known}.")
         cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)

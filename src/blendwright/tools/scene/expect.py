@@ -116,9 +116,9 @@ class Expect(Tool[ExpectArgs, Expected]):
 def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
     if expectation.kind == "active_camera":
         if (scene.active.camera is not None) != expectation.exists:
-            there = "has a camera already" if not expectation.exists else "has no camera"
+            state = "has a camera already" if not expectation.exists else "has no camera"
             cure = "See: blendwright tools camera.set_active"
-            yield Finding(Fault.SCENE_CONFLICT, f"the scene {there}", at, cure)
+            yield Finding(Fault.SCENE_CONFLICT, f"the scene {state}", at, cure)
         return
     kind = KINDS[expectation.kind]
     if expectation.name is None:
@@ -134,9 +134,9 @@ def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]
 
 
 def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> Iterator[Finding]:
-    wanted = expectation.type
-    count = sum(wanted is None or block.type == wanted for block in scene.blocks(kind))
-    what = kind.label if wanted is None else f"{kind.label} of type {wanted}"
+    object_type = expectation.type
+    count = sum(object_type is None or block.type == object_type for block in scene.blocks(kind))
+    what = kind.label if object_type is None else f"{kind.label} of type {object_type}"
     least = expectation.at_least
     most = expectation.at_most if expectation.exists else 0
     if least is None and expectation.at_most is None and expectation.exists:
