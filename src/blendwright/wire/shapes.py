@@ -89,15 +89,10 @@ def _inner_check(annotation: Any) -> Check | None:
 def _each(annotation: Any) -> Check:
     if annotation is str:
         return _are_texts
-    types, check = _json_types(annotation), _inner_check(annotation)
-
-    def fit(values: Any) -> bool:
-        for value in values:
-            if type(value) not in types or (check is not None and not check(value)):
-                return False
-        return True
-
-    return fit
+    types, check = frozenset(_json_types(annotation)), _inner_check(annotation)
+    if check is None:
+        return lambda values: set(map(type, values)) <= types
+    return lambda values: set(map(type, values)) <= types and all(map(check, values))
 
 
 def _are_texts(values: Any) -> bool:
