@@ -9,7 +9,7 @@ from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
 SIDES = ("inputs", "outputs", "unavailable_inputs")
 
 
-def node_page(node: NodeType) -> dict[str, Any]:
+def describe_node_type(node: NodeType) -> dict[str, Any]:
     """All there is to know of a type. `layouts` say which sockets there are with which values of the deciding properties."""
     layouts = [
         {side: [_socket(socket) for socket in sockets] for side, sockets in zip(SIDES, each, strict=True)}

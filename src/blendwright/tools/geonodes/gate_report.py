@@ -11,20 +11,20 @@ from typing import Any
 
 from blendwright.tool_api.geometry import GeometryFacts
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes.structure import Structure
-from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
+from blendwright.tools.geonodes.gate_models import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
+from blendwright.tools.geonodes.structural_gates import StructuralGates
 from blendwright.tools.modifier.inputs import sockets_of
-from blendwright.tools.scene.numbers import number
+from blendwright.tools.scene.plain_values import number
 
 # node_warnings came with Blender 4.5.
 WARNINGS_MIN = (4, 5, 0)
 AXES = "XYZ"
-STRUCTURAL: dict[Gate, Callable[[Structure], str]] = {
-    "OUTPUT_CONNECTED": Structure.output_not_connected,
-    "NO_INVALID_LINKS": Structure.invalid_links,
-    "NO_CYCLES": Structure.cycles,
-    "SINGLE_GROUP_IO": Structure.several_group_nodes,
-    "NO_UNUSED_NODES": Structure.nodes_without_use,
+STRUCTURAL: dict[Gate, Callable[[StructuralGates], str]] = {
+    "OUTPUT_CONNECTED": StructuralGates.output_not_connected,
+    "NO_INVALID_LINKS": StructuralGates.invalid_links,
+    "NO_CYCLES": StructuralGates.cycles,
+    "SINGLE_GROUP_IO": StructuralGates.several_group_nodes,
+    "NO_UNUSED_NODES": StructuralGates.nodes_without_use,
 }
 # What must hold before a gate can be judged.
 BASES: dict[Gate, tuple[Gate, ...]] = {
@@ -34,12 +34,12 @@ BASES: dict[Gate, tuple[Gate, ...]] = {
 }
 
 
-def judge(scene: Scene, obj: Block, modifier: Block, asked: Sequence[AskedGate]) -> GateReport:
+def report_gates(scene: Scene, obj: Block, modifier: Block, asked: Sequence[AskedGate]) -> GateReport:
     """The report on all gates."""
     verdicts: dict[Gate, str | None] = {}  # what is wrong; empty when passed; None when not judged
     reasons: dict[Gate, str] = {}
     tree = modifier.node_group
-    structure = Structure(tree)
+    structure = StructuralGates(tree)
     for gate, look in STRUCTURAL.items():
         verdicts[gate] = look(structure)
     wants_edges = any(one.gate == "MANIFOLD" for one in asked)

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes import items
-from blendwright.tools.geonodes.values import plain, refused
-from blendwright.tools.geonodes.wiring import ZONES
+from blendwright.tools.node_trees import items
+from blendwright.tools.node_trees.graph import ZONES
+from blendwright.tools.node_trees.values import refused_by_blender, to_json
 from blendwright.tools.readback import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -34,7 +34,7 @@ PAIRED, PARENT, GROUP = "paired_output", "parent", "node_tree"
 _own: dict[str, tuple[str, ...]] = {}
 
 
-def own(node: Block) -> tuple[str, ...]:
+def own_properties(node: Block) -> tuple[str, ...]:
     """The properties of a node's own type, in Blender's order."""
     kind: str = node.bl_idname
     found = _own.get(kind)
@@ -63,34 +63,34 @@ def _is_content(prop: Block, kind: str) -> bool:
     return not prop.is_readonly
 
 
-def exported(node: Block, ids: dict[str, str]) -> dict[str, Any]:
+def read_properties(node: Block, ids: dict[str, str]) -> dict[str, Any]:
     """All that a node holds besides its inputs; `ids` are the ids of nodes by name."""
-    names = [name for name in SHARED_EXPORTED if hasattr(node, name)] + list(own(node))
+    names = [name for name in SHARED_EXPORTED if hasattr(node, name)] + list(own_properties(node))
     return {name: _exported(node, name, ids) for name in names}
 
 
 def _exported(node: Block, name: str, ids: dict[str, str]) -> Any:
     prop = node.bl_rna.properties[name]
     if prop.type == "COLLECTION":
-        return items.exported(node, name)
+        return items.read_items(node, name)
     value = getattr(node, name)
     if prop.type != "POINTER" or value is None:
-        return plain(value)
+        return to_json(value)
     if prop.fixed_type.identifier == "Node":
         return ids[value.name]
-    return plain(value) if prop.fixed_type.identifier in REFERENCES else items.exported_struct(value)
+    return to_json(value) if prop.fixed_type.identifier in REFERENCES else items.read_struct(value)
 
 
-def write(scene: Scene, node: Block, name: str, value: Any, at: str, *, group: Block) -> None:
+def write_property(scene: Scene, node: Block, name: str, value: Any, at: str, *, group: Block) -> None:
     """Write one property that is no pointer to another node; `group` is what the tree of the node becomes or is."""
     prop = node.bl_rna.properties.get(name)
-    if prop is None or name not in (*SHARED, *own(node)):
-        known = [*own(node), *SHARED]
+    if prop is None or name not in (*SHARED, *own_properties(node)):
+        known = [*own_properties(node), *SHARED]
         cure = did_you_mean(name, known, otherwise=f"Known properties: {', '.join(known)}.")
         message = f"node '{node.name}' ({node.bl_idname}) has no property '{name}'"
         raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
     if prop.type == "COLLECTION":
-        items.write(node, name, value, at)
+        items.write_items(node, name, value, at)
     elif prop.type == "POINTER" and prop.fixed_type.identifier not in REFERENCES:
         items.write_struct(getattr(node, name), value, at)
     else:
@@ -107,13 +107,13 @@ def _write(scene: Scene, node: Block, prop: Block, value: Any, at: str, group: B
     elif prop.type == "ENUM" and prop.is_enum_flag and isinstance(value, list):
         value = sorted(cast("list[str]", value))
         wanted = set(value)
-    if plain(getattr(node, name)) == value:
+    if to_json(getattr(node, name)) == value:
         return
     try:
         setattr(node, name, wanted)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise refused(f"'{name}' of node '{node.name}' does not take {value!r}", error, at) from error
-    held = plain(getattr(node, name))
+        raise refused_by_blender(f"'{name}' of node '{node.name}' does not take {value!r}", error, at) from error
+    held = to_json(getattr(node, name))
     if not same(value, held):
         message = f"'{name}' of node '{node.name}' is {held!r} after {value!r} was given"
         raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Use a value that the property can have.")
@@ -124,12 +124,12 @@ def refuse_nesting(group: Block, wanted: Block, at: str) -> None:
     if wanted.bl_idname != group.bl_idname:
         message = f"node group '{wanted.name}' is a {wanted.bl_idname}, not a {group.bl_idname}"
         raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Name a geometry-nodes group.")
-    if group in nested(wanted):
+    if group in nested_trees(wanted):
         message = f"'{group.name}' would be inside itself, by way of '{wanted.name}'"
         raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Use another group.")
 
 
-def nested(tree: Block) -> Iterator[Block]:
+def nested_trees(tree: Block) -> Iterator[Block]:
     """A group and all groups inside it, each once."""
     waiting, seen = [tree], {tree}
     while waiting:

@@ -22,12 +22,12 @@ SOCKET_KINDS = {
 SINGLE = struct.Struct("<f")
 
 
-def holds_value(socket: Block) -> bool:
+def has_value(socket: Block) -> bool:
     """Whether a socket holds anything when nothing is linked to it."""
     return hasattr(socket, "default_value")
 
 
-def set_socket(scene: Scene, socket: Block, kind: str, value: Any, at: str) -> None:
+def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: str) -> None:
     """Write a socket's value and read it back; `kind` is Blender's name of what it holds, like VALUE or OBJECT."""
     refers_to = SOCKET_KINDS.get(kind)
     wanted = value
@@ -40,8 +40,8 @@ def set_socket(scene: Scene, socket: Block, kind: str, value: Any, at: str) -> N
     try:
         socket.default_value = wanted
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise refused(f"'{socket.name}' does not take {value!r}", error, at) from error
-    held = plain(socket.default_value)
+        raise refused_by_blender(f"'{socket.name}' does not take {value!r}", error, at) from error
+    held = to_json(socket.default_value)
     if not same(value, held):
         cure = "Use a value inside the range of the socket." if isinstance(held, (int, float, list)) else None
         message = f"'{socket.name}' holds {held!r} after {value!r} was given"
@@ -55,26 +55,26 @@ def _named(scene: Scene, kind: Kind, value: Any, at: str) -> Block:
     return scene.require(kind, value, at)
 
 
-def refused(message: str, error: Exception, at: str) -> StepError:
+def refused_by_blender(message: str, error: Exception, at: str) -> StepError:
     """What Blender says about a value that it does not take, as a finding."""
     said = " ".join(str(error).split())
     return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Blender says: {said[:400]}")
 
 
-def plain(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """A value as JSON: datablocks by name, vectors as lists, numbers in their shortest form."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
-        return short(value)
+        return shortest_float(value)
     if hasattr(value, "bl_rna"):
         return value.name
     if isinstance(value, set):  # an enumeration of which several hold
         return sorted(cast("set[str]", value))
-    return [plain(part) for part in value]
+    return [to_json(part) for part in value]
 
 
-def short(value: float) -> float:
+def shortest_float(value: float) -> float:
     """The number with the fewest digits that is the same in single precision: 0.1, not 0.10000000149011612."""
     for digits in (6, 7, 8):
         rounded = float(f"{value:.{digits}g}")

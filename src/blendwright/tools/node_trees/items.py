@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from blendwright.tool_api.scene import Block
-from blendwright.tools.geonodes.values import plain, refused
+from blendwright.tools.node_trees.values import refused_by_blender, to_json
 from blendwright.tools.readback import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -28,13 +28,13 @@ def fields_of(holder: Block, name: str) -> list[str]:
     return [field.identifier for field in rna.properties if field.identifier not in SHOWN and not field.is_readonly]
 
 
-def exported(holder: Block, name: str) -> list[dict[str, Any]]:
+def read_items(holder: Block, name: str) -> list[dict[str, Any]]:
     items = getattr(holder, name)
     fields = fields_of(holder, name)
-    return [{field: plain(getattr(item, field)) for field in fields} for item in items]
+    return [{field: to_json(getattr(item, field)) for field in fields} for item in items]
 
 
-def write(holder: Block, name: str, value: Any, at: str) -> None:
+def write_items(holder: Block, name: str, value: Any, at: str) -> None:
     """Bring a list of items to what is wanted."""
     items = getattr(holder, name)
     fields = fields_of(holder, name)
@@ -51,7 +51,7 @@ def write(holder: Block, name: str, value: Any, at: str) -> None:
             _set(items[number], field, part, f"{at}/{number}/{field}")
     for number, want in enumerate(wanted):
         for field, part in want.items():
-            held = plain(getattr(items[number], field))
+            held = to_json(getattr(items[number], field))
             if not same(part, held):
                 message = f"Blender made {held!r} of {part!r}"
                 raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}")
@@ -105,7 +105,7 @@ def _add(items: Block, want: Mapping[str, Any], at: str) -> None:
         else:
             items.new()
     except (TypeError, RuntimeError) as error:
-        raise refused(f"no item of type {type_name!r} can be added", error, at) from error
+        raise refused_by_blender(f"no item of type {type_name!r} can be added", error, at) from error
 
 
 def _socket_type(name: str | None) -> str:
@@ -116,20 +116,20 @@ def _socket_type(name: str | None) -> str:
 
 
 def _set(item: Block, field: str, value: Any, at: str) -> None:
-    if plain(getattr(item, field)) == value:
+    if to_json(getattr(item, field)) == value:
         return
     try:
         setattr(item, field, value)
     except (TypeError, ValueError, AttributeError) as error:
-        raise refused(f"'{field}' does not take {value!r}", error, at) from error
+        raise refused_by_blender(f"'{field}' does not take {value!r}", error, at) from error
 
 
 # ---------------------------------------------------------------------- colour ramps and curves
 
 
-def exported_struct(struct: Block) -> dict[str, Any]:
+def read_struct(struct: Block) -> dict[str, Any]:
     """A part of a node that is no list: its own values, and the lists of ramps and curves."""
-    found = {name: plain(getattr(struct, name)) for name in _plain_fields(struct)}
+    found = {name: to_json(getattr(struct, name)) for name in _plain_fields(struct)}
     kind = struct.bl_rna.identifier
     if kind == RAMP:
         found["elements"] = [_fields(stop, STOP_FIELDS) for stop in struct.elements]
@@ -167,7 +167,7 @@ def _plain_fields(struct: Block) -> list[str]:
 
 
 def _fields(row: Block, names: Sequence[str]) -> dict[str, Any]:
-    return {name: plain(getattr(row, name)) for name in names}
+    return {name: to_json(getattr(row, name)) for name in names}
 
 
 def _write_curves(mapping: Block, value: Any, at: str) -> None:
@@ -197,4 +197,4 @@ def _write_rows(rows: Block, value: Any, fields: Sequence[str], at: str) -> None
             for name, part in row.items():
                 setattr(rows[number], name, part)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise refused("these stops or points are not taken", error, at) from error
+        raise refused_by_blender("these stops or points are not taken", error, at) from error

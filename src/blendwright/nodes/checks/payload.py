@@ -8,25 +8,25 @@ from typing import Any
 
 from blendwright.nodes.catalogue.load import VERSIONS, Catalogue, catalogue, catalogue_for
 from blendwright.nodes.catalogue.model import SocketType
-from blendwright.nodes.catalogue.search import suggestion
-from blendwright.nodes.checks.edits import (
+from blendwright.nodes.catalogue.search import suggest_node_type
+from blendwright.nodes.checks.interface import apply_interface, interface_problems
+from blendwright.nodes.checks.links import conversion_problems, cycle_problems, field_problems
+from blendwright.nodes.checks.simulated_tree import FRAME, GROUP, REROUTE, LinkEnd, LinkEnds, SimulatedTree
+from blendwright.nodes.checks.sockets import find_socket, unknown_node
+from blendwright.nodes.checks.values import item_list_problems, property_problems, socket_value_problems
+from blendwright.nodes.edits import (
     AddNode,
     Edit,
     Link,
     Payload,
     RemoveNode,
+    SetInput,
     SetInterface,
     SetProperty,
-    SetValue,
-    SocketAt,
+    SocketRef,
     Unlink,
     edits_of,
 )
-from blendwright.nodes.checks.interface import interface_misfits, take_interface
-from blendwright.nodes.checks.linking import conversion_misfit, cycles, misplaced_fields
-from blendwright.nodes.checks.naming import resolve, unknown_node
-from blendwright.nodes.checks.state import FRAME, GROUP, REROUTE, End, Ends, State
-from blendwright.nodes.checks.values import items_misfits, property_misfits, socket_misfits
 from blendwright.nodes.tree import Interface, Tree
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
@@ -34,7 +34,7 @@ from blendwright.values.findings import Finding, did_you_mean, pointer_of
 MOST_FINDINGS = 100
 
 
-def examine(
+def check_payload(
     payload: Payload,
     known: Catalogue,
     tree: Tree | None = None,
@@ -45,35 +45,35 @@ def examine(
     `tree` is the tree that it will change (a new one is `new_tree()`); without it, nodes that the payload does not create are
     not judged. `groups` are the interfaces of node groups that it may nest.
     """
-    return list(islice(_Reader(payload, State(known, tree, groups or {})).findings(), MOST_FINDINGS))
+    return list(islice(_PayloadCheck(payload, SimulatedTree(known, tree, groups or {})).findings(), MOST_FINDINGS))
 
 
-def examine_for(payload: Payload, blender: Sequence[int] | None) -> list[Finding]:
+def check_payload_for(payload: Payload, blender: Sequence[int] | None) -> list[Finding]:
     """The same for a Blender by its version, of which the tree is not known. Without one: what no supported Blender takes.
 
     A version whose catalogue is not here finds nothing: Blender itself will judge.
     """
     if blender is not None:
         known = catalogue_for(blender)
-        return examine(payload, known) if known else []
-    found = [examine(payload, catalogue(VERSIONS[0]))]
+        return check_payload(payload, known) if known else []
+    found = [check_payload(payload, catalogue(VERSIONS[0]))]
     for version in VERSIONS[1:]:
         if found[-1]:
-            found.append(examine(payload, catalogue(version)))
+            found.append(check_payload(payload, catalogue(version)))
     return found[0] if all(found) else []
 
 
-class _Reader:
-    def __init__(self, payload: Payload, state: State) -> None:
+class _PayloadCheck:
+    def __init__(self, payload: Payload, state: SimulatedTree) -> None:
         self._payload = payload
         self._state = state
-        self._places: dict[Ends, str] = {}
+        self._places: dict[LinkEnds, str] = {}
 
     def findings(self) -> Iterator[Finding]:
         for edit in edits_of(self._payload):
             yield from self._read(edit)
-        yield from cycles(self._state, self._places)
-        yield from misplaced_fields(self._state, self._places)
+        yield from cycle_problems(self._state, self._places)
+        yield from field_problems(self._state, self._places)
 
     def _read(self, edit: Edit) -> Iterator[Finding]:
         match edit:
@@ -89,19 +89,19 @@ class _Reader:
                     yield from self._property(edit.id, edit.name, edit.value, edit.at + "/property", at)
                 elif not self._state.may_exist(edit.id):
                     yield unknown_node(self._state, edit.id, edit.at + "/node_id")
-            case SetValue():
-                found = resolve(self._state, edit.socket, "inputs", off=True)
+            case SetInput():
+                found = find_socket(self._state, edit.socket, "inputs", off=True)
                 if isinstance(found, Finding):
                     yield found
                 elif found is not None and not self._is_reroute(edit.socket.node):
-                    yield from socket_misfits(found, edit.value, edit.at + "/value")
+                    yield from socket_value_problems(found, edit.value, edit.at + "/value")
             case Link():
                 yield from self._link(edit)
             case Unlink():
                 yield from self._unlink(edit)
             case SetInterface():
-                yield from interface_misfits(self._state, edit)
-                take_interface(self._state, edit)
+                yield from interface_problems(self._state, edit)
+                apply_interface(self._state, edit)
 
     # ------------------------------------------------------------------ nodes
 
@@ -123,7 +123,7 @@ class _Reader:
         if there is None and not self._state.add(edit.id, edit.bl_idname):
             catalogue = self._state.catalogue
             message = f"Blender {catalogue.blender} has no node type '{edit.bl_idname}' for geometry nodes"
-            cure = suggestion(catalogue, edit.bl_idname)
+            cure = suggest_node_type(catalogue, edit.bl_idname)
             yield Finding(Fault.ARGS_INVALID, message, edit.at + "/bl_idname", cure)
             return
         for name in self._state.nodes[edit.id].type.in_order(edit.properties):
@@ -133,10 +133,10 @@ class _Reader:
     def _property(self, node_id: str, name: str, value: Any, name_at: str, at: str) -> Iterator[Finding]:
         node = self._state.nodes[node_id]
         if name in node.type.items:
-            wrong = list(items_misfits(node.type.items[name], value, at))
+            wrong = list(item_list_problems(node.type.items[name], value, at))
         elif name in node.type.properties:
             choices = node.type.choices(name, node.values)
-            wrong = list(property_misfits(node.type.properties[name], value, choices, at))
+            wrong = list(property_problems(node.type.properties[name], value, choices, at))
             wrong = wrong or list(self._reference(node_id, name, value, at))
         else:
             known = [*node.type.properties, *node.type.items]
@@ -182,8 +182,8 @@ class _Reader:
     # ------------------------------------------------------------------ links
 
     def _link(self, edit: Link) -> Iterator[Finding]:
-        source = resolve(self._state, edit.source, "outputs")
-        target = resolve(self._state, edit.target, "inputs")
+        source = find_socket(self._state, edit.source, "outputs")
+        target = find_socket(self._state, edit.target, "inputs")
         wrong = [found for found in (source, target) if isinstance(found, Finding)]
         yield from wrong
         if wrong:
@@ -191,7 +191,7 @@ class _Reader:
         ends = self._end(edit.source, source), self._end(edit.target, target)
         if isinstance(source, SocketType) and isinstance(target, SocketType):
             rerouted = self._is_reroute(edit.source.node) or self._is_reroute(edit.target.node)
-            misfits = [] if rerouted else list(conversion_misfit(self._state, source, target, edit.at))
+            misfits = [] if rerouted else list(conversion_problems(self._state, source, target, edit.at))
             yield from misfits
             if misfits:
                 return
@@ -200,9 +200,9 @@ class _Reader:
         self._places[ends] = edit.at
 
     def _unlink(self, edit: Unlink) -> Iterator[Finding]:
-        ends: list[End | None] = []
+        ends: list[LinkEnd | None] = []
         for at, side in ((edit.source, "outputs"), (edit.target, "inputs")):
-            found = resolve(self._state, at, "outputs" if side == "outputs" else "inputs") if at else None
+            found = find_socket(self._state, at, "outputs" if side == "outputs" else "inputs") if at else None
             if isinstance(found, Finding):
                 yield found
                 return
@@ -210,10 +210,10 @@ class _Reader:
         source, target = ends
         self._state.disconnect(lambda link: source in (None, link[0]) and target in (None, link[1]))
 
-    def _end(self, at: SocketAt, socket: SocketType | Finding | None) -> End:
+    def _end(self, at: SocketRef, socket: SocketType | Finding | None) -> LinkEnd:
         if not isinstance(socket, SocketType) or socket.by_name:
-            return End(at.node, at.socket)
-        return End(at.node, socket.identifier)
+            return LinkEnd(at.node, at.socket)
+        return LinkEnd(at.node, socket.identifier)
 
     def _is_reroute(self, node_id: str) -> bool:
         return node_id in self._state.nodes and self._state.nodes[node_id].type.bl_idname == REROUTE

@@ -1,7 +1,7 @@
-"""Code read before it runs: clear early errors with line numbers, for whoever wrote it.
+"""Checks Python code before it runs and reports what would fail, with line numbers, to whoever wrote it.
 
-This is not the boundary. Python cannot be made safe by reading it: what holds hostile code is the confinement of the process that it
-runs in. Here is said at once, and in words, what would fail there anyway. Pure: nothing is ever run.
+This is no security boundary: Python cannot be made safe by reading it, and the confined process that runs the code is what stops
+hostile code. Pure: this module never runs anything.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ATTRIBUTES: dict[str, str] = {
     "as_module": "texts are not run as code",
     "use_module": "a text that registers itself would run wherever the scene is opened",
 }
-PLACES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+FORBIDDEN_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), why)
     for pattern, why in (
         (r"bpy\.app\.(handlers|timers|driver_namespace)\b", "nothing of the code stays behind when it has ended"),
@@ -45,7 +45,7 @@ PLACES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
-def read(code: str, *, trusted: bool) -> Iterator[Finding]:
+def check_code(code: str, *, trusted: bool) -> Iterator[Finding]:
     """What speaks against the code. Trusted code need only be Python."""
     try:
         tree = ast.parse(code)
@@ -57,7 +57,7 @@ def read(code: str, *, trusted: bool) -> Iterator[Finding]:
         yield Finding(Fault.ARGS_INVALID, f"the code is not Python: {message}", AT, "Write it in another way.")
         return
     if not trusted:
-        yield from _Reader().read(tree)
+        yield from _CodeWalk().findings(tree)
 
 
 def _syntax(code: str, error: SyntaxError) -> Finding:
@@ -67,35 +67,35 @@ def _syntax(code: str, error: SyntaxError) -> Finding:
     return Finding(Fault.ARGS_INVALID, f"line {error.lineno or 1}: the code is not Python: {error.msg}", AT, cure)
 
 
-class _Reader:
-    """One walk over one tree. Knows which names stand for parts of bpy."""
+class _CodeWalk:
+    """One walk over one syntax tree; it keeps track of which names stand for parts of bpy."""
 
     def __init__(self) -> None:
-        self._meaning: dict[str, str] = {}
+        self._aliases: dict[str, str] = {}
 
-    def read(self, tree: ast.Module) -> Iterator[Finding]:
-        nodes = sorted((node for node in ast.walk(tree) if hasattr(node, "lineno")), key=_place)
-        told: set[tuple[int, str]] = set()
+    def findings(self, tree: ast.Module) -> Iterator[Finding]:
+        nodes = sorted((node for node in ast.walk(tree) if hasattr(node, "lineno")), key=_position)
+        reported: set[tuple[int, str]] = set()
         for node in nodes:
-            for message, cure in self._about(node):
-                line = _place(node)[0]
-                if (line, message) not in told:
-                    told.add((line, message))
+            for message, cure in self._problems(node):
+                line = _position(node)[0]
+                if (line, message) not in reported:
+                    reported.add((line, message))
                     yield Finding(Fault.ARGS_INVALID, f"line {line}: {message}", AT, cure)
 
-    def _about(self, node: ast.AST) -> Iterator[tuple[str, str]]:
+    def _problems(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         match node:
             case ast.Import(names=names):
                 for alias in names:
-                    yield from _importing(alias.name)
-                    self._meaning[alias.asname or alias.name.partition(".")[0]] = (
+                    yield from _import_problems(alias.name)
+                    self._aliases[alias.asname or alias.name.partition(".")[0]] = (
                         alias.name if alias.asname else alias.name.partition(".")[0]
                     )
             case ast.ImportFrom(module=module, names=names, level=level):
-                yield from _importing("." * level + (module or ""))
+                yield from _import_problems("." * level + (module or ""))
                 for alias in names:
-                    self._meaning[alias.asname or alias.name] = f"{module}.{alias.name}"
-                    yield from _reaching(f"{module}.{alias.name}")
+                    self._aliases[alias.asname or alias.name] = f"{module}.{alias.name}"
+                    yield from _forbidden_attribute_problems(f"{module}.{alias.name}")
             case ast.Name(id=name) if name in NAMES:
                 yield f"{name} is not for code in a plan", "Work on the scene through bpy.data."
             case ast.Name(id=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
@@ -105,7 +105,7 @@ class _Reader:
             case ast.Attribute(attr=name) if name in ATTRIBUTES:
                 yield f"'.{name}': {ATTRIBUTES[name]}", "Do without it."
             case ast.Attribute():
-                yield from _reaching(self._dotted(node))
+                yield from _forbidden_attribute_problems(self._dotted(node))
             case ast.Constant(value=str(text)) if FORMAT_WALK.search(text):
                 yield "a format string leads into Python's own works", "Do without it."
             case _:
@@ -118,21 +118,21 @@ class _Reader:
             node = node.value
         if not isinstance(node, ast.Name):
             return ""
-        return ".".join([self._meaning.get(node.id, node.id), *reversed(parts)])
+        return ".".join([self._aliases.get(node.id, node.id), *reversed(parts)])
 
 
-def _importing(name: str) -> Iterator[tuple[str, str]]:
+def _import_problems(name: str) -> Iterator[tuple[str, str]]:
     top = name.partition(".")[0]
     if top not in MODULES:
         cure = did_you_mean(top, MODULES, otherwise="Allowed: " + ", ".join(sorted(MODULES - {"__future__"})) + ".")
         yield f"'{name}' may not be imported", cure
 
 
-def _reaching(dotted: str) -> Iterator[tuple[str, str]]:
-    for pattern, why in PLACES:
+def _forbidden_attribute_problems(dotted: str) -> Iterator[tuple[str, str]]:
+    for pattern, why in FORBIDDEN_ATTRIBUTES:
         if pattern.match(dotted):
             yield f"{dotted} may not be used: {why}", "Do without it."
 
 
-def _place(node: ast.AST) -> tuple[int, int]:
+def _position(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 1), getattr(node, "col_offset", 0)

@@ -8,12 +8,12 @@ from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import Tree
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes import interface, properties
-from blendwright.tools.geonodes.editor import in_order
-from blendwright.tools.geonodes.sockets import available, key_of
-from blendwright.tools.geonodes.target import TREE
-from blendwright.tools.geonodes.values import holds_value, plain
-from blendwright.tools.geonodes.wiring import active_output, first_input
+from blendwright.tools.geonodes.modifier_target import TREE
+from blendwright.tools.node_trees import interface, properties
+from blendwright.tools.node_trees.editor import links_in_order
+from blendwright.tools.node_trees.graph import active_output, first_input
+from blendwright.tools.node_trees.sockets import available_sockets, socket_key
+from blendwright.tools.node_trees.values import has_value, to_json
 
 # What a new node holds: its properties, and its inputs by identifier.
 Fresh = tuple[dict[str, Any], dict[str, Any]]
@@ -23,7 +23,7 @@ _nodes: dict[str, Fresh] = {}
 _sockets: dict[str, dict[str, Any]] = {}
 
 
-def export(scene: Scene, tree: Block) -> Tree:
+def export_tree(scene: Scene, tree: Block) -> Tree:
     """The tree, in the order of its nodes' ids."""
     _learn(scene, tree)
     ids = node_ids(tree)
@@ -31,8 +31,8 @@ def export(scene: Scene, tree: Block) -> Tree:
     return Tree.model_validate(
         {
             "interface": {
-                "inputs": interface.exported(tree, "INPUT", _sockets),
-                "outputs": interface.exported(tree, "OUTPUT", _sockets),
+                "inputs": interface.read_interface(tree, "INPUT", _sockets),
+                "outputs": interface.read_interface(tree, "OUTPUT", _sockets),
             },
             "nodes": [_node(node, ids) for node in nodes],
             "links": [link for node in nodes for link in _links_into(node, ids)],
@@ -51,17 +51,17 @@ def node_ids(tree: Block) -> dict[str, str]:
 
 def _node(node: Block, ids: dict[str, str]) -> dict[str, Any]:
     fresh_properties, fresh_inputs = _nodes[node.bl_idname]
-    held = properties.exported(node, ids)
-    usable = available(node.inputs)
+    held = properties.read_properties(node, ids)
+    usable = available_sockets(node.inputs)
     inputs = {
-        key_of(socket, usable): plain(socket.default_value)
+        socket_key(socket, usable): to_json(socket.default_value)
         for socket in node.inputs
-        if holds_value(socket) and not _is_fresh(socket, fresh_inputs)
+        if has_value(socket) and not _is_fresh(socket, fresh_inputs)
     }
     return {
         "id": ids[node.name],
         "bl_idname": node.bl_idname,
-        "location": plain(node.location),
+        "location": to_json(node.location),
         "properties": {name: value for name, value in held.items() if fresh_properties.get(name) != value},
         "inputs": inputs,
     }
@@ -72,21 +72,21 @@ def _is_fresh(socket: Block, fresh: dict[str, Any]) -> bool:
     if socket.type == "MENU" and not socket.default_value:
         return True
     identifier = socket.identifier
-    return identifier in fresh and fresh[identifier] == plain(socket.default_value)
+    return identifier in fresh and fresh[identifier] == to_json(socket.default_value)
 
 
 def _links_into(node: Block, ids: dict[str, str]) -> list[dict[str, Any]]:
-    usable = available(node.inputs)
+    usable = available_sockets(node.inputs)
     found: list[dict[str, Any]] = []
     for socket in usable:
         if not socket.is_linked:
             continue
-        for link in in_order(socket):
+        for link in links_in_order(socket):
             source = link.from_socket
-            others = available(link.from_node.outputs)
+            others = available_sockets(link.from_node.outputs)
             if source in others:
-                start = {"node_id": ids[link.from_node.name], "socket": key_of(source, others)}
-                found.append({"from": start, "to": {"node_id": ids[node.name], "socket": key_of(socket, usable)}})
+                start = {"node_id": ids[link.from_node.name], "socket": socket_key(source, others)}
+                found.append({"from": start, "to": {"node_id": ids[node.name], "socket": socket_key(socket, usable)}})
     return found
 
 
@@ -102,7 +102,9 @@ def _learn(scene: Scene, tree: Block) -> None:
                 _nodes[kind] = {}, {}
                 continue
             node = scratch.nodes.new(kind)
-            values = {socket.identifier: plain(socket.default_value) for socket in node.inputs if holds_value(socket)}
-            _nodes[kind] = properties.exported(node, {}), values
+            values = {socket.identifier: to_json(socket.default_value) for socket in node.inputs if has_value(socket)}
+            _nodes[kind] = properties.read_properties(node, {}), values
         for kind in sorted(sockets):
-            _sockets[kind] = interface.held_by(scratch.interface.new_socket("new", in_out="INPUT", socket_type=kind))
+            _sockets[kind] = interface.read_socket(
+                scratch.interface.new_socket("new", in_out="INPUT", socket_type=kind)
+            )

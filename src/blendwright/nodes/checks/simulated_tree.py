@@ -21,7 +21,7 @@ MENU_ITEMS = "enum_items"
 
 
 @dataclass(slots=True)
-class Node:
+class SimulatedNode:
     """A node that is known. `values` are properties that were set; a deciding property that is not in it is not known."""
 
     type: NodeType
@@ -29,14 +29,14 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class LinkEnd:
     """One end of a link."""
 
     node: str
     key: str
 
 
-Ends = tuple[End, End]
+LinkEnds = tuple[LinkEnd, LinkEnd]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,19 @@ class Sockets:
     complete: bool = True
 
 
-class State:
+class SimulatedTree:
     """What is known of a tree, and how edits change it."""
 
     def __init__(self, catalogue: Catalogue, tree: Tree | None, groups: Mapping[str, Interface]) -> None:
         self.catalogue = catalogue
         self.open = tree is None
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, SimulatedNode] = {}
         self.removed: set[str] = set()
         # Nodes whose type we do not know.
         self.vague: set[str] = set()
-        self.links: dict[Ends, None] = {}
+        self.links: dict[LinkEnds, None] = {}
         # The last link into an input, to be found again when another takes its place.
-        self._last: dict[End, End] = {}
+        self._last: dict[LinkEnd, LinkEnd] = {}
         self.interface: dict[Side, list[InterfaceSocket] | None] = {"inputs": None, "outputs": None}
         self._groups = groups
         # Group nodes of a tree that is not known: it may have lost them.
@@ -78,7 +78,7 @@ class State:
             if self.add(node.id, node.bl_idname):
                 self.nodes[node.id].values.update(node.properties)
         for link in tree.links:
-            ends = End(link.source.node_id, link.source.socket), End(link.target.node_id, link.target.socket)
+            ends = LinkEnd(link.source.node_id, link.source.socket), LinkEnd(link.target.node_id, link.target.socket)
             self.connect(*ends, alone=False)
 
     # ------------------------------------------------------------------ nodes
@@ -91,7 +91,7 @@ class State:
         if found is None:
             self.vague.add(node_id)
             return False
-        self.nodes[node_id] = Node(found, found.defaults())
+        self.nodes[node_id] = SimulatedNode(found, found.defaults())
         return True
 
     def remove(self, node_id: str) -> None:
@@ -119,14 +119,14 @@ class State:
             node_id = parent
         return found
 
-    def connect(self, source: End, target: End, *, alone: bool) -> None:
+    def connect(self, source: LinkEnd, target: LinkEnd, *, alone: bool) -> None:
         """A link was made; where it is the only one that the input bears, it takes the place of another."""
         if alone and target in self._last:
             self.links.pop((self._last[target], target), None)
         self.links[source, target] = None
         self._last[target] = source
 
-    def disconnect(self, unwanted: Callable[[Ends], bool]) -> None:
+    def disconnect(self, unwanted: Callable[[LinkEnds], bool]) -> None:
         self.links = {link: None for link in self.links if not unwanted(link)}
 
     def set(self, node_id: str, name: str, value: Any) -> None:
@@ -152,7 +152,7 @@ class State:
         own = tuple(self._with_items(node, socket) for socket in fixed)
         return Sockets((*own, *extra), off, complete and len(layouts) == 1)
 
-    def _extra(self, node_id: str, node: Node, side: Side) -> tuple[list[SocketType], bool]:
+    def _extra(self, node_id: str, node: SimulatedNode, side: Side) -> tuple[list[SocketType], bool]:
         """Sockets that are not fixed by the type: of the group's interface, of another group, of items."""
         name = node.type.bl_idname
         if name in (GROUP_INPUT, GROUP_OUTPUT):
@@ -174,7 +174,7 @@ class State:
         known = [each for each in sockets if each.socket_type in self.catalogue.interface_types]
         return [self._dynamic(each.name, each.socket_type) for each in known], len(known) == len(sockets)
 
-    def _of_items(self, node_id: str, node: Node, side: Side) -> tuple[list[SocketType], bool]:
+    def _of_items(self, node_id: str, node: SimulatedNode, side: Side) -> tuple[list[SocketType], bool]:
         found = list(self._item_sockets(node, node, "self", side))
         if node.type.zone_output is None:
             return found, True
@@ -184,7 +184,7 @@ class State:
             return found, False
         return [*found, *self._item_sockets(partner, node, "partner", side)], True
 
-    def _item_sockets(self, holder: Node, node: Node, on: str, side: Side) -> Iterable[SocketType]:
+    def _item_sockets(self, holder: SimulatedNode, node: SimulatedNode, on: str, side: Side) -> Iterable[SocketType]:
         for items in holder.type.items.values():
             listed: Any = holder.values.get(items.name, items.default)
             for number, item in enumerate(cast("Iterable[dict[str, Any]]", listed)):
@@ -195,7 +195,7 @@ class State:
                         if kind is not None:
                             yield self._dynamic(str(item["name"]) if items.named else str(number), kind)
 
-    def _item_type(self, template: ItemSocket, said: str | None, node: Node) -> str | None:
+    def _item_type(self, template: ItemSocket, said: str | None, node: SimulatedNode) -> str | None:
         if template.type == "item":
             return said
         if template.type != "data_type":
@@ -208,7 +208,7 @@ class State:
     def _dynamic(self, name: str, socket_type: str) -> SocketType:
         return SocketType(name, name, socket_type, self.catalogue.kind(socket_type), by_name=True)
 
-    def _with_items(self, node: Node, socket: SocketType) -> SocketType:
+    def _with_items(self, node: SimulatedNode, socket: SocketType) -> SocketType:
         """The menu of a menu switch has the items that the node lists."""
         if socket.kind != "MENU" or MENU_ITEMS not in node.type.items:
             return socket

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blendwright.tools.python.reading import read
+from blendwright.tools.python.code_check import check_code
 from blendwright.values.faults import Fault
 
 REFUSED = {
@@ -52,7 +52,7 @@ TAKEN = (
 @pytest.mark.proves("GN-PY-04")
 @pytest.mark.parametrize("code", REFUSED)
 def test_what_code_may_not_do_is_told_with_its_line(code: str) -> None:
-    found = list(read(code, trusted=False))
+    found = list(check_code(code, trusted=False))
     assert found and all(one.fault is Fault.ARGS_INVALID and one.pointer == "/code" and one.cure for one in found)
     assert any(REFUSED[code] in one.message for one in found), found
     assert found[-1].message.startswith(f"line {code.count(chr(10)) + 1}: ")
@@ -60,25 +60,25 @@ def test_what_code_may_not_do_is_told_with_its_line(code: str) -> None:
 
 @pytest.mark.parametrize("code", TAKEN)
 def test_code_that_works_on_the_scene_passes(code: str) -> None:
-    assert list(read(code, trusted=False)) == []
+    assert list(check_code(code, trusted=False)) == []
 
 
 def test_all_lines_at_fault_are_told_at_once_and_each_once() -> None:
-    found = list(read("import os\nimport sys\nopen(open('x'))\n", trusted=False))
+    found = list(check_code("import os\nimport sys\nopen(open('x'))\n", trusted=False))
     assert [one.message.partition(":")[0] for one in found] == ["line 1", "line 2", "line 3"]
 
 
 def test_trusted_code_need_only_be_python() -> None:
-    assert list(read("import os\nopen('x')", trusted=True)) == []
-    assert len(list(read("import os\nopen(", trusted=True))) == 1
+    assert list(check_code("import os\nopen('x')", trusted=True)) == []
+    assert len(list(check_code("import os\nopen(", trusted=True))) == 1
 
 
 def test_doubled_backslashes_are_recognised_for_what_they_are() -> None:
-    (found,) = read(r"import bpy\nprint('hello')", trusted=False)
+    (found,) = check_code(r"import bpy\nprint('hello')", trusted=False)
     assert found.message.startswith("line 1: the code is not Python") and "real line breaks" in (found.cure or "")
 
 
 @pytest.mark.parametrize("code", ["x = (", "\x00", "(" * 5000, "-" * 100_000 + "1", "def f(:\n  pass"])
 def test_what_is_not_python_is_one_finding(code: str) -> None:
-    (found,) = read(code, trusted=False)
+    (found,) = check_code(code, trusted=False)
     assert "not Python" in found.message and found.cure

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from blendwright.tool_api.scene import Block
-from blendwright.tools.geonodes.editor import unused_nodes
-from blendwright.tools.geonodes.interface import sockets
-from blendwright.tools.geonodes.properties import nested
-from blendwright.tools.geonodes.wiring import INPUT, OUTPUT, active_output, wiring_of
+from blendwright.tools.node_trees.editor import unused_nodes
+from blendwright.tools.node_trees.graph import INPUT, OUTPUT, active_output, graph_of
+from blendwright.tools.node_trees.interface import interface_sockets
+from blendwright.tools.node_trees.properties import nested_trees
 
 GEOMETRY = "NodeSocketGeometry"
 MOST_NAMED = 5
@@ -14,14 +14,14 @@ MOST_NAMED = 5
 WHOLE_ZONES = (5, 0, 0)
 
 
-class Structure:
+class StructuralGates:
     """A tree as it is now, looked at once for all gates. Each gate returns what is wrong, or nothing."""
 
     def __init__(self, tree: Block) -> None:
         self._tree = tree
-        self._trees = list(nested(tree))
+        self._trees = list(nested_trees(tree))
         self._broken = [inner for inner in self._trees if not all(link.is_valid for link in inner.links)]
-        self._wiring = wiring_of(tree)
+        self._wiring = graph_of(tree)
 
     def output_not_connected(self) -> str:
         """The first geometry socket of the group output that counts."""
@@ -52,7 +52,7 @@ class Structure:
     def cycles(self) -> str:
         """Circles, in the tree and in the groups inside it: any of them, even one that leads nowhere, empties the result."""
         for inner in self._broken:
-            circle = wiring_of(inner).circle()
+            circle = graph_of(inner).circle()
             if circle:
                 way = " → ".join([*circle, circle[0]])
                 return f"The links {way}{self._inside(inner)} go round in a circle. Unlink one of them."
@@ -75,11 +75,11 @@ class Structure:
         """What keeps Blender from running a tree in a modifier."""
         if version < WHOLE_ZONES:
             halves = [
-                f"'{name}'{self._inside(inner)}" for inner in self._trees for name in wiring_of(inner).half_zones()
+                f"'{name}'{self._inside(inner)}" for inner in self._trees for name in graph_of(inner).half_zones()
             ]
             if halves:
                 return f"The zone of {_some(halves)} has no first node. Add it and set its paired_output, or delete it."
-        first = sockets(self._tree, "OUTPUT")[:1]
+        first = interface_sockets(self._tree, "OUTPUT")[:1]
         if not first or first[0].socket_type != GEOMETRY:
             return (
                 "The first output of the group must be a Geometry socket. Put it first with set_group_io and replace."
@@ -92,7 +92,7 @@ class Structure:
 
 def _circles(tree: Block) -> set[frozenset[str]]:
     """Pairs of nodes whose link is part of a circle."""
-    wiring = wiring_of(tree)
+    wiring = graph_of(tree)
     return {
         frozenset((wire.source, wire.target))
         for wire in wiring.wires

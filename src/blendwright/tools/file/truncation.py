@@ -16,7 +16,7 @@ SIZES = {
 }  # fmt: skip
 
 
-def torn(path: str, form: str) -> Iterator[Finding]:
+def truncation_problems(path: str, form: str) -> Iterator[Finding]:
     """A finding when a file is shorter than it says, or is not of its format."""
     whole = _stl_is_whole(Path(path)) if form == "stl" else _ply_is_whole(Path(path)) if form == "ply" else True
     if not whole:

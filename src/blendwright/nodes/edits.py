@@ -15,7 +15,7 @@ Payload = NodeTreePayload | GnOpsPayload
 
 
 @dataclass(frozen=True, slots=True)
-class SocketAt:
+class SocketRef:
     """A socket that a payload names, and where it does."""
 
     node: str
@@ -54,24 +54,24 @@ class SetProperty:
 
 
 @dataclass(frozen=True, slots=True)
-class SetValue:
+class SetInput:
     at: str
-    socket: SocketAt
+    socket: SocketRef
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
     at: str
-    source: SocketAt
-    target: SocketAt
+    source: SocketRef
+    target: SocketRef
 
 
 @dataclass(frozen=True, slots=True)
 class Unlink:
     at: str
-    source: SocketAt | None
-    target: SocketAt | None
+    source: SocketRef | None
+    target: SocketRef | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class SetInterface:
     replace: bool
 
 
-Edit = AddNode | RemoveNode | SetProperty | SetValue | Link | Unlink | SetInterface
+Edit = AddNode | RemoveNode | SetProperty | SetInput | Link | Unlink | SetInterface
 
 
 def edits_of(payload: Payload) -> Iterator[Edit]:
@@ -104,8 +104,8 @@ def _tree_edit(operation: node_tree.Operation, at: str) -> Edit:
         case node_tree.DeleteNode():
             return RemoveNode(at, operation.node_id, gone=False)
         case node_tree.SetInputDefault():
-            socket = SocketAt(operation.node_id, operation.socket, at + "/node_id", at + "/socket")
-            return SetValue(at, socket, operation.value)
+            socket = SocketRef(operation.node_id, operation.socket, at + "/node_id", at + "/socket")
+            return SetInput(at, socket, operation.value)
         case node_tree.SetProperty():
             return SetProperty(at, operation.node_id, operation.property, operation.value)
         case node_tree.Link():
@@ -125,8 +125,8 @@ def _patch_edit(operation: gn_ops.PatchOperation, at: str) -> Iterator[Edit]:
         case gn_ops.RemoveNode():
             yield RemoveNode(at, operation.node_id, gone=True)
         case gn_ops.SetInput():
-            socket = SocketAt(operation.node_id, operation.socket_name, at + "/node_id", at + "/socket_name")
-            yield SetValue(at, socket, operation.value)
+            socket = SocketRef(operation.node_id, operation.socket_name, at + "/node_id", at + "/socket_name")
+            yield SetInput(at, socket, operation.value)
         case gn_ops.PatchLink():
             yield Link(at, _patch_socket(operation.source, at + "/from"), _patch_socket(operation.target, at + "/to"))
         case gn_ops.PatchUnlink():
@@ -136,9 +136,9 @@ def _patch_edit(operation: gn_ops.PatchOperation, at: str) -> Iterator[Edit]:
             return
 
 
-def _tree_socket(socket: node_tree.Socket, at: str) -> SocketAt:
-    return SocketAt(socket.node_id, socket.socket, at + "/node_id", at + "/socket")
+def _tree_socket(socket: node_tree.Socket, at: str) -> SocketRef:
+    return SocketRef(socket.node_id, socket.socket, at + "/node_id", at + "/socket")
 
 
-def _patch_socket(socket: gn_ops.NamedSocket, at: str) -> SocketAt:
-    return SocketAt(socket.node_id, socket.socket_name, at + "/node_id", at + "/socket_name")
+def _patch_socket(socket: gn_ops.NamedSocket, at: str) -> SocketRef:
+    return SocketRef(socket.node_id, socket.socket_name, at + "/node_id", at + "/socket_name")

@@ -15,7 +15,7 @@ TRIES = 50
 Cell = tuple[int, int, int]
 
 
-def spread(surface: Surface, random: Random, count: int, least: float) -> list[Hit]:
+def random_points(surface: Surface, random: Random, count: int, least: float) -> list[Hit]:
     """Up to `count` points; fewer when no more were found a place."""
     hits: list[Hit] = []
     cells: dict[Cell, list[Point]] = {}

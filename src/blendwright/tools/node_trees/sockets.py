@@ -26,17 +26,17 @@ NUMBERED = re.compile(r"(.+)#([1-9][0-9]*)$", re.DOTALL)
 VIRTUAL = "NodeSocketVirtual"
 
 
-def available(sockets: Sequence[Block]) -> list[Block]:
+def available_sockets(sockets: Sequence[Block]) -> list[Block]:
     """The sockets that a node has with its properties as they are."""
     return [socket for socket in sockets if socket.enabled and socket.bl_idname != VIRTUAL]
 
 
-def find(node: Block, sockets: Sequence[Block], key: str, at: str, *, off: bool = False) -> Block:
+def find_socket(node: Block, sockets: Sequence[Block], key: str, at: str, *, off: bool = False) -> Block:
     """The socket that a key means; a StepError when there is none or more than one. `off`: also one that is not available."""
     for socket in sockets:
         if socket.identifier == key and socket.enabled and socket.bl_idname != VIRTUAL and not goes_by_name(socket):
             return socket
-    usable = available(sockets)
+    usable = available_sockets(sockets)
     found = [socket for socket in usable if socket.name == key]
     if len(found) == 1:
         return found[0]
@@ -62,7 +62,7 @@ def _missing(node: Block, sockets: Sequence[Block], usable: list[Block], key: st
     hidden = [socket for socket in sockets if key in (socket.identifier, socket.name) and socket not in usable]
     if hidden:
         message += " with its properties as they are"
-    names = [key_of(socket, usable) for socket in usable]
+    names = [socket_key(socket, usable) for socket in usable]
     cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
     return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
@@ -75,7 +75,7 @@ def goes_by_name(socket: Block) -> bool:
     return bool(COUNTED.search(identifier)) or identifier in KEPT.get(socket.node.bl_idname, ())
 
 
-def key_of(socket: Block, usable: Sequence[Block]) -> str:
+def socket_key(socket: Block, usable: Sequence[Block]) -> str:
     """The key of a socket among the available ones on its side of its node."""
     identifier: str = socket.identifier
     name: str = socket.name

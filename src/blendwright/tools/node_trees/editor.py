@@ -13,9 +13,18 @@ from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes import properties, sockets, values
-from blendwright.tools.geonodes.interface import GroupIO
-from blendwright.tools.geonodes.wiring import FRAME, INPUT, OUTPUT, ZONES, Wiring, active_output, first_input, wiring_of
+from blendwright.tools.node_trees import properties, sockets, values
+from blendwright.tools.node_trees.graph import (
+    FRAME,
+    INPUT,
+    OUTPUT,
+    ZONES,
+    NodeGraph,
+    active_output,
+    first_input,
+    graph_of,
+)
+from blendwright.tools.node_trees.interface import InterfaceEditor
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
@@ -28,7 +37,7 @@ class TreeEditor:
         self._scene = scene
         self._tree = tree
         self._group = group
-        self.group_io = GroupIO(scene, tree)
+        self.group_io = InterfaceEditor(scene, tree)
 
     # ------------------------------------------------------------------ nodes
 
@@ -58,7 +67,7 @@ class TreeEditor:
             node = self._tree.nodes.new(bl_idname)
         except RuntimeError as error:
             message = f"a geometry tree has no nodes of type '{bl_idname}'"
-            raise values.refused(message, error, at) from error
+            raise values.refused_by_blender(message, error, at) from error
         node.name = node_id
         node.location = location
         node.select = False
@@ -86,7 +95,7 @@ class TreeEditor:
         elif name == properties.PAIRED and node.bl_idname in ZONES:
             self._pair(node, value, at)
         else:
-            properties.write(self._scene, node, name, value, at, group=self._group)
+            properties.write_property(self._scene, node, name, value, at, group=self._group)
 
     def _set_parent(self, node: Block, value: Any, at: str) -> None:
         frame = None if value is None else self.node(str(value), at)
@@ -115,19 +124,19 @@ class TreeEditor:
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
     def set_input(self, node: Block, key: str, value: Any, at: str, value_at: str) -> None:
-        socket = sockets.find(node, node.inputs, key, at, off=True)
-        if not values.holds_value(socket):
+        socket = sockets.find_socket(node, node.inputs, key, at, off=True)
+        if not values.has_value(socket):
             message = f"input '{key}' of node '{node.name}' holds no value"
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Link something to it.")
-        values.set_socket(self._scene, socket, socket.type, value, value_at)
+        values.write_socket_value(self._scene, socket, socket.type, value, value_at)
 
     # ------------------------------------------------------------------ links
 
     def output(self, node: Block, key: str, at: str) -> Block:
-        return sockets.find(node, node.outputs, key, at)
+        return sockets.find_socket(node, node.outputs, key, at)
 
     def input(self, node: Block, key: str, at: str) -> Block:
-        return sockets.find(node, node.inputs, key, at)
+        return sockets.find_socket(node, node.inputs, key, at)
 
     def link(self, source: Block, target: Block, at: str) -> None:
         """Link an output to an input. Circles are made as asked: a gate tells, and another link may undo them."""
@@ -143,7 +152,7 @@ class TreeEditor:
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
     def _goes_round(self, source: Block, target: Block) -> bool:
-        return target.name in wiring_of(self._tree).leading_to([source.name])
+        return target.name in graph_of(self._tree).leading_to([source.name])
 
     def unlink(self, source: Block | None, target: Block | None) -> int:
         """Remove the links between two sockets, or all of one; how many there were."""
@@ -159,7 +168,7 @@ class TreeEditor:
 
     def _renumber(self, socket: Block) -> None:
         """Links of a multi-input socket are numbered, and removing one leaves a gap that the next one falls into."""
-        links = in_order(socket)
+        links = links_in_order(socket)
         if [link.multi_input_sort_id for link in links] == list(range(len(links))):
             return
         kept = [(link.from_socket, link.is_muted) for link in links]
@@ -192,14 +201,14 @@ class TreeEditor:
         last.is_active_output = True
 
     def _move(self, source: Block, target: Block, new_source: Block, new_target: Block) -> None:
-        order = [link.from_socket for link in in_order(target)]
+        order = [link.from_socket for link in links_in_order(target)]
         self.unlink(None, target)
         for each in order:
             self._tree.links.new(new_source if each == source else each, new_target)
 
     def cleanup(self) -> list[str]:
         """Remove the nodes that do not lead to an output; their names."""
-        unused = unused_nodes(self._tree, wiring_of(self._tree))
+        unused = unused_nodes(self._tree, graph_of(self._tree))
         for name in unused:
             self._tree.nodes.remove(self._tree.nodes[name])
         return unused
@@ -208,7 +217,7 @@ class TreeEditor:
         self.group_io.finish()
 
 
-def unused_nodes(tree: Block, wiring: Wiring) -> list[str]:
+def unused_nodes(tree: Block, wiring: NodeGraph) -> list[str]:
     """The nodes that lead to no output of the group, in order; group nodes and frames around others do not count."""
     used = wiring.leading_to([name for name, kind in wiring.types.items() if kind in (INPUT, OUTPUT)])
     frames: set[str] = set()
@@ -221,7 +230,7 @@ def unused_nodes(tree: Block, wiring: Wiring) -> list[str]:
     return sorted(wiring.types.keys() - used - frames)
 
 
-def in_order(socket: Block) -> list[Block]:
+def links_in_order(socket: Block) -> list[Block]:
     """The links of a socket, in the order in which they were made."""
     return sorted(socket.links, key=lambda link: link.multi_input_sort_id)
 

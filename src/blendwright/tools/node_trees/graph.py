@@ -18,7 +18,7 @@ ZONES = {
 INPUT, OUTPUT, FRAME = "NodeGroupInput", "NodeGroupOutput", "NodeFrame"
 
 
-class Wire(NamedTuple):
+class GraphLink(NamedTuple):
     """A link by the names of its nodes."""
 
     source: str
@@ -27,11 +27,11 @@ class Wire(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wiring:
+class NodeGraph:
     """Nodes by name with their type, and the links between them."""
 
     types: dict[str, str]
-    wires: list[Wire]
+    wires: list[GraphLink]
     pairs: dict[str, str]
 
     def leading_to(self, ends: Iterable[str]) -> set[str]:
@@ -86,7 +86,7 @@ class Wiring:
         return []
 
 
-def wiring_of(tree: Block) -> Wiring:
+def graph_of(tree: Block) -> NodeGraph:
     types: dict[str, str] = {}
     pairs: dict[str, str] = {}
     for node in tree.nodes:
@@ -94,8 +94,8 @@ def wiring_of(tree: Block) -> Wiring:
         types[node.name] = kind
         if kind in ZONES and node.paired_output is not None:
             pairs[node.name] = node.paired_output.name
-    wires = [Wire(link.from_node.name, link.to_node.name, link.is_valid) for link in tree.links]
-    return Wiring(types, wires, pairs)
+    wires = [GraphLink(link.from_node.name, link.to_node.name, link.is_valid) for link in tree.links]
+    return NodeGraph(types, wires, pairs)
 
 
 def active_output(tree: Block) -> Block | None:

@@ -13,7 +13,7 @@ from blendwright.nodes.tree import new_tree
 from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.modifier.rna import missing_modifier
+from blendwright.tools.modifier.blender_settings import missing_modifier
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -8,7 +8,7 @@ import pytest
 
 from blendwright.dialects import operations
 from blendwright.nodes.catalogue.load import VERSIONS, catalogue
-from blendwright.nodes.checks.examine import examine, examine_for
+from blendwright.nodes.checks.payload import check_payload, check_payload_for
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.nodes.tree import Tree, new_tree, to_payload
@@ -25,14 +25,16 @@ TARGET = {"object_name": "Cube", "modifier_name": "GeometryNodes", "node_group_n
 
 
 def of_tree(*listed: dict[str, Any], tree: Tree | None = None, blender: str = "5.0") -> list[Finding]:
-    return examine(
+    return check_payload(
         NodeTreePayload.model_validate({"target": TARGET, "operations": list(listed)}), catalogue(blender), tree
     )
 
 
 def of_patch(*listed: dict[str, Any], tree: Tree | None = None) -> list[Finding]:
     target = {"object_name": "Cube", "modifier_name": "GeometryNodes"}
-    return examine(GnOpsPayload.model_validate({"v": 1, "target": target, "ops": list(listed)}), catalogue(), tree)
+    return check_payload(
+        GnOpsPayload.model_validate({"v": 1, "target": target, "ops": list(listed)}), catalogue(), tree
+    )
 
 
 @pytest.mark.parametrize("blender", VERSIONS)
@@ -40,8 +42,8 @@ def test_random_valid_trees_have_no_findings(blender: str) -> None:
     known = catalogue(blender)
     for seed in range(40):
         payload = NodeTreePayload.model_validate(random_payload(seed, known))
-        assert examine(payload, known) == [], seed
-        assert examine(payload, known, new_tree()) == [], seed
+        assert check_payload(payload, known) == [], seed
+        assert check_payload(payload, known, new_tree()) == [], seed
 
 
 @pytest.mark.parametrize(("blender", "count"), [("5.0", 300), ("4.5", 60), ("4.2", 60)])
@@ -50,7 +52,7 @@ def test_hundreds_of_trees_with_one_error_each_are_refused_at_its_place(blender:
     kinds: set[str] = set()
     for seed in range(count):
         kind, broken, pointer = with_error(seed, random_payload(seed, known), known)
-        found = examine(NodeTreePayload.model_validate(broken), known, new_tree())
+        found = check_payload(NodeTreePayload.model_validate(broken), known, new_tree())
         assert [finding.pointer for finding in found] == [pointer], (seed, kind, found)
         assert found[0].cure, kind
         kinds.add(kind)
@@ -63,11 +65,11 @@ def test_a_tree_that_is_built_is_a_tree_that_can_be_changed() -> None:
         operations = random_payload(seed, known)["operations"]
         tree = from_payload(NodeTreePayload.model_validate({"target": TARGET, "operations": operations}))
         again = to_payload(tree, NodeTreePayload.model_validate({"target": TARGET, "operations": []}).target)
-        assert examine(again, known, new_tree()) == [], seed
+        assert check_payload(again, known, new_tree()) == [], seed
         extra = NodeTreePayload.model_validate(
             {"target": TARGET, "operations": [prop(tree.nodes[1].id, "label", "changed"), create("fresh", "NodeFrame")]}
         )
-        assert examine(extra, known, tree) == [], seed
+        assert check_payload(extra, known, tree) == [], seed
 
 
 def test_what_a_payload_did_not_create_is_judged_only_when_the_tree_is_known() -> None:
@@ -175,12 +177,12 @@ def test_each_blender_is_asked_about_its_own_nodes() -> None:
     assert of_tree(*resample, blender="4.5") == []
     assert [found.pointer for found in of_tree(*resample)] == ["/operations/1/property"]
     payload = NodeTreePayload.model_validate({"target": TARGET, "operations": list(resample)})
-    assert examine_for(payload, (4, 5, 15)) == []
-    assert examine_for(payload, (5, 0, 1)) != []
+    assert check_payload_for(payload, (4, 5, 15)) == []
+    assert check_payload_for(payload, (5, 0, 1)) != []
     # Some supported Blender takes it, so it is not wrong as long as nobody says which one it is for.
-    assert examine_for(payload, None) == []
+    assert check_payload_for(payload, None) == []
     # There is no catalogue of this one: it judges for itself.
-    assert examine_for(payload, (5, 3, 0)) == []
+    assert check_payload_for(payload, (5, 3, 0)) == []
 
 
 def test_a_plan_is_refused_for_its_nodes_without_any_blender() -> None:

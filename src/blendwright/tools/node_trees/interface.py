@@ -12,8 +12,8 @@ from typing import Any
 from blendwright.nodes.payloads.node_tree import SetGroupIO
 from blendwright.nodes.payloads.parts import InterfaceSocket
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes.sockets import NUMBERED
-from blendwright.tools.geonodes.values import plain, refused, set_socket
+from blendwright.tools.node_trees.sockets import NUMBERED
+from blendwright.tools.node_trees.values import refused_by_blender, to_json, write_socket_value
 from blendwright.tools.readback import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -37,12 +37,12 @@ FIELDS = {
 RANGE = frozenset({"min_value", "max_value"})
 
 
-def sockets(tree: Block, side: str) -> list[Block]:
+def interface_sockets(tree: Block, side: str) -> list[Block]:
     """The sockets of one side, in order."""
     return [item for item in tree.interface.items_tree if item.item_type == "SOCKET" and item.in_out == side]
 
 
-class GroupIO:
+class InterfaceEditor:
     """Brings the interface of a tree to what is asked; defaults of menus wait until the tree says which items there are."""
 
     def __init__(self, scene: Scene, tree: Block) -> None:
@@ -67,10 +67,10 @@ class GroupIO:
         for identifier, value, at in self._menus:
             for socket in self._tree.interface.items_tree:
                 if getattr(socket, "identifier", None) == identifier:
-                    set_socket(self._scene, socket, "MENU", value, at)
+                    write_socket_value(self._scene, socket, "MENU", value, at)
 
     def _find(self, side: str, key: str, at: str) -> Block:
-        there = sockets(self._tree, side)
+        there = interface_sockets(self._tree, side)
         found = [one for one in there if one.identifier == key] or [one for one in there if one.name == key]
         numbered = NUMBERED.match(key)
         if not found and numbered:
@@ -87,7 +87,7 @@ class GroupIO:
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)
 
     def _side(self, side: str, wanted: Sequence[InterfaceSocket], replace: bool, at: str) -> None:
-        there = [(one.name, one.identifier) for one in sockets(self._tree, side)]
+        there = [(one.name, one.identifier) for one in interface_sockets(self._tree, side)]
         matched: list[str] = []
         for number, ask in enumerate(wanted):
             place = f"{at}/{number}"
@@ -110,7 +110,7 @@ class GroupIO:
             return self._tree.interface.new_socket(ask.name, in_out=side, socket_type=ask.socket_type)
         except TypeError as error:
             place = f"{at}/socket_type"
-            raise refused(f"a group has no sockets of type '{ask.socket_type}'", error, place) from error
+            raise refused_by_blender(f"a group has no sockets of type '{ask.socket_type}'", error, place) from error
 
     def _retype(self, socket: Block, ask: InterfaceSocket, at: str) -> None:
         if socket.socket_type == ask.socket_type:
@@ -119,7 +119,7 @@ class GroupIO:
             socket.socket_type = ask.socket_type
         except TypeError as error:
             place = f"{at}/socket_type"
-            raise refused(f"a group has no sockets of type '{ask.socket_type}'", error, place) from error
+            raise refused_by_blender(f"a group has no sockets of type '{ask.socket_type}'", error, place) from error
 
     def _fill(self, socket: Block, ask: InterfaceSocket, at: str) -> None:
         for field, name in FIELDS.items():
@@ -129,15 +129,15 @@ class GroupIO:
             if not hasattr(socket, name):
                 message = f"a socket of type {ask.socket_type} has no '{field}'"
                 raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{field}", cure="Leave it out.")
-            if plain(getattr(socket, name)) == value:
+            if to_json(getattr(socket, name)) == value:
                 continue
             wanted = int(value) if name in RANGE and isinstance(getattr(socket, name), int) else value
             try:
                 setattr(socket, name, wanted)
             except (TypeError, ValueError) as error:
-                raise refused(f"'{field}' does not take {value!r}", error, f"{at}/{field}") from error
-            if not same(value, plain(getattr(socket, name))):
-                held = plain(getattr(socket, name))
+                raise refused_by_blender(f"'{field}' does not take {value!r}", error, f"{at}/{field}") from error
+            if not same(value, to_json(getattr(socket, name))):
+                held = to_json(getattr(socket, name))
                 message = f"'{field}' is {held!r} after {value!r} was given"
                 raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{field}")
         if ask.default is not None:
@@ -151,7 +151,7 @@ class GroupIO:
         if kind == "MENU":
             self._menus.append((socket.identifier, str(ask.default), at))
         else:
-            set_socket(self._scene, socket, kind, ask.default, at)
+            write_socket_value(self._scene, socket, kind, ask.default, at)
 
     # ------------------------------------------------------------------ order and panels
 
@@ -210,20 +210,20 @@ def panel_path(item: Block) -> list[str]:
 # ---------------------------------------------------------------------- reading
 
 
-def exported(tree: Block, side: str, fresh: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def read_interface(tree: Block, side: str, fresh: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """The sockets of one side as a payload asks for them; `fresh` is what new sockets hold, by type."""
-    return [_exported(socket, fresh.get(socket.socket_type, {})) for socket in sockets(tree, side)]
+    return [_exported(socket, fresh.get(socket.socket_type, {})) for socket in interface_sockets(tree, side)]
 
 
-def held_by(socket: Block) -> dict[str, Any]:
+def read_socket(socket: Block) -> dict[str, Any]:
     """All fields that a socket has."""
-    found = {field: plain(getattr(socket, name)) for field, name in FIELDS.items() if hasattr(socket, name)}
+    found = {field: to_json(getattr(socket, name)) for field, name in FIELDS.items() if hasattr(socket, name)}
     if hasattr(socket, "default_value"):
-        found["default"] = plain(socket.default_value)
+        found["default"] = to_json(socket.default_value)
     return found
 
 
 def _exported(socket: Block, fresh: dict[str, Any]) -> dict[str, Any]:
-    found = {field: value for field, value in held_by(socket).items() if fresh.get(field) != value}
+    found = {field: value for field, value in read_socket(socket).items() if fresh.get(field) != value}
     path = panel_path(socket)
     return {"name": socket.name, "socket_type": socket.socket_type, **found, **({"panel": path} if path else {})}

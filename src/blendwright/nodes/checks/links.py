@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from blendwright.nodes.catalogue.model import SocketType
-from blendwright.nodes.checks.naming import named
-from blendwright.nodes.checks.state import REROUTE, End, Ends, State
+from blendwright.nodes.checks.simulated_tree import REROUTE, LinkEnd, LinkEnds, SimulatedTree
+from blendwright.nodes.checks.sockets import matching_sockets
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-Places = Mapping[Ends, str]
+Places = Mapping[LinkEnds, str]
 
 
-def conversion_misfit(state: State, source: SocketType, target: SocketType, at: str) -> Iterator[Finding]:
+def conversion_problems(state: SimulatedTree, source: SocketType, target: SocketType, at: str) -> Iterator[Finding]:
     """Whether a value of the one can become a value of the other."""
     if state.catalogue.converts(source.kind, target.kind):
         return
@@ -22,7 +22,7 @@ def conversion_misfit(state: State, source: SocketType, target: SocketType, at: 
     yield Finding(Fault.ARGS_INVALID, message, at, f"A {source.kind.lower()} output fits inputs of type {fit}.")
 
 
-def cycles(state: State, places: Places) -> Iterator[Finding]:
+def cycle_problems(state: SimulatedTree, places: Places) -> Iterator[Finding]:
     """The links of the payload that close a cycle, in its order."""
     following: dict[str, set[str]] = {}
     for source, target in _on_cycles(list(state.links)):
@@ -35,7 +35,7 @@ def cycles(state: State, places: Places) -> Iterator[Finding]:
             following.setdefault(source.node, set()).add(target.node)
 
 
-def _on_cycles(links: list[Ends]) -> list[Ends]:
+def _on_cycles(links: list[LinkEnds]) -> list[LinkEnds]:
     """The links that are left when those are taken away that begin or end at a node with nothing before or behind it."""
     left = links
     while True:
@@ -58,13 +58,13 @@ def _leads(following: Mapping[str, set[str]], start: str, goal: str) -> bool:
     return False
 
 
-def misplaced_fields(state: State, places: Places) -> Iterator[Finding]:
+def field_problems(state: SimulatedTree, places: Places) -> Iterator[Finding]:
     """Links of the payload that bring a field to an input that takes single values only."""
     fields = _Fields(state)
     for (source, target), place in places.items():
         if (source, target) not in fields.links or target.node not in state.nodes:
             continue
-        found = named(target.key, state.sockets(target.node, "inputs").known)
+        found = matching_sockets(target.key, state.sockets(target.node, "inputs").known)
         if len(found) == 1 and found[0].takes == "single" and fields.is_field(source):
             message = (
                 f"output '{source.key}' of '{source.node}' is a field, and input '{found[0].name}' takes a single value"
@@ -76,29 +76,29 @@ def misplaced_fields(state: State, places: Places) -> Iterator[Finding]:
 class _Fields:
     """Which outputs are fields, as far as that is sure."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: SimulatedTree) -> None:
         self._state = state
-        self._known: dict[End, bool | None] = {}
+        self._known: dict[LinkEnd, bool | None] = {}
         self.links = state.links
-        self._into: dict[str, list[Ends]] = {}
+        self._into: dict[str, list[LinkEnds]] = {}
         for link in state.links:
             self._into.setdefault(link[1].node, []).append(link)
 
-    def is_field(self, end: End) -> bool | None:
+    def is_field(self, end: LinkEnd) -> bool | None:
         if end not in self._known:
             # What is asked for again on the way is a cycle, and that has its own finding.
             self._known[end] = None
             self._known[end] = self._judged(end)
         return self._known[end]
 
-    def _judged(self, end: End) -> bool | None:
+    def _judged(self, end: LinkEnd) -> bool | None:
         node = self._state.nodes.get(end.node)
         if node is None:
             return None
         arriving = self._into.get(end.node, [])
         if node.type.bl_idname == REROUTE:
             return self.is_field(arriving[0][0]) if arriving else None
-        found = named(end.key, self._state.sockets(end.node, "outputs").known)
+        found = matching_sockets(end.key, self._state.sockets(end.node, "outputs").known)
         gives = found[0].gives if len(found) == 1 else None
         match gives:
             case "field":
@@ -112,6 +112,6 @@ class _Fields:
             case _:
                 return None
 
-    def _any(self, links: list[Ends]) -> bool | None:
+    def _any(self, links: list[LinkEnds]) -> bool | None:
         answers = [self.is_field(source) for source, _ in links]
         return True if True in answers else None if None in answers else False
