@@ -7,7 +7,7 @@ import orjson
 from blendwright.journal import clock
 from blendwright.journal.rows import as_json
 from blendwright.journal.store import Row, Store
-from blendwright.records.attempts import Attempt, NewAttempt
+from blendwright.records.planner_attempts import Attempt, NewAttempt
 
 _COLUMNS = "id, request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"
 

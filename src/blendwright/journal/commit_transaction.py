@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.journal import clock, pending
+from blendwright.journal import boundaries, clock, intents
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.rows import as_json
 from blendwright.journal.store import Row, Store
-from blendwright.records.journal_entries import Entry, NewAudit, NewCommit, NewReading, StagedCheckpoint
-from blendwright.records.journal_records import AuditHead, Written
+from blendwright.records.audit import AuditHead
+from blendwright.records.checkpoints import StagedCheckpoint
+from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
@@ -28,15 +29,15 @@ _MOVE = "INSERT INTO head_moves VALUES (NULL, ?, ?, ?, ?, ?)"
 
 def write(
     store: Store, ancestry: Ancestry, files: CheckpointFiles, entries: Sequence[Entry], keeps: int | None
-) -> Written:
+) -> CommitResult:
     with store.transaction("commit"):
-        batch = _Batch(store, ancestry, files)
+        transaction = _CommitTransaction(store, ancestry, files)
         for entry in entries:
-            batch.add(entry)
+            transaction.add(entry)
         if keeps is not None:
-            pending.end_boundary(store, keeps, "kept")
-        written = batch.flush()
-    batch.advance()
+            boundaries.end(store, keeps, "kept")
+        written = transaction.flush()
+    transaction.advance()
     return written
 
 
@@ -48,11 +49,11 @@ def insert_move(store: Store, kind: str, from_commit: int | None, to_commit: int
     return store.insert(_MOVE, (kind, from_commit, to_commit, store.fence, now))
 
 
-class _Batch:
-    """Collects rows entry by entry, checking each against what is there and what came before it in the batch."""
+class _CommitTransaction:
+    """Collects rows entry by entry, checking each against what is there and what came before it in the transaction."""
 
     def __init__(self, store: Store, ancestry: Ancestry, files: CheckpointFiles) -> None:
-        pending.refuse_when_unfinished(store)
+        boundaries.require_no_interrupted_plan(store)
         self._store = store
         self._ancestry = ancestry
         self._files = files
@@ -90,7 +91,7 @@ class _Batch:
                 self._record(entry, entry.status, entry.hash_before, entry.hash_after)
                 self._told(None, None)
         if not isinstance(entry, NewReading) and entry.settles is not None:
-            pending.settle(self._store, entry.settles)
+            intents.settle(self._store, entry.settles)
 
     def _add_commit(self, new: NewCommit) -> None:
         self._check(new)
@@ -198,7 +199,7 @@ class _Batch:
 
     # ------------------------------------------------------------------ rows
 
-    def flush(self) -> Written:
+    def flush(self) -> CommitResult:
         store = self._store
         self._audit.flush()
         crash_points.reach("commit.audit_written")
@@ -222,7 +223,7 @@ class _Batch:
             insert_move(store, "commit", self._start, self._commits[-1][0], self._now)
         crash_points.reach("commit.head_moved")
         head = self._head[0] if self._head else None
-        return Written(tuple(self._numbers), tuple(self._receipts), head, self._audit.head, self._audit.records)
+        return CommitResult(tuple(self._numbers), tuple(self._receipts), head, self._audit.head, self._audit.records)
 
     def _fork_point(self) -> Row:
         if self._start is None:

@@ -10,20 +10,19 @@ from typing import Literal
 
 import orjson
 
-from blendwright.journal import clock, pending, rows
+from blendwright.journal import boundaries, clock, intents, rows
 from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.audit_log import AuditAppender
-from blendwright.journal.batch import insert_move
+from blendwright.journal.commit_transaction import insert_move
 from blendwright.journal.store import Row, Store
-from blendwright.records.journal_entries import NewAudit
-from blendwright.records.journal_records import HeadMove, Written
+from blendwright.records.commits import CommitResult, HeadMove, NewAudit
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
 
 def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
     with store.transaction("head"):
-        if pending.open_boundary(store) is not None:
+        if boundaries.current(store) is not None:
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
         head = _require_head(store)
         target = _require_commit(store, to)
@@ -36,10 +35,10 @@ def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "re
     return HeadMove(id, kind, head[0], to, now)
 
 
-def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[NewAudit]) -> Written:
+def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[NewAudit]) -> CommitResult:
     """HEAD back to the base, a record for what failed and for each commit that is taken back: one transaction."""
     with store.transaction("rollback"):
-        base = pending.end_boundary(store, boundary, "rolled_back").base
+        base = boundaries.end(store, boundary, "rolled_back").base
         head = _require_head(store)
         ancestors = ancestry.of(head[0])
         line, generation = _require_commit(store, base)
@@ -52,12 +51,12 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
                 new.request_id, new.operation_id, new.tool, new.status, new.hash_before, new.hash_after, new.audit
             )
             if new.settles is not None:
-                pending.settle(store, new.settles)
-        taken: list[int] = []
+                intents.settle(store, new.settles)
+        undone: list[int] = []
         for commit in descending(store, ancestors, None):
             if commit.generation <= generation:
                 break
-            taken.append(commit.number)
+            undone.append(commit.number)
             text = store.one("SELECT record FROM audit WHERE sequence = ?", (commit.audit_sequence,))[0]
             fields = orjson.loads(text)
             # What it did is gone: the scene is again the one from before it.
@@ -67,10 +66,10 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         audit.flush()
         crash_points.reach("rollback.audit_written")
         id = insert_move(store, "rollback", head[0], base, now)
-        store.change_many("INSERT INTO rolled_back VALUES (?, ?)", [(number, id) for number in taken])
+        store.change_many("INSERT INTO rolled_back VALUES (?, ?)", [(number, id) for number in undone])
         crash_points.reach("rollback.head_moved")
-    count = len(failed) + len(taken)
-    return Written((*(None for _ in failed), *taken), (None,) * count, base, audit.head, audit.records)
+    count = len(failed) + len(undone)
+    return CommitResult((*(None for _ in failed), *undone), (None,) * count, base, audit.head, audit.records)
 
 
 def undo_target(store: Store) -> int | None:

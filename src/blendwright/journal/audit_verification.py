@@ -14,7 +14,7 @@ import orjson
 from blendwright.journal.audit_chain import APPROVED_KEYS, FIRST_KEYS, KEYS, canonical, digest, genesis
 from blendwright.journal.audit_log import read_head
 from blendwright.journal.store import Store
-from blendwright.records.journal_records import AuditHead, AuditRecord, AuditReport
+from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 
 # The columns of a commit or reading that its record repeats, under the record's names.
 _REPEATED = ("request_id", "operation_id", "tool_name", "scene_hash_before", "scene_hash_after")

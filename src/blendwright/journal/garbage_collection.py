@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from blendwright.journal import heads
+from blendwright.journal import head_moves
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.disk_errors import explained
-from blendwright.journal.routes import on_line
+from blendwright.journal.rebuild_routes import checkpoints_of
+from blendwright.journal.storage_errors import translate_errors
 from blendwright.journal.store import Store
-from blendwright.records.journal_records import CheckpointRow, Freed
+from blendwright.records.checkpoints import Checkpoint, GcReport
 
 
 def collect(
@@ -26,36 +26,37 @@ def collect(
     redo_budget: int,
     drop_other_lines: bool,
     dry_run: bool,
-) -> Freed:
+) -> GcReport:
     with store.snapshot():
         rows = dict(store.rows("SELECT id, sha256 FROM checkpoints"))
         owners = dict(store.rows("SELECT id, number FROM checkpoints"))
-        roots = _wanted(store) if drop_other_lines else _ends(store)
+        roots = _current_commits(store) if drop_other_lines else _last_of_each_line(store)
         needed = _needed(store, ancestry, files, roots, redo_budget)
         lost = _reachable(store, set(owners.values())) - _reachable(store, {owners[id] for id in needed})
     keep = {f"{rows[id]}.blend" for id in needed}
-    with explained(f"reading {files.directory}"):
+    with translate_errors(f"reading {files.directory}"):
         present = files.names()
-    doomed = sorted(name for name in present if name not in keep)
+    unneeded = sorted(name for name in present if name not in keep)
     if not dry_run:
         with store.transaction("gc"):
             dropped = [(id,) for id in rows if id not in needed]
             store.change_many("DELETE FROM checkpoints WHERE id = ?", dropped)
-        with explained(f"removing checkpoints from {files.directory}"):
-            files.remove(doomed)
-    return Freed(tuple(doomed), sum(present[name] for name in doomed), len(needed), tuple(sorted(lost)))
+        with translate_errors(f"removing checkpoints from {files.directory}"):
+            files.remove(unneeded)
+    return GcReport(tuple(unneeded), sum(present[name] for name in unneeded), len(needed), tuple(sorted(lost)))
 
 
-def _ends(store: Store) -> set[int]:
+def _last_of_each_line(store: Store) -> set[int]:
     """The last commit of each line: all commits are their ancestors."""
     # SQLite: a bare column beside max() is that of the row with the maximum.
     return {number for number, _ in store.rows("SELECT number, max(generation) FROM commits GROUP BY line")}
 
 
-def _wanted(store: Store) -> set[int]:
+def _current_commits(store: Store) -> set[int]:
+    """HEAD, what redo leads to, and the tagged commits."""
     head = head_row(store)
     tagged = {number for (number,) in store.rows("SELECT number FROM tags")}
-    return tagged | ({head[0], *heads.redo_targets(store)} if head else set())
+    return tagged | ({head[0], *head_moves.redo_targets(store)} if head else set())
 
 
 def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set[int], budget: int) -> set[int]:
@@ -67,9 +68,9 @@ def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set
 
     for root in sorted(roots):
         ancestors = ancestry.of(root)
-        checkpoints: list[CheckpointRow] = []
+        checkpoints: list[Checkpoint] = []
         seen: set[int] = set()
-        for row in on_line(store, files, ancestors, 0):
+        for row in checkpoints_of(store, files, ancestors, 0):
             if row.generation not in seen and sound(row.sha256, row.size):
                 seen.add(row.generation)
                 checkpoints.append(row)
@@ -77,7 +78,7 @@ def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set
     return needed
 
 
-def _thinned(store: Store, ancestors: Ancestors, newest_first: list[CheckpointRow], budget: int) -> set[int]:
+def _thinned(store: Store, ancestors: Ancestors, newest_first: list[Checkpoint], budget: int) -> set[int]:
     """Of the sound checkpoints of one line those to keep."""
     fixed = {
         generation

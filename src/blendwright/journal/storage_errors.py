@@ -18,7 +18,7 @@ _DAMAGED = "Restore journal.db from a backup, or start a new workspace from a ch
 
 
 @contextlib.contextmanager
-def explained(doing: str) -> Generator[None]:
+def translate_errors(doing: str) -> Generator[None]:
     """Whatever the disk or the database raises inside leaves as EnvironmentUnfit or JournalError, with the cause behind it."""
     try:
         yield

@@ -10,7 +10,8 @@ import orjson
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.store import Store
-from blendwright.records.journal_records import Done, Found, Reading, Wanted, Where
+from blendwright.records.commits import Reading
+from blendwright.records.operation_lookup import HistoryPosition, MatchedCommit, OperationMatch, OperationQuery
 
 # One statement for all operations of a request: a statement for each costs five times as much.
 _NAMED = "request_id = ? AND operation_id IN (SELECT value FROM json_each(?))"
@@ -19,20 +20,20 @@ _READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DES
 _ROLLED_BACK = "SELECT 1 FROM rolled_back WHERE number = ?"
 _INDETERMINATE = "SELECT operation_key, id FROM intents WHERE state = 'indeterminate'"
 
-_Known = defaultdict[tuple[str, str], list[Done | Reading]]
+_Known = defaultdict[tuple[str, str], list[MatchedCommit | Reading]]
 
 # Of several commits of one key the one that settles the question is told.
-_RANK: dict[Where, int] = {"ancestor": 0, "before_adopt": 1, "elsewhere": 2, "rolled_back": 3}
+_RANK: dict[HistoryPosition, int] = {"ancestor": 0, "before_adopt": 1, "elsewhere": 2, "rolled_back": 3}
 
 
 def find_many(
-    store: Store, ancestry: Ancestry, wanted: Sequence[Wanted], scene_hash: str | None = None
-) -> tuple[Found, ...]:
+    store: Store, ancestry: Ancestry, wanted: Sequence[OperationQuery], scene_hash: str | None = None
+) -> tuple[OperationMatch, ...]:
     """An operation key is made of request id, operation id and args: its commits are among those of the two ids."""
     with store.snapshot():
         head = head_row(store)
         if head is None:
-            return tuple(Found("nowhere") for _ in wanted)
+            return tuple(OperationMatch("nowhere") for _ in wanted)
         ancestors = ancestry.of(head[0])
         at = head[3] if scene_hash is None else scene_hash
         intents: dict[str, int] = dict(store.rows(_INDETERMINATE))
@@ -43,7 +44,7 @@ def find_many(
         )
 
 
-def _known(store: Store, wanted: Sequence[Wanted]) -> _Known:
+def _known(store: Store, wanted: Sequence[OperationQuery]) -> _Known:
     """Everything under the names that are wanted, newest first."""
     requests: dict[str, set[str]] = defaultdict(set)
     for one in wanted:
@@ -63,22 +64,22 @@ def _known(store: Store, wanted: Sequence[Wanted]) -> _Known:
 def _find(
     store: Store,
     ancestors: Ancestors,
-    wanted: Wanted,
-    known: Sequence[Done | Reading],
+    wanted: OperationQuery,
+    known: Sequence[MatchedCommit | Reading],
     scene_hash: str,
     intent: int | None,
-) -> Found:
-    if len(known) == 1 and isinstance(known[0], Done) and _same(known[0], wanted):
+) -> OperationMatch:
+    if len(known) == 1 and isinstance(known[0], MatchedCommit) and _same(known[0], wanted):
         # What most operations are that are asked for again.
-        return Found(_place(store, ancestors, known[0]), known[0], intent=intent)
-    where: Where = "nowhere"
-    best: Done | None = None
+        return OperationMatch(_place(store, ancestors, known[0]), known[0], intent=intent)
+    where: HistoryPosition = "nowhere"
+    best: MatchedCommit | None = None
     reading: Reading | None = None
     earlier: Reading | None = None
-    clash: Done | Reading | None = None
+    clash: MatchedCommit | Reading | None = None
     for one in known:
         place = "elsewhere"
-        if isinstance(one, Done):
+        if isinstance(one, MatchedCommit):
             place = _place(store, ancestors, one)
             if one.operation_key == wanted.operation_key and (best is None or _RANK[place] < _RANK[where]):
                 where, best = place, one
@@ -90,16 +91,16 @@ def _find(
             clash = one
     if reading is not None and where in ("nowhere", "rolled_back"):
         where, best = "reading", None
-    return Found(where, best, reading, clash, intent, earlier)
+    return OperationMatch(where, best, reading, clash, intent, earlier)
 
 
-def _place(store: Store, ancestors: Ancestors, commit: Done) -> Where:
+def _place(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> HistoryPosition:
     if ancestors.holds(commit.line, commit.generation):
         return "ancestor" if commit.generation > ancestors.adopted_at else "before_adopt"
     return "rolled_back" if store.row(_ROLLED_BACK, (commit.number,)) else "elsewhere"
 
 
-def _same(known: Done | Reading, wanted: Wanted) -> bool:
+def _same(known: MatchedCommit | Reading, wanted: OperationQuery) -> bool:
     return (known.operation_key, known.tool, known.tool_version) == (
         wanted.operation_key,
         wanted.tool,

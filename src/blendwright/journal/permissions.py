@@ -13,7 +13,7 @@ FILE_MODE = 0o600
 OTHERS = 0o077
 
 
-def make_workspace(workspace: Path) -> None:
+def make_private_workspace(workspace: Path) -> None:
     """The directory, closed to others. One that is there is closed where it holds nothing but a workspace; a project in it stays as
     its owner has it, and what the workspace keeps in it is closed. Raises OSError where there can be no such directory."""
     if not workspace.is_dir():
@@ -25,7 +25,7 @@ def make_workspace(workspace: Path) -> None:
         _close(workspace)
 
 
-def make_file(path: Path) -> None:
+def make_private_file(path: Path) -> None:
     """An empty file that only its owner may open, unless it is there. SQLite gives its logs the rights of the database."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE))
 

@@ -11,7 +11,8 @@ from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, ascending
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.store import Store
-from blendwright.records.journal_records import CheckpointRow, Route
+from blendwright.records.checkpoints import Checkpoint
+from blendwright.records.recovery import RebuildRoute
 from blendwright.values.errors import JournalError
 
 _ALL = (
@@ -21,24 +22,24 @@ _ALL = (
 _NOT_REPLAYABLE = "SELECT line, generation FROM commits WHERE replayable = 0 ORDER BY generation DESC"
 
 
-def route(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> Route:
+def find(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> RebuildRoute:
     """Raises JournalError when nothing leads there."""
     with store.snapshot():
         ancestors = ancestry.of(to)
         floor = next((g for line, g in store.rows(_NOT_REPLAYABLE) if ancestors.holds(line, g)), -1)
-        damaged: list[CheckpointRow] = []
-        for checkpoint in on_line(store, files, ancestors, floor):
+        damaged: list[Checkpoint] = []
+        for checkpoint in checkpoints_of(store, files, ancestors, floor):
             if files.sound(checkpoint.sha256, checkpoint.size):
                 redo = tuple(ascending(store, ancestors, checkpoint.generation))
-                return Route(to, checkpoint, checkpoint.scene_hash, redo, tuple(damaged))
+                return RebuildRoute(to, checkpoint, checkpoint.scene_hash, redo, tuple(damaged))
             damaged.append(checkpoint)
         if floor >= 0:
             raise _lost(to, damaged)
         baseline, *redo = ascending(store, ancestors, -1)
-        return Route(to, None, baseline.hash_after, tuple(redo), tuple(damaged))
+        return RebuildRoute(to, None, baseline.hash_after, tuple(redo), tuple(damaged))
 
 
-def on_line(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[CheckpointRow]:
+def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[Checkpoint]:
     """The checkpoints of the ancestors from generation `floor` on, newest first; their files are not looked at."""
     for row in store.rows(_ALL, (floor,)):
         *checkpoint, line = row
@@ -46,7 +47,7 @@ def on_line(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: i
             yield rows.checkpoint_of(tuple(checkpoint), files.directory)
 
 
-def _lost(to: int, damaged: list[CheckpointRow]) -> JournalError:
+def _lost(to: int, damaged: list[Checkpoint]) -> JournalError:
     names = ", ".join(checkpoint.path.name for checkpoint in damaged)
     why = f"damaged or missing: {names}" if damaged else "it was removed by gc"
     return JournalError(

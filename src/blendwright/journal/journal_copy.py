@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from blendwright.journal.checkpoint_files import PART, CheckpointFiles
-from blendwright.journal.disk_errors import explained
+from blendwright.journal.storage_errors import translate_errors
 from blendwright.journal.store import BUSY_MS, FILE
 
 
@@ -25,7 +25,7 @@ def copy_journal(workspace: Path, target: Path) -> None:
     Through SQLite and not as a file: what a writer has in its log belongs to it, and closing the file would drop the
     locks that this process may hold on it.
     """
-    with explained(f"copying the journal of {workspace}"), contextlib.ExitStack() as held:
+    with translate_errors(f"copying the journal of {workspace}"), contextlib.ExitStack() as held:
         target.mkdir(parents=True, exist_ok=True)
         # The stubs of apsw leave parts unknown.
         source: Any = apsw.Connection(str(workspace / FILE), apsw.SQLITE_OPEN_READONLY)

@@ -1,39 +1,18 @@
-"""What is handed to the journal to be written: outcomes of operations, effects that are about to happen, saved scenes."""
+"""Outcomes of operations: as they are handed to the journal, as it stores them, and the moves of HEAD over them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from blendwright.policy.approvals import Approval
+from blendwright.records.audit import AuditDetails, AuditHead, Status
+from blendwright.records.checkpoints import StagedCheckpoint
 
 CommitKind = Literal["baseline", "operation", "adopt", "rebaseline"]
-Status = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent"]
 
 
-class AuditIds(NamedTuple):
-    """What an audit record says beyond the operation itself. `timestamp` None means the moment of the write."""
-
-    mcp_call_id: str
-    safety_level: str
-    blender_mutation_id: str | None = None
-    timestamp: str | None = None
-    error_code: str | None = None
-    # Microseconds inside Blender: plan, execute, verify; None for a phase that was not reached.
-    phases_us: tuple[int | None, int | None, int | None] = (None, None, None)
-    approval: Approval | None = None
-    """The answer of the person who was asked, where one was."""
-
-
-@dataclass(frozen=True, slots=True)
-class StagedCheckpoint:
-    """A saved scene that lies durably among the checkpoints; it counts once a row names it."""
-
-    file: str
-    sha256: str
-    size: int
-    scene_hash: str
+MoveKind = Literal["commit", "checkout", "undo", "redo", "rollback"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +33,7 @@ class NewCommit:
     hash_after: str
     replayable: bool
     receipt: Mapping[str, Any]
-    audit: AuditIds
+    audit: AuditDetails
     kind: CommitKind = "operation"
     checkpoint: StagedCheckpoint | None = None
     settles: int | None = None
@@ -72,7 +51,7 @@ class NewReading:
     args: Mapping[str, Any]
     scene_hash: str
     receipt: Mapping[str, Any]
-    audit: AuditIds
+    audit: AuditDetails
 
 
 class NewAudit(NamedTuple):
@@ -84,19 +63,66 @@ class NewAudit(NamedTuple):
     status: Status
     hash_before: str
     hash_after: str | None
-    audit: AuditIds
+    audit: AuditDetails
     settles: int | None = None
 
 
 Entry = NewCommit | NewReading | NewAudit
 
 
-@dataclass(frozen=True, slots=True)
-class NewIntent:
-    """Announces an effect outside the scene, before it happens."""
+class Commit(NamedTuple):
+    """One line of history. `number` names it for people; `generation` counts its ancestors."""
+
+    number: int
+    parent: int | None
+    kind: CommitKind
+    operation_key: str | None
+    request_id: str
+    operation_id: str
+    tool: str
+    tool_version: int
+    args: Mapping[str, Any]
+    hash_before: str
+    hash_after: str
+    replayable: bool
+    receipt: Mapping[str, Any]
+    audit_sequence: int
+    fence: int
+    timestamp: str
+    line: int
+    generation: int
+
+
+class Reading(NamedTuple):
+    """A read-only receipt and the scene it is true for."""
 
     operation_key: str
     request_id: str
     operation_id: str
     tool: str
-    effect: str
+    tool_version: int
+    scene_hash: str
+    receipt: Mapping[str, Any]
+    audit_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """What a batch became, entry by entry; `receipts` is None where an entry has none. `records` are the audit records."""
+
+    numbers: tuple[int | None, ...]
+    receipts: tuple[Mapping[str, Any] | None, ...]
+    head: int | None
+    audit: AuditHead
+    records: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMove:
+    """One step of HEAD, in an append-only log."""
+
+    id: int
+    kind: MoveKind
+    from_commit: int | None
+    to_commit: int | None
+    timestamp: str
