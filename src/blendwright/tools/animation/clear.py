@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pydantic import Field, model_validator
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import action_of, curve_list, curves, sharers
@@ -54,13 +55,8 @@ class Clear(Tool[ClearArgs, Cleared]):
 
     name = "animation.clear"
     version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = DESTRUCTIVE_WRITE.but(idempotence=Idempotence.IDEMPOTENT)
     writes = (Kind.OBJECT, Kind.ACTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
     examples = (
         Example({"object": "Box"}, given=(BOX, MOVED, SCALED)),

@@ -10,7 +10,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import LARGEST, Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import LAYERED, action_of, curve_list, curves, driven, sharers
@@ -113,13 +114,8 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
 
     name = "animation.set_keyframe"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT, Kind.ACTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
     examples = (
         Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, given=(BOX,)),

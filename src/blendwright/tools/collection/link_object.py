@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.placement import home, no_home
@@ -31,14 +32,9 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
 
     name = "collection.link_object"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     # The collection of a simulation makes an object a rigid body.
     writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (Example({"object": "Box", "collection": "Props"}, given=(BOX, PROPS)),)
 

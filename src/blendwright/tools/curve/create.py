@@ -10,7 +10,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
@@ -88,13 +89,8 @@ class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
 
     name = "curve.create"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT, Kind.CURVE, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
     examples = (
         Example({"name": "Path", "kind": "POLY", "points": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]]}),

@@ -10,7 +10,8 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, ReadPath, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
@@ -113,13 +114,10 @@ class ImportFile(Tool[ImportArgs, Imported]):
 
     name = "file.import"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE.but(
+        determinism=Determinism.NONDETERMINISTIC, revert=Revert.MEMFILE, replayable=False
+    )
     writes = tuple(Kind)
-    revert = Revert.MEMFILE
-    replayable = False
     requires = Requires(
         blender_min=(4, 2, 0), capabilities=("file_read", "object_write", "mesh_write", "material_write")
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.lamps import LightSettings, light_settings, uneven, unsuited
@@ -30,13 +31,8 @@ class SetLight(Tool[SetLightArgs, ObjectChanged]):
 
     name = "light.set"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.LIGHT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, given=(LAMP,)),

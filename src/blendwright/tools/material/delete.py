@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.objectdata import DELETION_WRITES
@@ -35,13 +36,8 @@ class DeleteMaterial(Tool[DeleteMaterialArgs, Removed]):
 
     name = "material.delete"
     version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = DESTRUCTIVE_WRITE
     writes = DELETION_WRITES
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
     examples = (
         Example({"name": "Red"}, given=(RED,)),

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.principled import (
@@ -41,13 +42,8 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
 
     name = "material.ensure_principled"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.MATERIAL,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
     examples = (
         Example({"name": "Red", "base_color": [0.8, 0.05, 0.05], "roughness": 0.4}),

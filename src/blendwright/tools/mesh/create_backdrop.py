@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Geometry, Point, fill_mesh, geometry
@@ -42,13 +43,8 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
 
     name = "mesh.create_backdrop"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE
     writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
     examples = (
         Example({"name": "Backdrop", "targets": ["Box"]}, given=(BOX,)),

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import LengthFloat, PositiveFloat
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geometry import fill_mesh, mesh_differs
@@ -59,13 +60,8 @@ class CreatePrimitive(Tool[CreatePrimitiveArgs, ObjectMade]):
 
     name = "mesh.create_primitive"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
     examples = (
         Example({"kind": "cube", "name": "Box"}),

@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import PositiveFloat
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
@@ -29,13 +30,8 @@ class CreateEmpty(Tool[CreateEmptyArgs, ObjectMade]):
 
     name = "object.create_empty"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Pivot", "location": [0, 0, 1]}),

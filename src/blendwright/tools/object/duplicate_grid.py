@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
@@ -73,13 +74,8 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
 
     name = "object.duplicate_grid"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE
     writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, given=(CUBE,)),

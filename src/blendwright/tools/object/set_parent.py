@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
@@ -42,13 +43,8 @@ class SetParent(Tool[SetParentArgs, Parented]):
 
     name = "object.set_parent"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"child": "Tip", "parent": "Box"}, given=(CUBE, TIP)),

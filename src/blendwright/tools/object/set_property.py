@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, InnerName, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import custom_path, held_by_animation
@@ -59,13 +60,8 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
 
     name = "object.set_property"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Marker", "key": "mass", "value": 2.5}, given=(EMPTY,)),

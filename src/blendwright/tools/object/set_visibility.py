@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import held_by_animation
@@ -41,13 +42,8 @@ class SetVisibility(Tool[SetVisibilityArgs, ObjectChanged]):
 
     name = "object.set_visibility"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Box", "render": False}, given=(CUBE,)),

@@ -10,7 +10,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import ROTATIONS, held_by_animation, rotation_channel
@@ -72,13 +73,8 @@ class Transform(Tool[TransformArgs, Transformed]):
 
     name = "object.transform"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.ACCUMULATING
+    promises = SAFE_ACCUMULATING_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, given=(CUBE,)),

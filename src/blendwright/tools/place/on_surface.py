@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
@@ -60,13 +61,8 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
 
     name = "place.on_surface"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.ACCUMULATING
+    promises = SAFE_ACCUMULATING_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"object": "Box", "target": "Hill"}, (GROUND, BOX)),

@@ -12,7 +12,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Point
@@ -81,13 +82,8 @@ class Scatter(Tool[ScatterArgs, Scattered]):
 
     name = "place.scatter"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.SEEDED
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED)
     writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"source": "Stone", "target": "Ground", "count": 12, "seed": 7, "prefix": "Pebble"}, (GROUND, STONE)),

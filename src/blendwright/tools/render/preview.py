@@ -10,7 +10,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Seed
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.engines import engine_id
@@ -58,13 +59,8 @@ class Preview(Tool[PreviewArgs, Rendered]):
 
     name = "render.preview"
     version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.SEEDED
-    idempotence = Idempotence.IDEMPOTENT
+    promises = READ_ONLY.but(determinism=Determinism.SEEDED)
     writes = ()
-    revert = Revert.NOTHING
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render"))
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, given=(CUBE,)),

@@ -8,7 +8,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.results import SceneChanged
@@ -38,13 +39,8 @@ class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
 
     name = "scene.set_frame_range"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
     examples = (Example({"start": 1, "end": 120}), Example({"start": 300, "end": 400, "step": 2}))
 

@@ -9,7 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Seed
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.engines import Engine, engine_id, engine_name
@@ -48,13 +49,8 @@ class SetRender(Tool[SetRenderArgs, SceneChanged]):
 
     name = "scene.set_render"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
     examples = (
         Example({"engine": "CYCLES", "samples": 32, "seed": 7, "resolution": [1280, 720]}),

@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.results import SceneChanged
@@ -53,13 +54,8 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
 
     name = "scene.set_units"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
     examples = (
         Example({"system": "METRIC", "scale": 0.001, "length_unit": "MILLIMETERS"}),

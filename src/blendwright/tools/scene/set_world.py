@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Color3, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.principled import with_nodes
@@ -43,13 +44,8 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
 
     name = "scene.set_world"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.SCENE, Kind.WORLD)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
     examples = (
         Example({"color": [0.5, 0.7, 1.0], "strength": 0.8}),
