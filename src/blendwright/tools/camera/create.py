@@ -8,15 +8,21 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.optics import CameraSettings, camera_problems, camera_settings
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
+from blendwright.tools.placement import (
+    ObjectPlacement,
+    create_object,
+    missing_collection,
+    name_conflicts,
+    placement_differs,
+)
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import fill, unlike
+from blendwright.tools.settings import initialize_settings, settings_differ
 from blendwright.values.findings import Finding
 
 
-class CreateCameraArgs(CameraSettings, Placed):
+class CreateCameraArgs(CameraSettings, ObjectPlacement):
     pass
 
 
@@ -61,7 +67,7 @@ class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
         if there is not None:
             return ObjectMade(object=args.name, data=there.data.name, created=False)
         camera = scene.create(Kind.CAMERA, args.name)
-        fill(camera_settings(scene, args, camera))
+        initialize_settings(camera_settings(scene, args, camera))
         create_object(scene, args, camera)
         return ObjectMade(object=args.name, data=args.name, created=True)
 
@@ -72,5 +78,5 @@ class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
         if obj.type != "CAMERA":
             yield from differs("its type", "CAMERA", obj.type, "/name")
             return
-        yield from unlike(camera_settings(scene, args, obj.data))
-        yield from misplaced(scene, args, obj)
+        yield from settings_differ(camera_settings(scene, args, obj.data))
+        yield from placement_differs(scene, args, obj)

@@ -11,9 +11,9 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.optics import CameraSettings, camera_problems, camera_settings
+from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import held, unlike, write
+from blendwright.tools.settings import animation_conflicts, settings_differ, write_settings
 from blendwright.tools.typed import wrong_type
 from blendwright.values.findings import Finding
 
@@ -48,11 +48,11 @@ class SetCamera(Tool[SetCameraArgs, ObjectChanged]):
         trouble = wrong or camera_problems(scene, args, obj.data)
         yield from trouble
         if not trouble:
-            yield from held(scene, camera_settings(scene, args, obj.data))
+            yield from animation_conflicts(scene, camera_settings(scene, args, obj.data))
 
     def apply(self, scene: Scene, args: SetCameraArgs) -> ObjectChanged:
         camera = scene.require(Kind.OBJECT, args.name, "/name").data
-        return ObjectChanged(object=args.name, changed=write(scene, camera_settings(scene, args, camera)))
+        return ObjectChanged(object=args.name, changed=write_settings(scene, camera_settings(scene, args, camera)))
 
     def verify(self, scene: Scene, args: SetCameraArgs, result: ObjectChanged) -> Iterator[Finding]:
-        yield from unlike(camera_settings(scene, args, scene.require(Kind.OBJECT, args.name, "/name").data))
+        yield from settings_differ(camera_settings(scene, args, scene.require(Kind.OBJECT, args.name, "/name").data))

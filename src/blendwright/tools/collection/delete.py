@@ -12,10 +12,10 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
-from blendwright.tools.placement import is_scenes_own
+from blendwright.tools.object_data import DELETION_WRITES, delete_objects
+from blendwright.tools.parenting import unparent_conflicts
+from blendwright.tools.placement import is_scene_collection
 from blendwright.tools.readback import differs
-from blendwright.tools.unparenting import cannot_leave
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -51,14 +51,14 @@ class DeleteCollection(Tool[DeleteCollectionArgs, CollectionDeleted]):
     )
 
     def check(self, scene: Scene, args: DeleteCollectionArgs) -> Iterator[Finding]:
-        if is_scenes_own(scene, args.name):
+        if is_scene_collection(scene, args.name):
             cure = "Name a collection in it, or delete its objects one by one."
             yield Finding(Fault.SCENE_CONFLICT, "the scene's own collection cannot be deleted", "/name", cure)
             return
         yield from scene.missing(Kind.COLLECTION, args.name, "/name")
         collection = scene.find(Kind.COLLECTION, args.name)
         if collection is not None and args.objects == "delete":
-            yield from cannot_leave(scene, _victims(scene, collection), "/objects")
+            yield from unparent_conflicts(scene, _victims(scene, collection), "/objects")
 
     def apply(self, scene: Scene, args: DeleteCollectionArgs) -> CollectionDeleted:
         collection = scene.require(Kind.COLLECTION, args.name, "/name")

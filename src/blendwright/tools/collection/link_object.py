@@ -11,7 +11,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import home, no_home
+from blendwright.tools.placement import missing_target_collection, target_collection
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.values.findings import Finding
@@ -40,15 +40,15 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
 
     def check(self, scene: Scene, args: LinkObjectArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        yield from no_home(scene, args.collection)
+        yield from missing_target_collection(scene, args.collection)
 
     def apply(self, scene: Scene, args: LinkObjectArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        collection = home(scene, args.collection)
+        collection = target_collection(scene, args.collection)
         changed = not scene.is_in(collection, obj)
         scene.link(collection, obj)
         return ObjectChanged(object=args.object, changed=changed)
 
     def verify(self, scene: Scene, args: LinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
-        held = home(scene, args.collection).objects.get(args.object) is not None
+        held = target_collection(scene, args.collection).objects.get(args.object) is not None
         yield from differs(f"that the collection holds '{args.object}'", True, held, "/collection")

@@ -14,16 +14,22 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tools.placement import (
+    ObjectPlacement,
+    create_object,
+    missing_collection,
+    name_conflicts,
+    placement_differs,
+)
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import Setting, fill, unlike
+from blendwright.tools.settings import Setting, initialize_settings, settings_differ
 from blendwright.values.findings import Finding
 
 Points = Annotated[list[Vector3], Field(min_length=2, max_length=100_000)]
 
 
-class CreateCurveArgs(Placed):
+class CreateCurveArgs(ObjectPlacement):
     kind: Literal["POLY", "BEZIER"] = Field(description="Straight pieces, or smooth ones through the points.")
     dimensions: Literal["2D", "3D"] = Field(default="3D", description="2D lies in its XY plane and can be filled.")
     points: Points = Field(description="The points it goes through, in the object's own space, in metres.")
@@ -133,7 +139,7 @@ class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
         if there is not None:
             return ObjectMade(object=args.name, data=there.data.name, created=False)
         curve = scene.create(Kind.CURVE, args.name, "CURVE")
-        fill(_settings(args, curve))
+        initialize_settings(_settings(args, curve))
         spline = curve.splines.new(args.kind)
         spline.use_cyclic_u = args.cyclic
         (_fill_bezier if args.kind == "BEZIER" else _fill_poly)(spline, args)
@@ -147,12 +153,12 @@ class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
         if obj.type != "CURVE":
             yield from differs("its type", "CURVE", obj.type, "/name")
             return
-        yield from unlike(_settings(args, obj.data))
+        yield from settings_differ(_settings(args, obj.data))
         kinds = [spline.type for spline in obj.data.splines]
         yield from differs("the list of its splines", [args.kind], kinds, "/kind")
         if kinds == [args.kind]:
             yield from _spline_differs(args, obj.data.splines[0])
-        yield from misplaced(scene, args, obj)
+        yield from placement_differs(scene, args, obj)
 
 
 def _settings(args: CreateCurveArgs, curve: Block) -> Iterator[Setting]:

@@ -16,7 +16,7 @@ from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
 from blendwright.tools.file.soundness import torn
-from blendwright.tools.placement import home, no_home
+from blendwright.tools.placement import missing_target_collection, target_collection
 from blendwright.tools.readback import differs
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -135,7 +135,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
         return Determinism.DETERMINISTIC if form_of(args.path) == "blend" else Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
-        yield from no_home(scene, args.collection)
+        yield from missing_target_collection(scene, args.collection)
         path, form = scene.input_file(args.path), form_of(args.path)
         yield from torn(path, form)
         if form == "blend":
@@ -144,7 +144,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
     def apply(self, scene: Scene, args: ImportArgs) -> Imported:
         path, form = scene.input_file(args.path), form_of(args.path)
         contents = _contents(args, scene.blend_contents(path)) if form == "blend" else None
-        arrivals = scene.import_file(path, form, home(scene, args.collection), contents)
+        arrivals = scene.import_file(path, form, target_collection(scene, args.collection), contents)
         if not arrivals:
             cure = "Look into the file: it is empty, or not what its name says."
             raise StepError.of(Fault.EXECUTION_FAILED, "the file brought nothing", at="/path", cure=cure)

@@ -12,15 +12,21 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.lamps import PROPERTIES, TYPED, LightSettings, LightType, light_settings, uneven
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tools.light_settings import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
+from blendwright.tools.placement import (
+    ObjectPlacement,
+    create_object,
+    missing_collection,
+    name_conflicts,
+    placement_differs,
+)
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import fill, unlike
+from blendwright.tools.settings import initialize_settings, settings_differ
 from blendwright.values.findings import Finding
 
 
-class LightHead(Placed):
+class LightHead(ObjectPlacement):
     """The type comes before the settings, so that each setting can be held against it."""
 
     type: LightType = Field(
@@ -48,7 +54,7 @@ class CreateLightArgs(LightSettings, LightHead):
             info.field_name == "size_y"
             and value is not None
             and "shape" in info.data
-            and not uneven(info.data["shape"])
+            and not has_own_height(info.data["shape"])
         ):
             raise PydanticCustomError("light_height", "only the shapes RECTANGLE and ELLIPSE have a size_y")
         return value
@@ -88,7 +94,7 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
         if there is not None:
             return ObjectMade(object=args.name, data=there.data.name, created=False)
         light = scene.create(Kind.LIGHT, args.name, args.type)
-        fill(light_settings(args.complete(), light))
+        initialize_settings(light_settings(args.complete(), light))
         create_object(scene, args, light)
         return ObjectMade(object=args.name, data=args.name, created=True)
 
@@ -100,5 +106,5 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
             yield from differs("its type", "LIGHT", obj.type, "/name")
             return
         yield from differs("its light type", args.type, obj.data.type, "/type")
-        yield from unlike(light_settings(args.complete(), obj.data))
-        yield from misplaced(scene, args, obj)
+        yield from settings_differ(light_settings(args.complete(), obj.data))
+        yield from placement_differs(scene, args, obj)

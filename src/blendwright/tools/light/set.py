@@ -11,9 +11,9 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.lamps import LightSettings, light_settings, uneven, unsuited
+from blendwright.tools.light_settings import LightSettings, has_own_height, light_settings, unsuitable_settings
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import held, unlike, write
+from blendwright.tools.settings import animation_conflicts, settings_differ, write_settings
 from blendwright.tools.typed import wrong_type
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -47,16 +47,16 @@ class SetLight(Tool[SetLightArgs, ObjectChanged]):
         problems = wrong_type(obj, ("LIGHT",), "/name")
         yield from problems
         if not problems:
-            for argument, message in unsuited(args, obj.data.type):
+            for argument, message in unsuitable_settings(args, obj.data.type):
                 yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", "Leave it out.")
-            if args.size_y is not None and obj.data.type == "AREA" and not uneven(args.shape or obj.data.shape):
+            if args.size_y is not None and obj.data.type == "AREA" and not has_own_height(args.shape or obj.data.shape):
                 message = f"a {args.shape or obj.data.shape} has no height of its own: only RECTANGLE and ELLIPSE have"
                 yield Finding(Fault.ARGS_INVALID, message, "/size_y", "Leave it out, or give such a shape.")
-            yield from held(scene, light_settings(args, obj.data))
+            yield from animation_conflicts(scene, light_settings(args, obj.data))
 
     def apply(self, scene: Scene, args: SetLightArgs) -> ObjectChanged:
         light = scene.require(Kind.OBJECT, args.name, "/name").data
-        return ObjectChanged(object=args.name, changed=write(scene, light_settings(args, light)))
+        return ObjectChanged(object=args.name, changed=write_settings(scene, light_settings(args, light)))
 
     def verify(self, scene: Scene, args: SetLightArgs, result: ObjectChanged) -> Iterator[Finding]:
-        yield from unlike(light_settings(args, scene.require(Kind.OBJECT, args.name, "/name").data))
+        yield from settings_differ(light_settings(args, scene.require(Kind.OBJECT, args.name, "/name").data))

@@ -11,7 +11,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DELETION_WRITES
+from blendwright.tools.object_data import DELETION_WRITES
 from blendwright.tools.readback import differs
 from blendwright.tools.results import Removed
 from blendwright.values.faults import Fault

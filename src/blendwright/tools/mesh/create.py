@@ -13,8 +13,14 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geometry import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
+from blendwright.tools.placement import (
+    ObjectPlacement,
+    create_object,
+    missing_collection,
+    name_conflicts,
+    placement_differs,
+)
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.values.faults import Fault
@@ -32,7 +38,7 @@ Edge = Annotated[list[Index], Field(min_length=2, max_length=2)]
 Face = Annotated[list[Index], Field(min_length=3, max_length=10_000)]
 
 
-class CreateMeshArgs(Placed):
+class CreateMeshArgs(ObjectPlacement):
     vertices: list[Vector3] = Field(
         min_length=1, max_length=MOST_VERTICES, description="Positions [x, y, z] in metres, in the object's own space."
     )
@@ -96,7 +102,7 @@ class CreateMesh(Tool[CreateMeshArgs, ObjectMade]):
         yield from mesh_differs(obj.data, shape, "/vertices")
         if args.edges:
             yield from edges_differ(obj.data, shape, "/edges")
-        yield from misplaced(scene, args, obj)
+        yield from placement_differs(scene, args, obj)
 
 
 def _flaws(args: CreateMeshArgs) -> Iterator[Finding]:

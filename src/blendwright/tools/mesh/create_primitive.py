@@ -12,17 +12,23 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geometry import fill_mesh, mesh_differs
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
+from blendwright.tools.mesh_data import fill_mesh, mesh_differs
+from blendwright.tools.placement import (
+    ObjectPlacement,
+    create_object,
+    missing_collection,
+    name_conflicts,
+    placement_differs,
+)
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.shapes import Shape, build, vertex_count
 from blendwright.values.findings import Finding
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
 
 
-class CreatePrimitiveArgs(Placed):
+class CreatePrimitiveArgs(ObjectPlacement):
     kind: Literal["cube", "plane", "grid", "circle", "uv_sphere", "ico_sphere", "cylinder", "cone", "torus"] = Field(
         description="The shape. Round ones stand along Z; all are centred on their origin."
     )
@@ -94,4 +100,4 @@ class CreatePrimitive(Tool[CreatePrimitiveArgs, ObjectMade]):
             yield from differs("its type", "MESH", obj.type, "/name")
             return
         yield from mesh_differs(obj.data, build(args.shape()), "/kind")
-        yield from misplaced(scene, args, obj)
+        yield from placement_differs(scene, args, obj)

@@ -12,7 +12,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import held_by_animation
+from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.modifier import rna
 from blendwright.tools.modifier.results import ModifierResult
 from blendwright.tools.modifier.settings import Settings
@@ -65,7 +65,7 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
             yield Finding(Fault.ARGS_INVALID, message, "/index", f"Use 0 to {len(obj.modifiers) - 1}.")
         for shown in ("show_viewport", "show_render"):
             if getattr(args, shown) is not None:
-                yield from held_by_animation(scene, obj, modifier.path_from_id(shown), f"/{shown}")
+                yield from channel_conflicts(scene, obj, modifier.path_from_id(shown), f"/{shown}")
         if args.settings is None:
             return
         if args.settings.type != modifier.type:

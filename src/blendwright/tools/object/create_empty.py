@@ -12,7 +12,13 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tools.placement import (
+    ObjectPlacement,
+    create_object,
+    missing_collection,
+    name_conflicts,
+    placement_differs,
+)
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.values.findings import Finding
@@ -20,7 +26,7 @@ from blendwright.values.findings import Finding
 Display = Literal["PLAIN_AXES", "ARROWS", "SINGLE_ARROW", "CIRCLE", "CUBE", "SPHERE", "CONE"]
 
 
-class CreateEmptyArgs(Placed):
+class CreateEmptyArgs(ObjectPlacement):
     display: Display = Field(default="PLAIN_AXES", description="How it is drawn.")
     display_size: PositiveFloat = Field(default=1.0, description="Size of the drawing in metres.")
 
@@ -57,4 +63,4 @@ class CreateEmpty(Tool[CreateEmptyArgs, ObjectMade]):
         yield from differs("its type", "EMPTY", empty.type, "/name")
         yield from differs("its display", args.display, empty.empty_display_type, "/display")
         yield from differs("its display size", args.display_size, empty.empty_display_size, "/display_size")
-        yield from misplaced(scene, args, empty)
+        yield from placement_differs(scene, args, empty)

@@ -12,10 +12,10 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
+from blendwright.tools.object_data import DELETION_WRITES, delete_objects
+from blendwright.tools.parenting import unparent_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import Removed
-from blendwright.tools.unparenting import cannot_leave
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -57,7 +57,7 @@ class DeleteObject(Tool[DeleteArgs, Removed]):
         yield from scene.missing(Kind.OBJECT, args.name, "/name")
         obj = scene.find(Kind.OBJECT, args.name)
         if obj is not None:
-            yield from cannot_leave(scene, _victims(args, obj), "/children")
+            yield from unparent_conflicts(scene, _victims(args, obj), "/children")
 
     def apply(self, scene: Scene, args: DeleteArgs) -> Removed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

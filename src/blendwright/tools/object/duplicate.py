@@ -12,8 +12,8 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import action_of
-from blendwright.tools.objectdata import DATA_KINDS, own_data
+from blendwright.tools.animation_data import action_of
+from blendwright.tools.object_data import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.values.faults import Fault

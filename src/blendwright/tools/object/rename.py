@@ -11,7 +11,7 @@ from blendwright.tool_api.effects import Idempotence, Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DATA_KINDS, own_data
+from blendwright.tools.object_data import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectRenamed
 from blendwright.values.faults import Fault

@@ -13,7 +13,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import custom_path, held_by_animation
+from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.values.faults import Fault
@@ -83,7 +83,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
             # Before Blender 5.0 add-ons keep their settings in the same place.
             message = f"'{args.key}' is the name of an add-on's settings"
             yield Finding(Fault.SCENE_CONFLICT, message, "/key", "Choose another key.")
-        yield from held_by_animation(scene, obj, custom_path(args.key), "/key")
+        yield from channel_conflicts(scene, obj, custom_path(args.key), "/key")
 
     def apply(self, scene: Scene, args: SetPropertyArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

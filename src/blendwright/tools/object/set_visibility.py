@@ -12,7 +12,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import held_by_animation
+from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.values.findings import Finding
@@ -55,7 +55,7 @@ class SetVisibility(Tool[SetVisibilityArgs, ObjectChanged]):
         obj = scene.find(Kind.OBJECT, args.name)
         if obj is not None:
             for where in args.flags():
-                yield from held_by_animation(scene, obj, f"hide_{where}", f"/{where}")
+                yield from channel_conflicts(scene, obj, f"hide_{where}", f"/{where}")
 
     def apply(self, scene: Scene, args: SetVisibilityArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

@@ -13,8 +13,8 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.extents import world_bounds
-from blendwright.tools.geometry import Point
+from blendwright.tools.bounding_boxes import world_bounds
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.bounds import AXES, Edge, side
 from blendwright.tools.place.moving import (
     along,

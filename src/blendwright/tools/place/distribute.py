@@ -13,8 +13,8 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.extents import Bounds, world_bounds
-from blendwright.tools.geometry import Point
+from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.bounds import AXES
 from blendwright.tools.place.moving import along, is_still, shift, unmovable
 from blendwright.tools.place.results import Moved
@@ -29,7 +29,7 @@ ROW = tuple(
     )
     for number, place in enumerate((0, 1.5, 9))
 )
-Placed = tuple[str, Bounds]
+Placed = tuple[str, BoundingBox]
 
 
 class DistributeArgs(Args):

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.geometry import Point
+from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.mesh.target import not_evaluated
+from blendwright.tools.mesh_data import Point
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -73,7 +73,7 @@ def unmovable(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
         yield from unplaced(scene, name, place)
         obj = scene.find(Kind.OBJECT, name)
         if obj is not None:
-            yield from cannot_move(scene, obj, place)
+            yield from move_conflicts(scene, obj, place)
     for number, name in enumerate(names):
         obj = scene.find(Kind.OBJECT, name)
         parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)

@@ -12,10 +12,10 @@ from blendwright.tool_api.effects import Idempotence, Kind
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.extents import Reach, own_box, shape
-from blendwright.tools.geometry import Point
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import Reach, own_box, shape
 from blendwright.tools.mesh.solid import positions_of
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.moving import ancestors, further_rounds, is_still, shift, unplaced, unsettled
 from blendwright.tools.place.surface import Hit, no_surface, vertical_hit
 from blendwright.tools.readback import differs
@@ -80,7 +80,7 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
         trouble = list(unplaced(scene, args.object, "/object"))
         trouble += no_surface(scene, args.target, "/target", target)
         if obj is not None:
-            trouble += cannot_move(scene, obj, "/object", turn=args.align_to_normal)
+            trouble += move_conflicts(scene, obj, "/object", turn=args.align_to_normal)
         if obj is not None and target is not None and obj in (target, *ancestors(target)):
             message = f"'{args.target}' moves along with '{args.object}', so the one cannot rest on the other"
             trouble.append(Finding(Fault.SCENE_CONFLICT, message, "/target", "Name an object that stays where it is."))

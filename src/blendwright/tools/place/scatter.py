@@ -16,12 +16,12 @@ from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geometry import Point
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.spread import spread
 from blendwright.tools.place.surface import Hit, Surface, no_surface
-from blendwright.tools.placement import home, no_home
+from blendwright.tools.placement import missing_target_collection, target_collection
 from blendwright.tools.readback import same
-from blendwright.tools.world import world_matrix
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -104,7 +104,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
         trouble = list(scene.missing(Kind.OBJECT, args.source, "/source"))
         trouble += no_surface(scene, args.target, "/target", scene.find(Kind.OBJECT, args.target))
-        trouble += no_home(scene, args.collection)
+        trouble += missing_target_collection(scene, args.collection)
         yield from trouble
         if trouble:
             return
@@ -124,7 +124,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             return Scattered(objects=names, created=False)
         spots = _spots(scene, args)
         source = scene.require(Kind.OBJECT, args.source, "/source")
-        collection = home(scene, args.collection)
+        collection = target_collection(scene, args.collection)
         for name, spot in zip(names, spots, strict=True):
             copy = scene.adopt(Kind.OBJECT, source.copy(), name)
             _free(copy)
@@ -181,7 +181,7 @@ def _free(copy: Block) -> None:
 def _all_there(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
     """Whether every copy is in its place, with the source's data and in its collection."""
     data = scene.require(Kind.OBJECT, args.source, "/source").data
-    collection = home(scene, args.collection)
+    collection = target_collection(scene, args.collection)
     for number, spot in enumerate(spots):
         copy = scene.find(Kind.OBJECT, args.copy_name(number))
         if copy is None or copy.data != data or not scene.is_in(collection, copy):

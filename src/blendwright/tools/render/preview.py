@@ -14,12 +14,12 @@ from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.engines import engine_id
-from blendwright.tools.extents import everything
-from blendwright.tools.pictures import PngName, Rendered, read_picture
+from blendwright.tools.bounding_boxes import everything
+from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.readback import differs
+from blendwright.tools.render.engines import engine_id
+from blendwright.tools.render.pictures import PngName, Rendered, read_picture
 from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import FROM, View, frustum, pose, standpoint, view_axes
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -123,7 +123,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
         lens.clip_end = max(stand.farthest * 2.0, 1.0)
         # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
         lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
-        eye.matrix_world = pose(scene, axes, stand.place)
+        eye.matrix_world = view_matrix(scene, axes, stand.place)
         return eye
 
 

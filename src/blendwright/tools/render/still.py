@@ -13,9 +13,9 @@ from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.engines import engine_name
-from blendwright.tools.pictures import PngName, Rendered, read_picture
 from blendwright.tools.readback import differs
+from blendwright.tools.render.engines import engine_name
+from blendwright.tools.render.pictures import PngName, Rendered, read_picture
 from blendwright.tools.typed import wrong_type
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

@@ -13,7 +13,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, settings_differ, write_settings
 from blendwright.values.findings import Finding
 
 LAST = 1_048_574  # Blender's own limit
@@ -52,10 +52,10 @@ class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
         # A start behind the old end would push it, and an unrecorded value would be lost for the revert.
         if args.start > scene.active.frame_end:
             settings = [settings[1], settings[0], *settings[2:]]
-        return SceneChanged(scene=scene.active.name, changed=write(scene, settings))
+        return SceneChanged(scene=scene.active.name, changed=write_settings(scene, settings))
 
     def verify(self, scene: Scene, args: SetFrameRangeArgs, result: SceneChanged) -> Iterator[Finding]:
-        yield from unlike(_settings(args, scene.active))
+        yield from settings_differ(_settings(args, scene.active))
 
 
 def _settings(args: SetFrameRangeArgs, target: Block) -> list[Setting]:

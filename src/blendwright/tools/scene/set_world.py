@@ -12,9 +12,9 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.principled import with_nodes
+from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.readback import differs
-from blendwright.tools.settings import Setting, held, unlike, write
+from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -70,7 +70,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
                 yield Finding(
                     Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one."
                 )
-        yield from held(scene, _sockets(args, node))
+        yield from animation_conflicts(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
         world = _found(scene, args)
@@ -78,10 +78,10 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         if world is None:
             world = scene.create(Kind.WORLD, args.name or DEFAULT)
         with_nodes(scene, world)
-        changed = write(scene, _sockets(args, background(world)), owner=world)
+        changed = write_settings(scene, _sockets(args, background(world)), owner=world)
         # Workbench does not look at nodes.
         if args.color is not None:
-            changed = write(scene, [Setting(world, "color", args.color, "/color")]) or changed
+            changed = write_settings(scene, [Setting(world, "color", args.color, "/color")]) or changed
         if scene.active.world != world:
             scene.set(scene.active, "world", world)
             changed = True
@@ -91,7 +91,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         world = scene.active.world
         yield from differs("the scene's world", result.world, world.name if world else None, "/name")
         if world is not None:
-            yield from unlike(_sockets(args, background(world)))
+            yield from settings_differ(_sockets(args, background(world)))
 
 
 def _found(scene: Scene, args: SetWorldArgs) -> Block | None:

@@ -11,10 +11,16 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tools.placement import (
+    ObjectPlacement,
+    create_object,
+    missing_collection,
+    name_conflicts,
+    placement_differs,
+)
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import Setting, fill, unlike
+from blendwright.tools.settings import Setting, initialize_settings, settings_differ
 from blendwright.values.findings import Finding
 
 # Argument -> Blender's property on the text.
@@ -30,7 +36,7 @@ PROPERTIES: dict[str, str] = {
 }
 
 
-class CreateTextArgs(Placed):
+class CreateTextArgs(ObjectPlacement):
     body: str = Field(
         min_length=1, max_length=10_000, description="What it says, taken literally; lines are parted by newlines."
     )
@@ -84,7 +90,7 @@ class CreateText(Tool[CreateTextArgs, ObjectMade]):
         # The first text of a file brings the built-in font along as a datablock.
         if text.font.name not in fonts:
             scene.adopt(Kind.FONT, text.font, text.font.name)
-        fill(_settings(args, text))
+        initialize_settings(_settings(args, text))
         create_object(scene, args, text)
         return ObjectMade(object=args.name, data=args.name, created=True)
 
@@ -95,8 +101,8 @@ class CreateText(Tool[CreateTextArgs, ObjectMade]):
         if obj.type != "FONT":
             yield from differs("its type", "FONT", obj.type, "/name")
             return
-        yield from unlike(_settings(args, obj.data))
-        yield from misplaced(scene, args, obj)
+        yield from settings_differ(_settings(args, obj.data))
+        yield from placement_differs(scene, args, obj)
 
 
 def _settings(args: CreateTextArgs, text: Block) -> Iterator[Setting]:
