@@ -12,6 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Vector3
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.readback import differs, same
+from blendwright.tools.targets import target_collection
 from blendwright.values.findings import Finding
 
 
@@ -31,10 +32,6 @@ class ObjectPlacement(Args):
 
 def radians(degrees: Sequence[float]) -> tuple[float, ...]:
     return tuple(map(math.radians, degrees))
-
-
-def missing_collection(scene: Scene, args: ObjectPlacement) -> Sequence[Finding]:
-    return missing_target_collection(scene, args.collection) if args.collection else ()
 
 
 def name_conflicts(
@@ -61,25 +58,6 @@ def _changed_since(obj: Block) -> Iterator[Finding]:
         smooth = array("b", bytes(len(obj.data.polygons)))
         obj.data.polygons.foreach_get("use_smooth", smooth)
         yield from differs("that its faces are shaded flat", True, not any(smooth), "/name")
-
-
-def target_collection(scene: Scene, name: str | None) -> Block:
-    """The collection of that name, or the scene's own: without a name, and by the name that Blender shows for it."""
-    if name is None or is_scene_collection(scene, name):
-        return scene.active.collection
-    return scene.require(Kind.COLLECTION, name, "/collection")
-
-
-def missing_target_collection(scene: Scene, name: str | None, at: str = "/collection") -> Sequence[Finding]:
-    """For `check`: a finding when `home` would find none."""
-    if name is None or is_scene_collection(scene, name):
-        return ()
-    return scene.missing(Kind.COLLECTION, name, at)
-
-
-def is_scene_collection(scene: Scene, name: str) -> bool:
-    """Whether a name means the scene's own collection, which is no datablock; one of that name would come first."""
-    return scene.find(Kind.COLLECTION, name) is None and name == scene.active.collection.name
 
 
 def create_object(scene: Scene, args: ObjectPlacement, data: Block | None) -> Block:

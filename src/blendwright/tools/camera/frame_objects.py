@@ -32,7 +32,7 @@ from blendwright.tools.mesh_data import Point
 from blendwright.tools.picture_subject import subject_points
 from blendwright.tools.readback import close, differs
 from blendwright.tools.settings import Setting, animation_conflicts, write_settings
-from blendwright.tools.typed import wrong_type
+from blendwright.tools.targets import wrong_type
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 

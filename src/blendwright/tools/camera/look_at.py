@@ -20,7 +20,7 @@ from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.typed import wrong_type
+from blendwright.tools.targets import wrong_type
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

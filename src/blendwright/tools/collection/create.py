@@ -12,8 +12,8 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import is_scene_collection, missing_target_collection, target_collection
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import is_scene_collection, missing_target_collection, target_collection
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

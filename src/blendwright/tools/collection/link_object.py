@@ -11,9 +11,9 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import missing_target_collection, target_collection
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})

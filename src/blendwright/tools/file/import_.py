@@ -16,8 +16,8 @@ from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
 from blendwright.tools.file.soundness import torn
-from blendwright.tools.placement import missing_target_collection, target_collection
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean

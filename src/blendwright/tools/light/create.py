@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -11,18 +11,12 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Requires
+from blendwright.tools.families import CreatesObject
 from blendwright.tools.light_settings import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
-from blendwright.tools.placement import (
-    ObjectPlacement,
-    create_object,
-    missing_collection,
-    name_conflicts,
-    placement_differs,
-)
+from blendwright.tools.placement import ObjectPlacement
 from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import initialize_settings, settings_differ
+from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding
 
 
@@ -68,7 +62,7 @@ class CreateLightArgs(LightSettings, LightHead):
         )
 
 
-class CreateLight(Tool[CreateLightArgs, ObjectMade]):
+class CreateLight(CreatesObject[CreateLightArgs]):
     """Add a light with its settings. Aim it with rotation_euler_deg, or with camera.look_at."""
 
     name = "light.create"
@@ -85,26 +79,14 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
         ),
     )
 
-    def check(self, scene: Scene, args: CreateLightArgs) -> Iterator[Finding]:
-        yield from missing_collection(scene, args)
-        yield from name_conflicts(scene, args, Kind.LIGHT, lambda obj: self._differences(scene, args, obj))
+    object_type = "LIGHT"
+    data_kind = Kind.LIGHT
 
-    def apply(self, scene: Scene, args: CreateLightArgs) -> ObjectMade:
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is not None:
-            return ObjectMade(object=args.name, data=there.data.name, created=False)
-        light = scene.create(Kind.LIGHT, args.name, args.type)
-        initialize_settings(light_settings(args.complete(), light))
-        create_object(scene, args, light)
-        return ObjectMade(object=args.name, data=args.name, created=True)
+    def new_data(self, scene: Scene, args: CreateLightArgs) -> Block:
+        return scene.create(Kind.LIGHT, args.name, args.type)
 
-    def verify(self, scene: Scene, args: CreateLightArgs, result: ObjectMade) -> Iterator[Finding]:
-        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
+    def settings(self, scene: Scene, args: CreateLightArgs, target: Block) -> Iterable[Setting]:
+        return light_settings(args.complete(), target)
 
-    def _differences(self, scene: Scene, args: CreateLightArgs, obj: Block) -> Iterator[Finding]:
-        if obj.type != "LIGHT":
-            yield from differs("its type", "LIGHT", obj.type, "/name")
-            return
-        yield from differs("its light type", args.type, obj.data.type, "/type")
-        yield from settings_differ(light_settings(args.complete(), obj.data))
-        yield from placement_differs(scene, args, obj)
+    def differences(self, scene: Scene, args: CreateLightArgs, data: Block) -> Iterable[Finding]:
+        return differs("its light type", args.type, data.type, "/type")

@@ -14,7 +14,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.picture_subject import missing_targets, subject
 from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
-from blendwright.tools.typed import wrong_type
+from blendwright.tools.targets import wrong_type
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -15,9 +15,9 @@ from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.mesh_data import Geometry, Point, fill_mesh, geometry
 from blendwright.tools.picture_subject import Subject, missing_targets, subject
-from blendwright.tools.placement import missing_target_collection, target_collection
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 0]})

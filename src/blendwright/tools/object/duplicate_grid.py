@@ -17,8 +17,8 @@ from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.moving import is_still, unplaced
-from blendwright.tools.placement import missing_target_collection, target_collection
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 

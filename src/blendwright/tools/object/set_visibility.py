@@ -10,12 +10,11 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animation_data import channel_conflicts
-from blendwright.tools.readback import differs
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Requires
+from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.results import ObjectChanged
-from blendwright.values.findings import Finding
+from blendwright.tools.settings import Setting
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -31,13 +30,8 @@ class SetVisibilityArgs(Args):
             raise PydanticCustomError("nothing_asked", "give viewport, render or both")
         return self
 
-    def flags(self) -> dict[str, bool]:
-        """Argument to whether the object is to be seen, of those that are given."""
-        given = {"viewport": self.viewport, "render": self.render}
-        return {where: shown for where, shown in given.items() if shown is not None}
 
-
-class SetVisibility(Tool[SetVisibilityArgs, ObjectChanged]):
+class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
     """Show or hide an object in viewports and renders. Its children are not affected."""
 
     name = "object.set_visibility"
@@ -50,23 +44,7 @@ class SetVisibility(Tool[SetVisibilityArgs, ObjectChanged]):
         Example({"name": "Box", "viewport": False, "render": True}, given=(CUBE,)),
     )
 
-    def check(self, scene: Scene, args: SetVisibilityArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
-        if obj is not None:
-            for where in args.flags():
-                yield from channel_conflicts(scene, obj, f"hide_{where}", f"/{where}")
-
-    def apply(self, scene: Scene, args: SetVisibilityArgs) -> ObjectChanged:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
-        changed = False
-        for where, shown in args.flags().items():
-            if getattr(obj, f"hide_{where}") == shown:
-                scene.set(obj, f"hide_{where}", not shown)
-                changed = True
-        return ObjectChanged(object=args.name, changed=changed)
-
-    def verify(self, scene: Scene, args: SetVisibilityArgs, result: ObjectChanged) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
-        for where, shown in args.flags().items():
-            yield from differs(f"its visibility ({where})", shown, not getattr(obj, f"hide_{where}"), f"/{where}")
+    def settings(self, scene: Scene, args: SetVisibilityArgs, target: Block) -> Iterator[Setting]:
+        for where, shown in (("viewport", args.viewport), ("render", args.render)):
+            if shown is not None:
+                yield Setting(target, f"hide_{where}", not shown, f"/{where}")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animation_data import move_conflicts
-from blendwright.tools.mesh.target import not_evaluated
 from blendwright.tools.mesh_data import Point
+from blendwright.tools.targets import not_evaluated
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -19,8 +19,8 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.spread import spread
 from blendwright.tools.place.surface import Hit, Surface, no_surface
-from blendwright.tools.placement import missing_target_collection, target_collection
 from blendwright.tools.readback import same
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

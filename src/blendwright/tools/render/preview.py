@@ -19,7 +19,7 @@ from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view
 from blendwright.tools.readback import differs
 from blendwright.tools.render.engines import engine_id
 from blendwright.tools.render.pictures import PngName, Rendered, read_picture
-from blendwright.tools.typed import wrong_type
+from blendwright.tools.targets import wrong_type
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

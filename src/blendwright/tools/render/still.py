@@ -16,7 +16,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.render.engines import engine_name
 from blendwright.tools.render.pictures import PngName, Rendered, read_picture
-from blendwright.tools.typed import wrong_type
+from blendwright.tools.targets import wrong_type
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -12,7 +12,7 @@ from pydantic import Field
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.placement import missing_target_collection, target_collection
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.findings import Finding
 
 T = TypeVar("T")
