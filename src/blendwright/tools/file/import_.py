@@ -15,7 +15,7 @@ from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
-from blendwright.tools.file.soundness import torn
+from blendwright.tools.file.truncation import truncation_problems
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.errors import StepError
@@ -137,7 +137,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
     def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
         yield from missing_target_collection(scene, args.collection)
         path, form = scene.input_file(args.path), form_of(args.path)
-        yield from torn(path, form)
+        yield from truncation_problems(path, form)
         if form == "blend":
             yield from _not_in_file(args, scene.blend_contents(path))
 

@@ -17,7 +17,7 @@ from blendwright.tools.bounding_boxes import SOLID
 from blendwright.tools.families import Reads
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
 from blendwright.tools.mesh.target import no_mesh
-from blendwright.tools.scene.numbers import number, vector3
+from blendwright.tools.scene.plain_values import number, vector3
 from blendwright.tools.scene.snapshot_model import Number, Vector3
 from blendwright.tools.targets import not_evaluated
 from blendwright.tools.world_space import world_matrix

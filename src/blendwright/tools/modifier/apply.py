@@ -13,7 +13,7 @@ from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.mesh.target import no_mesh
-from blendwright.tools.modifier import rna
+from blendwright.tools.modifier import blender_settings as rna
 from blendwright.tools.modifier.settings import ModifierType
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import not_evaluated

@@ -11,7 +11,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.modifier import rna
+from blendwright.tools.modifier import blender_settings as rna
 from blendwright.tools.modifier.results import ModifierResult
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding

@@ -13,7 +13,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animation_data import channel_conflicts
-from blendwright.tools.modifier import rna
+from blendwright.tools.modifier import blender_settings as rna
 from blendwright.tools.modifier.results import ModifierResult
 from blendwright.tools.modifier.settings import Settings
 from blendwright.tools.readback import differs

@@ -16,7 +16,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.moving import is_still, unplaced
+from blendwright.tools.place.movement import is_still, unplaced
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.tools.world_space import world_matrix

@@ -17,7 +17,7 @@ from blendwright.tools.bounding_boxes import Reach
 from blendwright.tools.object_data import own_data
 from blendwright.tools.plain_data import custom_properties, plain_settings, plain_value
 from blendwright.tools.readback import differs
-from blendwright.tools.scene.numbers import number, vector3, vector4
+from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
 from blendwright.tools.world_space import orientation, world_matrix
 from blendwright.values.findings import Finding

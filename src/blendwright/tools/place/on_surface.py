@@ -16,7 +16,7 @@ from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import Reach, own_box, shape
 from blendwright.tools.mesh.solid import positions_of
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.moving import ancestors, further_rounds, is_still, shift, unplaced, unsettled
+from blendwright.tools.place.movement import ancestors, further_rounds, is_still, shift, unplaced, unsettled
 from blendwright.tools.place.surface import Hit, no_surface, vertical_hit
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault

@@ -17,7 +17,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.spread import spread
+from blendwright.tools.place.random_points import random_points
 from blendwright.tools.place.surface import Hit, Surface, no_surface
 from blendwright.tools.readback import same
 from blendwright.tools.targets import missing_target_collection, target_collection
@@ -144,7 +144,7 @@ def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
         return []
     matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.source, "/source"))
     random = Random(args.seed)
-    hits = spread(surface, random, args.count, args.min_distance)
+    hits = random_points(surface, random, args.count, args.min_distance)
     return [_spot(scene, args, hit, matrix, random) for hit in hits]
 
 
