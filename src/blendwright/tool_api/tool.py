@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from blendwright.tool_api.arguments import Args, Result
 from blendwright.tool_api.effects import (
@@ -243,16 +243,16 @@ def _models(cls: type[AnyTool]) -> tuple[type[Args], type[Result]] | None:
             return None
 
 
-def _type_arguments(cls: type, values: Mapping[Any, Any]) -> tuple[Any, ...]:
+def _type_arguments(cls: Any, values: Mapping[Any, Any]) -> tuple[Any, ...]:
     """What a class says for the parameters of `Tool`, itself or by way of a family."""
     for base in getattr(cls, "__orig_bases__", ()):
-        origin = cast("Any", get_origin(base))
-        if origin is not None and issubclass(origin, Tool):
+        origin: Any = get_origin(base)
+        if Tool in getattr(origin, "__mro__", ()):
             given = tuple(values.get(one, one) for one in get_args(base))
             return (
                 given
                 if origin is Tool
-                else _type_arguments(origin, dict(zip(origin.__parameters__, given, strict=False)))
+                else _type_arguments(origin, dict(zip(origin.__parameters__, given, strict=True)))
             )
     return ()
 
