@@ -12,7 +12,7 @@ from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.checks.values import socket_value_problems
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import custom_path, held_by_animation
+from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.node_trees.values import to_json
 from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
@@ -85,7 +85,7 @@ def animated_inputs(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at
     for key in inputs:
         for socket in inputs_named(modifier.node_group, key):
             path = modifier.path_from_id() + custom_path(socket.identifier)
-            yield from held_by_animation(scene, modifier.id_data, path, at + pointer_of([key]))
+            yield from channel_conflicts(scene, modifier.id_data, path, at + pointer_of([key]))
 
 
 def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.plain_values import custom_properties, number, vector3, vector4
-from blendwright.tools.world import evaluated_matrix
+from blendwright.tools.world_space import evaluated_matrix
 
 
 def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> model.ObjectState:
