@@ -9,7 +9,8 @@ from pydantic import Field
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Requires
+from blendwright.tools.families import Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
@@ -21,7 +22,7 @@ class GatesArgs(NodesModifierArgs):
     gates: list[AskedGate] = Field(default=[], max_length=50, description="Gates to require besides the usual ones.")
 
 
-class Gates(Tool[GatesArgs, GateReport]):
+class Gates(Reads[GatesArgs, GateReport]):
     """Judge a geometry-nodes tree by its gates: is the output connected, are links valid, does it evaluate, is anything there.
 
     A failed gate is a result, not an error of the call; its message says what to change. What is counted is the object after all
@@ -54,6 +55,3 @@ class Gates(Tool[GatesArgs, GateReport]):
     def apply(self, scene: Scene, args: GatesArgs) -> GateReport:
         obj = scene.require(Kind.OBJECT, args.object_name, "/object_name")
         return report_gates(scene, obj, nodes_modifier(obj, args.modifier_name), args.gates)
-
-    def verify(self, scene: Scene, args: GatesArgs, result: GateReport) -> Iterator[Finding]:
-        return iter(())

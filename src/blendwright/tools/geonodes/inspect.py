@@ -13,7 +13,8 @@ from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Requires
+from blendwright.tools.families import Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
@@ -55,7 +56,7 @@ class TreeInspected(Result):
     mermaid: str | None = optional("The tree as a Mermaid flow chart.")
 
 
-class InspectTree(Tool[InspectTreeArgs, TreeInspected]):
+class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
     """Look at a geometry-nodes tree: nodes, links, group sockets, modifier inputs; as JSON that builds it again, or as a diagram."""
 
     name = "geonodes.inspect"
@@ -91,9 +92,6 @@ class InspectTree(Tool[InspectTreeArgs, TreeInspected]):
             payload=to_payload(tree, target) if "payload" in args.formats else None,
             mermaid=diagram(tree) if "mermaid" in args.formats else None,
         )
-
-    def verify(self, scene: Scene, args: InspectTreeArgs, result: TreeInspected) -> Iterator[Finding]:
-        return iter(())
 
 
 def _input(modifier: Block, socket: Block) -> ModifierInput:

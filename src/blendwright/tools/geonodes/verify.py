@@ -11,7 +11,8 @@ from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Requires
+from blendwright.tools.families import Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
@@ -51,7 +52,7 @@ class Verified(Result):
     trees: list[GateReport] = Field(description="The trees that are there, one by one.")
 
 
-class Verify(Tool[VerifyArgs, Verified]):
+class Verify(Reads[VerifyArgs, Verified]):
     """Judge several geometry-nodes trees at once by their gates, and with `required` insist that all are passed.
 
     A tree that is not there does not pass OUTPUT_CONNECTED. Without `required` a failed gate is a result, not an error of the call."""
@@ -85,9 +86,6 @@ class Verify(Tool[VerifyArgs, Verified]):
 
     def apply(self, scene: Scene, args: VerifyArgs) -> Verified:
         return _verified(scene, args)
-
-    def verify(self, scene: Scene, args: VerifyArgs, result: Verified) -> Iterator[Finding]:
-        return iter(())
 
 
 def _verified(scene: Scene, args: VerifyArgs) -> Verified:

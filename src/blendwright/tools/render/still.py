@@ -15,8 +15,8 @@ from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.render.engines import engine_name
-from blendwright.tools.render.rendering import camera_problems, render_picture
 from blendwright.tools.render.pictures import PngName, Rendered
+from blendwright.tools.render.rendering import camera_problems, render_picture
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -12,7 +12,8 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Requires
+from blendwright.tools.families import Reads
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -73,7 +74,7 @@ class Expected(Result):
     held: int = Field(description="How many expectations were looked at; all of them held.")
 
 
-class Expect(Tool[ExpectArgs, Expected]):
+class Expect(Reads[ExpectArgs, Expected]):
     """Fail unless things are as expected: datablocks that are there, or are not, of a type, in number; a camera to render through."""
 
     name = "scene.expect"
@@ -104,9 +105,6 @@ class Expect(Tool[ExpectArgs, Expected]):
 
     def apply(self, scene: Scene, args: ExpectArgs) -> Expected:
         return Expected(held=len(args.expectations))
-
-    def verify(self, scene: Scene, args: ExpectArgs, result: Expected) -> Iterator[Finding]:
-        yield from self.check(scene, args)
 
 
 def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
