@@ -17,7 +17,7 @@ from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
-from blendwright.journal.copying import copy_journal, has_journal
+from blendwright.journal.journal_copy import copy_journal, has_journal
 from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from blendwright.tools import registry
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire.worker_environment import private_environment
 from blendwright.wire.worker_port import ReadableFile
@@ -83,6 +84,8 @@ def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
             arguments += ["--readable-file", str(file.path), str(file.device), str(file.inode)]
         arguments += ["--memory-mb", str(settings.memory_mb), "--file-mb", str(settings.scratch_mb)]
         command = command_with(arguments)
+        environment = {**private_environment(scratch), **settings.environment}
+        registry.hand_over(Path(environment["XDG_CACHE_HOME"]))
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
         try:
             process = subprocess.Popen(
@@ -91,7 +94,7 @@ def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
                 stdout=log,
                 stderr=log,
                 pass_fds=passed,
-                env={**private_environment(scratch), **settings.environment},
+                env=environment,
                 cwd=scratch,
                 # A session of its own, so that Ctrl-C on the core's terminal does not reach the worker.
                 start_new_session=True,

@@ -23,7 +23,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.clearing import clear
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 from blendwright.wire import frames
-from blendwright.wire.answer_shapes import fits
+from blendwright.wire.methods import answer_fits
 from blendwright.wire.profiles import WorkerProfile
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -180,7 +180,7 @@ class WorkerProcess(RemoteScene):
         if not self._waiting or self._waiting[0][0] != answer_id:
             raise ProtocolBreach(f"the worker answered request {answer_id}, which is not the one that is due")
         _, method, future = self._waiting[0]
-        if error is None and not fits(method, result):
+        if error is None and not answer_fits(method, result):
             # Left among those that wait: it fails with them.
             raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
         self._waiting.popleft()

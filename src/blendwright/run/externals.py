@@ -74,11 +74,11 @@ class Externals:
     def take_in(self, worker: RemoteScene, file: Path, what: str, directory: Path) -> TakenIn:
         """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
         found = open_file(worker, file, what)
-        listed = worker.external_paths()
+        listed = worker.external_files()
         places = {entry["path"]: _absolute(entry["path"], directory) for entry in listed}
         relative = {path: place for path, place in places.items() if path != place}
         if relative:
-            found = worker.relocate(EXCHANGED, relative)
+            found = worker.relocate_files(EXCHANGED, relative)
         users: dict[str, set[str]] = {}
         for entry in listed:
             users.setdefault(places[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")

@@ -28,6 +28,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.wire.methods import ActiveItem
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.step import StepAnswer, StepRequest
 
@@ -90,7 +91,7 @@ class IsolatedRunner:
         before = self._scene.hash
         ours = self._scene.worker()
         saved = self._scene.save(before)
-        known = ours.marks(deadline=HANDOVER_SECONDS)
+        known = ours.active_content(deadline=HANDOVER_SECONDS)
         # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
         worker = self._scene.another_worker(bare=True)
         try:
@@ -148,7 +149,7 @@ class IsolatedRunner:
             message = f"what the code left cannot be opened: {error.message}"
             finding = Finding(Fault.EXECUTION_FAILED, message, "/code", CURE)
             return _answer(before, findings=(finding,), told=told, reverted_by="rebuild")
-        strangers = [mark for mark in opened["marks"] if mark not in known]
+        strangers = [mark for mark in opened["active_content"] if mark not in known]
         if strangers:
             self._scene.discard()
             return _answer(before, findings=(_left_behind(strangers),), told=told, reverted_by="rebuild")
@@ -225,7 +226,7 @@ def fetched(left: Path, target: Path, scratch_mb: int) -> Finding | None:
     return None
 
 
-def _left_behind(strangers: Sequence[Mapping[str, str]]) -> Finding:
+def _left_behind(strangers: Sequence[ActiveItem]) -> Finding:
     named = [f"{mark['what']} {mark['name']} {mark['where']}".strip() for mark in strangers[:MOST_NAMED]]
     more = f" and {len(strangers) - len(named)} more" if len(strangers) > len(named) else ""
     message = f"the code left behind what safe code may not: {', '.join(named)}{more}"

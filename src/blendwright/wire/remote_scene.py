@@ -9,31 +9,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future
-from typing import Any, TypedDict
+from typing import Any
 
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.wire import methods
+from blendwright.wire.methods import ActiveItem, ExportAnswer, ExternalPath, SwapAnswer
 from blendwright.wire.profiles import WorkerProfile
 from blendwright.wire.step import StepAnswer, StepRequest
 from blendwright.wire.worker_port import ChildProcess
 
 # For what is not a call and has no deadline of its own: only a bound against a Blender that hangs.
 HANG_SECONDS = 600.0
-
-
-class Exported(TypedDict):
-    """A scene that was written without the code in it; `cleaned` says what that was."""
-
-    hash: str
-    cleaned: list[dict[str, str]]
-
-
-class Swapped(TypedDict):
-    """A scene that took the place of another one: what differs, and what it has that could run or that names a file."""
-
-    hash: str
-    changes: list[list[str]]
-    marks: list[dict[str, str]]
 
 
 class RemoteScene(ABC):
@@ -92,46 +79,47 @@ class RemoteScene(ABC):
 
     def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None = None) -> StepAnswer:
         """Run one step and wait for it."""
-        return self.call("scene.step", request, deadline=deadline, cancel=cancel, label=request["tool"])
+        return self.call(methods.STEP.name, request, deadline=deadline, cancel=cancel, label=request["tool"])
 
     def submit_step(self, request: StepRequest) -> Future[StepAnswer]:
         """Send a step behind those that are on their way."""
-        return self.submit("scene.step", request)
+        return self.submit(methods.STEP.name, request)
 
     def reset(self) -> str:
         """Empty the scene; returns its hash."""
-        return self.call("scene.reset", {}, deadline=HANG_SECONDS)["hash"]
+        return self.call(methods.RESET.name, {}, deadline=HANG_SECONDS)["hash"]
 
     def open(self, file: str, *, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None) -> str:
         """Replace the scene by that of a .blend file, whose scripts never run; returns its hash."""
-        return self.call("scene.open", {"path": file}, deadline=deadline, cancel=cancel)["hash"]
+        return self.call(methods.OPEN.name, {"path": file}, deadline=deadline, cancel=cancel)["hash"]
 
     def save(
         self, file: str, *, full: bool = True, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
     ) -> str:
         """Write the scene to a .blend file; returns its hash, recomputed where `full` says so."""
-        return self.call("scene.save", {"path": file, "full": full}, deadline=deadline, cancel=cancel)["hash"]
+        return self.call(methods.SAVE.name, {"path": file, "full": full}, deadline=deadline, cancel=cancel)["hash"]
 
-    def export(self, file: str) -> Exported:
+    def export(self, file: str) -> ExportAnswer:
         """Write the scene to a .blend file that leaves the workspace, without code that would run where it is opened."""
-        return self.call("scene.export", {"path": file}, deadline=HANG_SECONDS)
+        return self.call(methods.EXPORT.name, {"path": file}, deadline=HANG_SECONDS)
 
-    def swap(self, file: str, *, deadline: float) -> Swapped:
+    def swap(self, file: str, *, deadline: float) -> SwapAnswer:
         """Open a file in place of the scene, and compare the two."""
-        return self.call("scene.swap", {"path": file}, deadline=deadline)
+        return self.call(methods.SWAP.name, {"path": file}, deadline=deadline)
 
-    def marks(self, *, deadline: float) -> list[dict[str, str]]:
+    def active_content(self, *, deadline: float) -> list[ActiveItem]:
         """What the scene has that would run by itself, or that names a file."""
-        return self.call("scene.marks", {}, deadline=deadline)["marks"]
+        return self.call(methods.ACTIVE_CONTENT.name, {}, deadline=deadline)["active_content"]
 
-    def external_paths(self) -> list[dict[str, str]]:
+    def external_files(self) -> list[ExternalPath]:
         """The paths of all files that the scene refers to, as they stand in it, with the kind and name of who refers to them."""
-        return self.call("scene.externals", {}, deadline=HANG_SECONDS)["paths"]
+        return self.call(methods.EXTERNAL_FILES.name, {}, deadline=HANG_SECONDS)["paths"]
 
-    def relocate(self, file: str, paths: Mapping[str, str]) -> str:
+    def relocate_files(self, file: str, new_paths: Mapping[str, str]) -> str:
         """Give external files other paths and save the scene to a file, which is then opened; returns its hash."""
-        return self.call("scene.resettle", {"path": file, "places": dict(paths)}, deadline=HANG_SECONDS)["hash"]
+        request = {"path": file, "new_paths": dict(new_paths)}
+        return self.call(methods.RELOCATE_FILES.name, request, deadline=HANG_SECONDS)["hash"]
 
     def hash(self, *, full: bool = False) -> str:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""
-        return self.call("scene.hash", {"full": full}, deadline=HANG_SECONDS)["hash"]
+        return self.call(methods.HASH.name, {"full": full}, deadline=HANG_SECONDS)["hash"]
