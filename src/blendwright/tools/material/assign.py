@@ -14,6 +14,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -70,13 +71,8 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
 
     def check(self, scene: Scene, args: AssignArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.MATERIAL, args.material, "/material")
-        yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        obj = scene.find(Kind.OBJECT, args.object)
+        obj = yield from existing_object(scene, args.object, "/object", *BEARERS)
         if obj is None:
-            return
-        if obj.type not in BEARERS:
-            message = f"'{args.object}' is of type {obj.type}, which takes no material here"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/object", f"Name an object of type {', '.join(BEARERS)}.")
             return
         count = len(obj.material_slots)
         if args.slot is not None and args.slot > count:

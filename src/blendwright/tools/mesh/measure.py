@@ -16,10 +16,9 @@ from blendwright.tool_api.tool import Example, Requires
 from blendwright.tools.bounding_boxes import SOLID
 from blendwright.tools.families import Reads
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
-from blendwright.tools.mesh.target import no_mesh
 from blendwright.tools.scene.plain_values import number, vector3
 from blendwright.tools.scene.snapshot_model import Number, Vector3
-from blendwright.tools.targets import not_evaluated
+from blendwright.tools.targets import existing_object, not_evaluated
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -80,15 +79,9 @@ class Measure(Reads[MeasureArgs, Measures]):
         return TOLERANCE
 
     def check(self, scene: Scene, args: MeasureArgs) -> Iterator[Finding]:
-        obj = scene.find(Kind.OBJECT, args.object)
-        if obj is None:
-            yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        elif not args.evaluated:
-            yield from no_mesh(scene, args.object, "/object")
-        elif obj.type not in SOLID:
-            message = f"object '{args.object}' is of type {obj.type}, which has no surface"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Name a mesh, curve or text object.")
-        else:
+        types = sorted(SOLID) if args.evaluated else ("MESH",)
+        obj = yield from existing_object(scene, args.object, "/object", *types)
+        if obj is not None and args.evaluated:
             yield from not_evaluated(scene, obj, "/object")
             with scene.evaluated_mesh(obj) as mesh:
                 if mesh is None:  # a curve without points

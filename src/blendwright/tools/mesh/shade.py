@@ -13,9 +13,9 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.mesh.target import mesh_of, no_mesh
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.findings import Finding
 
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"})
@@ -42,10 +42,10 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: ShadeArgs) -> Iterator[Finding]:
-        yield from no_mesh(scene, args.object, "/object")
+        yield from existing_object(scene, args.object, "/object", "MESH")
 
     def apply(self, scene: Scene, args: ShadeArgs) -> ObjectChanged:
-        mesh = mesh_of(scene, args.object, "/object")
+        mesh = required_object(scene, args.object, "/object").data
         if _smooth_faces(mesh) == _asked(mesh, args):
             return ObjectChanged(object=args.object, changed=False)
         scene.edit(mesh)
@@ -54,7 +54,7 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
         return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: ShadeArgs, result: ObjectChanged) -> Iterator[Finding]:
-        mesh = mesh_of(scene, args.object, "/object")
+        mesh = required_object(scene, args.object, "/object").data
         yield from differs("that all faces are shaded so", True, _smooth_faces(mesh) == _asked(mesh, args), "/shading")
 
 

@@ -12,12 +12,11 @@ from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.mesh.target import no_mesh
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import ModifierType
 from blendwright.tools.node_trees.properties import nested_trees
 from blendwright.tools.readback import differs
-from blendwright.tools.targets import not_evaluated
+from blendwright.tools.targets import existing_object, not_evaluated
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -102,7 +101,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         return args.type not in UNSTABLE
 
     def check(self, scene: Scene, args: ApplyModifierArgs) -> Iterator[Finding]:
-        problems = list(no_mesh(scene, args.object, "/object"))
+        problems = list(existing_object(scene, args.object, "/object", "MESH"))
         yield from problems
         if problems:
             return

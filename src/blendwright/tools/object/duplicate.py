@@ -16,6 +16,7 @@ from blendwright.tools.animation_data import action_of
 from blendwright.tools.object_data import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -58,9 +59,8 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
     )
 
     def check(self, scene: Scene, args: DuplicateArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = yield from existing_object(scene, args.name, "/name")
         yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
-        obj = scene.find(Kind.OBJECT, args.name)
         if obj is None or args.mode == "linked":
             return
         if obj.data is not None and obj.type not in DATA_KINDS and obj.type != "EMPTY":

@@ -19,6 +19,7 @@ from blendwright.tools.plain_data import custom_properties, plain_settings, plai
 from blendwright.tools.readback import differs
 from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
+from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import orientation, world_matrix
 from blendwright.values.findings import Finding
 
@@ -83,7 +84,7 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
     examples = (Example({"name": "Box"}, given=(CUBE,)),)
 
     def check(self, scene: Scene, args: InspectArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        yield from existing_object(scene, args.name, "/name")
 
     def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

@@ -14,6 +14,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.object_data import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectRenamed
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -47,10 +48,9 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
         return Idempotence.IDEMPOTENT if args.name == args.new_name else Idempotence.NON_IDEMPOTENT
 
     def check(self, scene: Scene, args: RenameArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = yield from existing_object(scene, args.name, "/name")
         if args.new_name != args.name:
             yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
-        obj = scene.find(Kind.OBJECT, args.name)
         if obj is None or not args.rename_data:
             return
         data = own_data(obj)

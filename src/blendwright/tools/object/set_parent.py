@@ -13,6 +13,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.parenting import IDENTITY, parent_space, stay_in_place_conflicts
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import matrix_rows, nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -56,14 +57,12 @@ class SetParent(Tool[SetParentArgs, Parented]):
     )
 
     def check(self, scene: Scene, args: SetParentArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.child, "/child")
-        child = scene.find(Kind.OBJECT, args.child)
+        child = yield from existing_object(scene, args.child, "/child")
         if args.parent is None:
             if child is not None and child.parent is not None and args.keep_transform:
                 yield from stay_in_place_conflicts(scene, child, "/keep_transform", UNEVEN)
             return
-        yield from scene.missing(Kind.OBJECT, args.parent, "/parent")
-        parent = scene.find(Kind.OBJECT, args.parent)
+        parent = yield from existing_object(scene, args.parent, "/parent")
         if child is None or parent is None:
             return
         if parent == child or child in _ancestors(parent):

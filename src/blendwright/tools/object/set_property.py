@@ -16,6 +16,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -74,8 +75,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: SetPropertyArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
+        obj = yield from existing_object(scene, args.name, "/name")
         if obj is None:
             return
         registered = obj.bl_rna.properties.get(args.key)
