@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 import pytest
 
-from blendwright.planner.asking import LONGEST_WAIT, ask
-from blendwright.planner.budget import LEAST_OUTPUT, Limits, Meter, Price
+from blendwright.planner.budget import LEAST_OUTPUT, Budget, Price, UsageMeter
 from blendwright.planner.port import (
-    Allowance,
+    CallBudget,
     KeyRefused,
-    NoAnswer,
-    PlanAnswer,
+    NoResponse,
     PlannerError,
     PlanRequest,
+    PlanResponse,
     ServiceRefused,
     ServiceUnavailable,
     Truncated,
     Usage,
 )
+from blendwright.planner.retries import LONGEST_WAIT, request_plan
 from planner.scripted import USAGE, Said, Scripted, first
 
 
@@ -35,7 +35,7 @@ class Clock:
 def test_thinking_is_paid_like_output_and_counted_like_it() -> None:
     price = Price(prompt=2.0, output=10.0)
     assert price.of(Usage(1_000_000, 100_000, 300_000)) == pytest.approx(2.0 + 4.0)
-    meter = Meter(Limits(tokens=1000, price=price))
+    meter = UsageMeter(Budget(tokens=1000, price=price))
     meter.spend(Usage(prompt_tokens=400, output_tokens=200, thinking_tokens=300))
     meter.spend(Usage(total=50))
     assert meter.tokens == 900
@@ -44,7 +44,7 @@ def test_thinking_is_paid_like_output_and_counted_like_it() -> None:
 
 def test_each_bound_ends_the_story_where_it_is_reached_and_not_before() -> None:
     clock = Clock()
-    meter = Meter(Limits(seconds=10, tokens=1000, cost=1.0, price=Price(output=10_000)), clock)
+    meter = UsageMeter(Budget(seconds=10, tokens=1000, cost=1.0, price=Price(output=10_000)), clock)
     assert meter.exhausted() is None
     clock.now += 9.9
     assert meter.exhausted() is None
@@ -59,26 +59,26 @@ def test_each_bound_ends_the_story_where_it_is_reached_and_not_before() -> None:
 
 def test_a_call_may_cost_what_is_left_at_most() -> None:
     clock = Clock()
-    meter = Meter(Limits(seconds=100, tokens=10_000, call=Allowance(output_tokens=4000, seconds=30)), clock)
-    assert meter.allowance() == Allowance(4000, 30)
-    assert meter.allowance(times=2) == Allowance(8000, 30)
+    meter = UsageMeter(Budget(seconds=100, tokens=10_000, call=CallBudget(output_tokens=4000, seconds=30)), clock)
+    assert meter.allowance() == CallBudget(4000, 30)
+    assert meter.allowance(times=2) == CallBudget(8000, 30)
     meter.spend(Usage(prompt_tokens=7000))
     clock.now += 90
-    assert meter.allowance(times=2) == Allowance(3000, 10)
+    assert meter.allowance(times=2) == CallBudget(3000, 10)
     meter.spend(Usage(prompt_tokens=5000))
     clock.now += 90
-    assert meter.allowance() == Allowance(LEAST_OUTPUT, 1.0), "never nothing, which services take for no limit"
+    assert meter.allowance() == CallBudget(LEAST_OUTPUT, 1.0), "never nothing, which services take for no limit"
 
 
 class Asked:
     """One question put until it is answered or given up."""
 
-    def __init__(self, *answers: Said, limits: Limits | None = None) -> None:
+    def __init__(self, *answers: Said, limits: Budget | None = None) -> None:
         self.planner = Scripted(*answers)
         self.waited: list[float] = []
         self.told: list[tuple[type[PlannerError], float | None]] = []
         self.clock = Clock()
-        self.meter = Meter(limits or Limits(), self.clock)
+        self.meter = UsageMeter(limits or Budget(), self.clock)
 
     async def _sleep(self, seconds: float) -> None:
         self.waited.append(seconds)
@@ -87,8 +87,8 @@ class Asked:
     def _failed(self, request: PlanRequest, error: PlannerError, wait: float | None) -> None:
         self.told.append((type(error), wait))
 
-    def run(self) -> PlanAnswer:
-        return asyncio.run(ask(self.planner, first(), self.meter, self._failed, self._sleep))
+    def run(self) -> PlanResponse:
+        return asyncio.run(request_plan(self.planner, first(), self.meter, self._failed, self._sleep))
 
 
 def busy(*seconds: float | None) -> Sequence[ServiceUnavailable]:
@@ -96,7 +96,7 @@ def busy(*seconds: float | None) -> Sequence[ServiceUnavailable]:
 
 
 def test_waits_grow_up_to_a_bound_and_the_number_of_calls_has_one_too() -> None:
-    asked = Asked(*busy(None), limits=Limits(retries=8))
+    asked = Asked(*busy(None), limits=Budget(retries=8))
     with pytest.raises(ServiceUnavailable):
         asked.run()
     assert asked.waited == [1, 2, 4, 8, 16, LONGEST_WAIT, LONGEST_WAIT, LONGEST_WAIT]
@@ -105,7 +105,7 @@ def test_waits_grow_up_to_a_bound_and_the_number_of_calls_has_one_too() -> None:
 
 
 def test_what_the_service_says_about_waiting_is_kept_to_unless_it_is_longer_than_the_story() -> None:
-    asked = Asked(*busy(20.0, 25.0, 20.0), "{}", limits=Limits(seconds=60))
+    asked = Asked(*busy(20.0, 25.0, 20.0), "{}", limits=Budget(seconds=60))
     with pytest.raises(ServiceUnavailable):
         asked.run()
     assert asked.waited == [20.0, 25.0]
@@ -113,7 +113,7 @@ def test_what_the_service_says_about_waiting_is_kept_to_unless_it_is_longer_than
 
 def test_nothing_is_asked_again_once_the_budget_is_gone() -> None:
     dear = Truncated("cut off", reason="MAX_TOKENS", usage=Usage(total=900), text="{")
-    asked = Asked(dear, "{}", limits=Limits(tokens=1000))
+    asked = Asked(dear, "{}", limits=Budget(tokens=1000))
     with pytest.raises(Truncated):
         asked.run()
     assert len(asked.planner.heard) == 1 and asked.meter.tokens == 900
@@ -129,7 +129,7 @@ def test_a_model_that_does_not_come_to_an_end_is_given_more_room_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [KeyRefused("no"), ServiceRefused("no"), NoAnswer("nothing", reason="OTHER", usage=USAGE)]
+    "error", [KeyRefused("no"), ServiceRefused("no"), NoResponse("nothing", reason="OTHER", usage=USAGE)]
 )
 def test_what_asking_again_cannot_cure_is_asked_once(error: PlannerError) -> None:
     asked = Asked(error)

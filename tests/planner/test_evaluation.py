@@ -9,9 +9,9 @@ import pytest
 
 import blendwright
 from blendwright.app.plans import parse_plan
-from blendwright.planner.budget import Limits
+from blendwright.planner.budget import Budget
 from blendwright.planner.evaluation import EvaluatedRequest, evaluate, read_requests
-from blendwright.planner.port import PlanAnswer, PlanRequest, ServiceUnavailable
+from blendwright.planner.port import PlanRequest, PlanResponse, ServiceUnavailable
 from blendwright.run.approvals import Consent
 from blendwright.values.errors import Refusal
 from planner.scripted import USAGE, Scripted, op, plan
@@ -30,11 +30,11 @@ class Knowing:
         self._answers = {request.request: json.dumps(request.solution) for request in REQUESTS}
         self._mistakes = {request.request: mistakes.get(request.name) for request in REQUESTS}
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         said = self._mistakes.pop(request.request, None)
         if said == "busy":
             raise ServiceUnavailable("busy", status=503, retry_after=0.0)
-        return PlanAnswer(said or self._answers[request.request], USAGE, self.model, "STOP")
+        return PlanResponse(said or self._answers[request.request], USAGE, self.model, "STOP")
 
 
 def test_at_least_twenty_requests_are_shipped_under_their_own_names() -> None:
@@ -65,7 +65,7 @@ def test_all_requests_come_out_as_expected_and_mistakes_are_repaired_and_counted
     with blendwright.open(
         tmp_path / "workspace", spare=False, consent=Consent(grants=frozenset({"destructive"}))
     ) as opened:
-        measured = evaluate(opened, Knowing(mistakes), REQUESTS, limits=Limits(attempts=3))
+        measured = evaluate(opened, Knowing(mistakes), REQUESTS, limits=Budget(attempts=3))
     told = measured.to_json()
     failed = {result.name: (result.story.reason, result.unmet) for result in measured.results if not result.ok}
     attempts = {result.name: result.story.attempts for result in measured.results}

@@ -12,10 +12,10 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
-from blendwright.planner.budget import Limits, Price
+from blendwright.planner.budget import Budget, Price
 from blendwright.planner.loop import PlannerRun
-from blendwright.planner.port import Blocked, KeyRefused, PlanAnswer, PlanRequest, ServiceUnavailable, Truncated
-from blendwright.planner.proposal import Proposal
+from blendwright.planner.port import Blocked, KeyRefused, PlanRequest, PlanResponse, ServiceUnavailable, Truncated
+from blendwright.planner.proposal import PlanProposal
 from blendwright.planner.result import PlannerResult
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.run.preview import Preview
@@ -53,7 +53,7 @@ def pursue(opened: OpenScene, planner: Scripted, request: PlanRequest | None = N
     return asyncio.run(PlannerRun(opened, planner, request or first(), id, **options).run())
 
 
-def declined(proposal: Proposal, shown: Preview | None) -> bool:
+def declined(proposal: PlanProposal, shown: Preview | None) -> bool:
     return False
 
 
@@ -187,7 +187,7 @@ def test_an_approval_that_nobody_gives_ends_the_story_and_is_no_mistake_of_the_m
 
 def test_a_model_that_never_learns_is_not_asked_for_ever(opened: OpenScene) -> None:
     planner = Scripted(plan(op("a", kind="no such kind")))
-    story = pursue(opened, planner, limits=Limits(attempts=10))
+    story = pursue(opened, planner, limits=Budget(attempts=10))
     assert (story.ending, len(planner.heard)) == ("gave_up", 2)
     assert story.reason.startswith("the same fault came back unchanged: ARGS_INVALID")
 
@@ -195,7 +195,7 @@ def test_a_model_that_never_learns_is_not_asked_for_ever(opened: OpenScene) -> N
 def test_a_model_that_goes_in_circles_is_stopped_too(opened: OpenScene) -> None:
     one, other = plan(op("a", kind="no such kind")), plan(op("a", "no.such_tool"))
     planner = Scripted(one, other, one, other, one, other)
-    story = pursue(opened, planner, limits=Limits(attempts=10))
+    story = pursue(opened, planner, limits=Budget(attempts=10))
     assert (story.ending, len(planner.heard)) == ("gave_up", 3)
 
 
@@ -205,10 +205,10 @@ def test_attempts_tokens_time_and_cost_are_bounds(opened: OpenScene) -> None:
 
     price = Price(prompt=1_000_000, output=0)
     bounds = {
-        "3 attempts": (Limits(attempts=3), 3),
-        "budget of 500 tokens": (Limits(attempts=50, tokens=500), 2),
-        "budget of 150": (Limits(attempts=50, cost=150, price=price), 2),
-        "time of 0 s": (Limits(seconds=0), 0),
+        "3 attempts": (Budget(attempts=3), 3),
+        "budget of 500 tokens": (Budget(attempts=50, tokens=500), 2),
+        "budget of 150": (Budget(attempts=50, cost=150, price=price), 2),
+        "time of 0 s": (Budget(seconds=0), 0),
     }
     for word, (limits, calls) in bounds.items():
         planner = endless()
@@ -290,7 +290,7 @@ class Stuck(Scripted):
         super().__init__("")
         self.asked = threading.Event()
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError

@@ -10,7 +10,7 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
-from blendwright.planner.briefing import brief
+from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.result import PlannerResult
 from planner.scripted import Scripted, told
@@ -46,7 +46,7 @@ def nodes(name: str, *operations: dict[str, Any], id: str = "s1", done: bool = T
 
 
 def pursue(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
-    first = brief(opened, "a tower of geometry nodes", "geonodes", id)
+    first = build_first_request(opened, "a tower of geometry nodes", "geonodes", id)
     return asyncio.run(PlannerRun(opened, planner, first, id, preview=False).run())
 
 

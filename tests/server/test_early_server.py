@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.server.early_server import VERSION_KEY, EarlyServer, recorded
+from blendwright.server.early_server import VERSION_KEY, EarlyServer, recorded_answers
 
 MODERN = {
     VERSION_KEY: "2026-07-28",
@@ -152,14 +152,14 @@ def lines(place: Path, *messages: dict[str, Any]) -> list[Any]:
     return heard
 
 
-@pytest.mark.parametrize("version", sorted(recorded()["initialize"]))
+@pytest.mark.parametrize("version", sorted(recorded_answers()["initialize"]))
 def test_a_real_server_answers_each_request_once_and_goes_on_in_the_older_era(tmp_path: Path, version: str) -> None:
     hello = request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "t", "version": "1"})
     started = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     heard = lines(tmp_path, hello, started, request(1, "tools/list"), request(2, "prompts/list"))
     assert [message["id"] for message in heard] == [0, 1, 2]
-    assert heard[0]["result"] == recorded()["initialize"][version]
-    assert heard[1]["result"] == recorded()["tools/list"][version]
+    assert heard[0]["result"] == recorded_answers()["initialize"][version]
+    assert heard[1]["result"] == recorded_answers()["tools/list"][version]
     assert heard[2]["result"]["prompts"]
 
 
@@ -171,5 +171,5 @@ def test_a_real_server_answers_each_request_once_and_goes_on_in_the_newer_era(tm
         request("c", "prompts/list", _meta=MODERN),
     )
     assert [message["id"] for message in heard] == ["a", "b", "c"]
-    assert heard[1]["result"]["tools"] == recorded()["tools/list"]["2026-07-28"]["tools"]
+    assert heard[1]["result"]["tools"] == recorded_answers()["tools/list"]["2026-07-28"]["tools"]
     assert heard[2]["result"]["prompts"]

@@ -9,17 +9,17 @@ import anyio
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 
-from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.context import ServerContext
 from blendwright.server.jobs import MOST_FINISHED, Job, Jobs
+from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from hosts import Era, cube, operation, plan, talk
 
-GOOD = succeeded("plan_execute", {})
-STOPPED = refused("plan_execute", (Finding(Fault.CANCELLED, "the run was cancelled"),))
-BAD = refused("plan_execute", (Finding(Fault.EXECUTION_FAILED, "no"),))
+GOOD = success("plan_execute", {})
+STOPPED = failure("plan_execute", (Finding(Fault.CANCELLED, "the run was cancelled"),))
+BAD = failure("plan_execute", (Finding(Fault.EXECUTION_FAILED, "no"),))
 SLOW = operation(
     "slow",
     "render.preview",
@@ -29,7 +29,7 @@ SLOW = operation(
 )
 
 
-def job(answer: Answer | Exception | None = None, *, cancelled: bool = False, running: bool = False) -> Job:
+def job(answer: ToolResponse | Exception | None = None, *, cancelled: bool = False, running: bool = False) -> Job:
     made = Jobs().begin("r", 1, CancelToken())
     made.answer = Future()
     if running or answer is not None:
@@ -75,7 +75,7 @@ async def ask(client: Client, tool: str, **args: Any) -> Any:
     return answer.structured_content["result"]
 
 
-def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: ServerContext, era: Era) -> None:
+def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(context: ServerContext, era: Era) -> None:
     name = f"Stopped{era}"
 
     async def script(client: Client) -> Any:
@@ -88,7 +88,7 @@ def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: ServerContext
         found = await ask(client, "scene_find", name=name)
         return stopped, found, await ask(client, "job_status"), id
 
-    stopped, found, listed, id = talk(house, era, script)
+    stopped, found, listed, id = talk(context, era, script)
     assert (stopped["state"], stopped["ok"]) == ("cancelled", False)
     assert stopped["outcome"]["result"]["error_code"] == "CANCELLED"
     assert found["total"] == 0
@@ -96,7 +96,7 @@ def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: ServerContext
 
 
 def test_a_job_that_fails_tells_why_and_one_that_ended_is_not_cancelled_any_more(
-    house: ServerContext, era: Era
+    context: ServerContext, era: Era
 ) -> None:
     name = f"Ended{era}"
 
@@ -109,14 +109,14 @@ def test_a_job_that_fails_tells_why_and_one_that_ended_is_not_cancelled_any_more
         ended = await ask(client, "job_cancel", job_id=working["job_id"])
         return failed, ended, await client.call_tool("job_cancel", {"job_id": "nobody"})
 
-    failed, ended, unknown = talk(house, era, script)
+    failed, ended, unknown = talk(context, era, script)
     assert (failed["state"], failed["ok"]) == ("failed", False)
     assert failed["outcome"]["result"]["error_code"] == "TARGET_NOT_FOUND" and "Nobody" in failed["message"]
     assert (ended["state"], ended["ok"]) == ("finished", True)
     assert unknown.is_error and unknown.structured_content["error_code"] == "not_found"
 
 
-def test_nobody_is_asked_about_a_run_in_the_background(house: ServerContext, era: Era) -> None:
+def test_nobody_is_asked_about_a_run_in_the_background(context: ServerContext, era: Era) -> None:
     name, heard = f"Unasked{era}", list[str]()
 
     async def user(context: Any, params: Any) -> ElicitResult:
@@ -130,6 +130,6 @@ def test_nobody_is_asked_about_a_run_in_the_background(house: ServerContext, era
         with anyio.fail_after(30):
             return await ask(client, "job_status", job_id=begun["job_id"], wait_s=30)
 
-    ended = talk(house, era, script, elicitation_callback=user)
+    ended = talk(context, era, script, elicitation_callback=user)
     assert (ended["state"], heard) == ("failed", [])
     assert "blendwright approve" in ended["outcome"]["result"]["retry_hint"]

@@ -14,8 +14,8 @@ from blendwright.cli.ask import Attempts, BaseUrl, Model, ProviderName, Seconds,
 from blendwright.cli.consent import command_line, consent
 from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, notes, print_json
 from blendwright.cli.plan_input import stops_on_interrupt
-from blendwright.planner.budget import Limits
-from blendwright.planner.evaluation import Evaluation, Result, evaluate, read_requests
+from blendwright.planner.budget import Budget
+from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
 from blendwright.run.history import refusal
 from blendwright.values.cancel import CancelToken
 
@@ -46,7 +46,7 @@ def evaluation(
     planner = chosen(provider, model, base_url)
     cancel = CancelToken()
 
-    def told(result: Result) -> None:
+    def told(result: EvaluationResult) -> None:
         if not json:
             word = Text("ok    " if result.ok else "failed", style="green" if result.ok else "red")
             notes().print(word.append(f" {result.name}", style="default"))
@@ -59,7 +59,7 @@ def evaluation(
             place, blender=blender, spare=False, proposal=command_line(), consent=consent(["destructive"])
         ) as opened,
     ):
-        limits = Limits(attempts=attempts, tokens=tokens, seconds=seconds)
+        limits = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
         measured = evaluate(opened, planner, requests, limits=limits, told=told, cancel=cancel)
     if json:
         print_json({"ok": measured.success_rate >= least, "provider": provider, **measured.to_json()})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.planner.port import Blocked, NoAnswer, PlanAnswer, PlanRequest, Shape, Truncated, Usage
-from blendwright.planner.response_schema import unpacked
+from blendwright.planner.port import Blocked, NoResponse, PlanRequest, PlanResponse, SchemaForm, Truncated, Usage
+from blendwright.planner.response_schema import unpack
 from blendwright.planner.sdk_planner import SdkPlanner, counted, joined
 from blendwright.planner.service_errors import missing_key
 
@@ -40,7 +40,7 @@ class AnthropicPlanner(SdkPlanner):
             **form,
         )
 
-    def _answer(self, answered: Any, shape: Shape) -> PlanAnswer:
+    def _answer(self, answered: Any, shape: SchemaForm) -> PlanResponse:
         reason = str(answered.stop_reason)
         prompt, output = (counted(getattr(answered.usage, name, None)) for name in ("input_tokens", "output_tokens"))
         usage = Usage(prompt, output, 0, prompt + output)
@@ -50,5 +50,5 @@ class AnthropicPlanner(SdkPlanner):
         if reason in ("max_tokens", "model_context_window_exceeded"):
             raise Truncated("the answer was cut off", reason=reason, usage=usage, text=text)
         if not text:
-            raise NoAnswer("the answer is empty", reason=reason, usage=usage)
-        return PlanAnswer(unpacked(text), usage, self.model, reason, shape)
+            raise NoResponse("the answer is empty", reason=reason, usage=usage)
+        return PlanResponse(unpack(text), usage, self.model, reason, shape)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from blendwright.planner.port import Allowance, Usage
+from blendwright.planner.port import CallBudget, Usage
 
 MILLION = 1_000_000
 # Below this no whole plan fits, so that a call would be paid for nothing.
@@ -27,7 +27,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Budget:
     """Of one story. `attempts` counts plans, `retries` the further calls that one plan may take when the service fails."""
 
     attempts: int = 4
@@ -36,13 +36,13 @@ class Limits:
     cost: float | None = None
     price: Price = field(default_factory=Price)
     retries: int = 3
-    call: Allowance = field(default_factory=Allowance)
+    call: CallBudget = field(default_factory=CallBudget)
 
 
-class Meter:
+class UsageMeter:
     """Counts what is spent against the limits."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limits: Budget, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
         self.usage = Usage()
         self._clock = clock
@@ -75,8 +75,8 @@ class Meter:
             return f"the budget of {limits.cost:g} is used up ({self.cost:.4g} spent)"
         return None
 
-    def allowance(self, times: int = 1) -> Allowance:
+    def allowance(self, times: int = 1) -> CallBudget:
         """What the next call may cost: `times` the usual output, and never more than what is left."""
         usual = self.limits.call
         tokens = min(usual.output_tokens * times, self.limits.tokens - self.tokens)
-        return Allowance(max(tokens, LEAST_OUTPUT), max(1.0, min(usual.seconds, self.limits.seconds - self.seconds)))
+        return CallBudget(max(tokens, LEAST_OUTPUT), max(1.0, min(usual.seconds, self.limits.seconds - self.seconds)))

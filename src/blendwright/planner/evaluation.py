@@ -14,9 +14,9 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.planner.briefing import brief
-from blendwright.planner.budget import Limits
-from blendwright.planner.expectations import Expectations, Strict, unmet
+from blendwright.planner.budget import Budget
+from blendwright.planner.expectations import Expectations, Strict, unmet_expectations
+from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.port import Planner
 from blendwright.planner.result import PlannerResult
@@ -39,12 +39,12 @@ class EvaluatedRequest(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class EvaluationResult:
     """What became of one request; `unmet` says what the scene lacks."""
 
     name: str
     story: PlannerResult
-    unmet: tuple[str, ...]
+    unmet_expectations: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
@@ -68,7 +68,7 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     model: str
-    results: tuple[Result, ...]
+    results: tuple[EvaluationResult, ...]
 
     @property
     def success_rate(self) -> float:
@@ -121,22 +121,22 @@ def evaluate(
     planner: Planner,
     requests: Sequence[EvaluatedRequest],
     *,
-    limits: Limits | None = None,
-    told: Callable[[Result], None] = lambda result: None,
+    limits: Budget | None = None,
+    told: Callable[[EvaluationResult], None] = lambda result: None,
     cancel: CancelToken | None = None,
 ) -> Evaluation:
     """Carry every request through, in order. `opened` must be a workspace of its own: its scene is reset before each of them."""
     opened.warm()
     start = opened.journal.origins(all_lines=True)[-1].number
-    results: list[Result] = []
+    results: list[EvaluationResult] = []
     for number, request in enumerate(requests, 1):
         opened.history.checkout(start)
         id = f"eval-{number:03}-{request.name}"
-        first = brief(opened, request.request, request.dialect, id)
+        first = build_first_request(opened, request.request, request.dialect, id)
         pursuit = PlannerRun(opened, planner, first, id, limits=limits, preview=False, cancel=cancel)
         story = asyncio.run(pursuit.run())
-        missing = unmet(opened, request.expect) if story.ending == "done" else ()
-        results.append(Result(request.name, story, missing))
+        missing = unmet_expectations(opened, request.expect) if story.ending == "done" else ()
+        results.append(EvaluationResult(request.name, story, missing))
         told(results[-1])
         if story.ending == "interrupted":
             break

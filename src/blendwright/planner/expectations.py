@@ -48,7 +48,7 @@ class Expectations(Strict):
         return self
 
 
-def unmet(opened: OpenScene, expected: Expectations) -> tuple[str, ...]:
+def unmet_expectations(opened: OpenScene, expected: Expectations) -> tuple[str, ...]:
     """What is not as expected, in sentences; none means that all is."""
     return tuple(_unmet(opened, expected))
 

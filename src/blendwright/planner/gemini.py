@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pydantic import SecretStr
 
-from blendwright.planner.forms import in_some_form
-from blendwright.planner.gemini_answers import read_answer, read_refusal
+from blendwright.planner.gemini_responses import read_error, read_response
 from blendwright.planner.port import (
     KeyMissing,
     KeyRefused,
-    PlanAnswer,
     PlannerError,
     PlanRequest,
+    PlanResponse,
+    SchemaForm,
     SchemaRefused,
     ServiceUnavailable,
-    Shape,
     Turn,
 )
-from blendwright.planner.response_schema import unpacked
-from blendwright.planner.service_words import in_short
+from blendwright.planner.response_schema import unpack
+from blendwright.planner.schema_fallback import with_schema_fallback
+from blendwright.planner.service_words import short_message
 from blendwright.values.canonical import digest
 from blendwright.values.errors import EnvironmentUnfit
 
@@ -96,11 +96,11 @@ class GeminiPlanner:
     def model(self) -> str:
         return self._settings.model
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         """The answer, in the form of the dialect. A schema that the service refuses is not shown to it again."""
-        return await in_some_form(request, lambda shape, schema: self._asked(request, schema, shape))
+        return await with_schema_fallback(request, lambda shape, schema: self._asked(request, schema, shape))
 
-    async def _asked(self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: Shape) -> PlanAnswer:
+    async def _asked(self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: SchemaForm) -> PlanResponse:
         known = "" if schema is None else digest(schema)
         if known in self._refused_schemas:
             raise SchemaRefused("Gemini did not take this form of the answer before")
@@ -109,11 +109,11 @@ class GeminiPlanner:
         except SchemaRefused:
             self._refused_schemas.add(known)
             raise
-        answer = read_answer(response, self.model, shape)
-        return answer if shape == "none" else replace(answer, text=unpacked(answer.text))
+        answer = read_response(response, self.model, shape)
+        return answer if shape == "none" else replace(answer, text=unpack(answer.text))
 
     async def _answered(
-        self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: Shape
+        self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: SchemaForm
     ) -> types.GenerateContentResponse:
         """One question to the service, with its retries; every way in which it can fail becomes an error of the port."""
         import httpx2
@@ -130,14 +130,14 @@ class GeminiPlanner:
                     model=self.model, contents=_contents(request.turns), config=self._config(request, schema)
                 )
         except errors.APIError as error:
-            trouble = read_refusal(error, self.model, shape, self._key)
+            trouble = read_error(error, self.model, shape, self._key)
         except (TimeoutError, httpx2.TimeoutException):
             trouble = ServiceUnavailable(
                 f"Gemini did not answer within {request.allowance.seconds:g} seconds",
                 cure="Try again, or allow more time.",
             )
         except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-            words = in_short(error, self._key) or type(error).__name__
+            words = short_message(error, self._key) or type(error).__name__
             trouble = ServiceUnavailable(
                 f"Gemini cannot be reached: {words}", cure="Check the network and the base URL."
             )

@@ -15,13 +15,13 @@ from typing import Any, cast
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plans import render
-from blendwright.planner.asking import Sleep, ask
-from blendwright.planner.budget import Limits, Meter
+from blendwright.planner.budget import Budget, UsageMeter
 from blendwright.planner.feedback import AttemptFailure, Stage, repair_turns
 from blendwright.planner.observer import SILENT, PlannerObserver
-from blendwright.planner.port import NoAnswer, PlanAnswer, Planner, PlannerError, PlanRequest, Usage
-from blendwright.planner.proposal import Proposal, read_answer
+from blendwright.planner.port import NoResponse, Planner, PlannerError, PlanRequest, PlanResponse, Usage
+from blendwright.planner.proposal import PlanProposal, read_proposal
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
+from blendwright.planner.retries import Sleep, request_plan
 from blendwright.records.attempts import NewAttempt
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
@@ -31,14 +31,14 @@ from blendwright.values.macro_report import as_asked
 from blendwright.values.report import RunReport
 
 # Nothing that another plan would cure: the same one is run once more before the model hears of it.
-PASSING = frozenset({Fault.TOOL_TIMEOUT, Fault.WORKER_LOST})
+TRANSIENT = frozenset({Fault.TOOL_TIMEOUT, Fault.WORKER_LOST})
 # A person's answer is no fault of a plan.
-ASKED_IN_VAIN = frozenset({"approval_missing", "approval_declined", "preview_unasked"})
+APPROVAL_RULES = frozenset({"approval_missing", "approval_declined", "preview_unasked"})
 
-Approve = Callable[[Proposal, Preview | None], bool]
+Approve = Callable[[PlanProposal, Preview | None], bool]
 
 
-def yes(proposal: Proposal, preview: Preview | None) -> bool:
+def approve_all(proposal: PlanProposal, preview: Preview | None) -> bool:
     """Whoever asked for the plan wants whatever it is."""
     return True
 
@@ -56,12 +56,12 @@ class PlannerRun:
         first: PlanRequest,
         request_id: str,
         *,
-        limits: Limits | None = None,
+        limits: Budget | None = None,
         preview: bool = True,
         dry_run: bool = False,
         image: Path | None = None,
         timeout: float | None = None,
-        approve: Approve = yes,
+        approve: Approve = approve_all,
         witness: PlannerObserver = SILENT,
         cancel: CancelToken | None = None,
         sleep: Sleep = asyncio.sleep,
@@ -70,7 +70,7 @@ class PlannerRun:
         self._planner = planner
         self._first = first
         self._request_id = request_id
-        self._meter = Meter(limits or Limits())
+        self._meter = UsageMeter(limits or Budget())
         self._preview = preview or dry_run
         self._dry_run = dry_run
         self._image = image
@@ -82,7 +82,7 @@ class PlannerRun:
         self._tried: list[PlannerAttempt] = []
         self._committed: dict[str, dict[str, Any]] = {}
         self._seen: set[tuple[str, str]] = set()
-        self._proposal: Proposal | None = None
+        self._proposal: PlanProposal | None = None
         self._shown: Preview | None = None
         self._report: RunReport | None = None
         self._prompt_hash = ""
@@ -136,18 +136,18 @@ class PlannerRun:
         last = self._tried[-1].message if self._tried else ""
         return self._story("gave_up", f"{attempts} attempts were not enough. The last: {last}")
 
-    async def _ask(self, request: PlanRequest) -> PlanAnswer:
+    async def _ask(self, request: PlanRequest) -> PlanResponse:
         self._prompt_hash = prompt_hash(request)
         self._witness.asking(request.attempt, self._meter.limits.attempts)
 
         def failed(asked: PlanRequest, error: PlannerError, wait: float | None) -> None:
-            usage = error.usage if isinstance(error, NoAnswer) else Usage()
+            usage = error.usage if isinstance(error, NoResponse) else Usage()
             self._record("service", error.message, usage, self._planner.model, None, {"error": type(error).__name__})
             self._witness.service_failed(error, wait)
 
-        return await ask(self._planner, request, self._meter, failed, self._sleep)
+        return await request_plan(self._planner, request, self._meter, failed, self._sleep)
 
-    def _carry_out(self, answer: PlanAnswer) -> PlannerResult | AttemptFailure:
+    def _carry_out(self, answer: PlanResponse) -> PlannerResult | AttemptFailure:
         """As far as the plan goes: the end of the story, or what is wrong with it. Either way the attempt is in the journal."""
         wrong = self._judge(answer)
         if isinstance(wrong, AttemptFailure):
@@ -159,9 +159,9 @@ class PlannerRun:
         self._record(stage, reason, answer.usage, answer.model, answer.text, {}, status)
         return self._story(ending, reason)
 
-    def _judge(self, answer: PlanAnswer) -> AttemptFailure | tuple[Stage, Ending, str]:
-        read = read_answer(answer.text, self._first.dialect, self._plan_id, tuple(self._committed.values()))
-        if not isinstance(read, Proposal):
+    def _judge(self, answer: PlanResponse) -> AttemptFailure | tuple[Stage, Ending, str]:
+        read = read_proposal(answer.text, self._first.dialect, self._plan_id, tuple(self._committed.values()))
+        if not isinstance(read, PlanProposal):
             return AttemptFailure("reading", read)
         self._proposal, self._shown = read, None
         self._witness.planned(read)
@@ -198,15 +198,15 @@ class PlannerRun:
             return AttemptFailure("gates", (), result)
         return "done", "done", ""
 
-    def _previewed(self, read: Proposal) -> Preview:
+    def _previewed(self, read: PlanProposal) -> Preview:
         return self._opened.preview(read.plan, image=self._image, timeout=self._timeout, cancel=self._cancel)
 
-    def _ran(self, read: Proposal) -> RunReport:
+    def _ran(self, read: PlanProposal) -> RunReport:
         return self._opened.run(
             read.plan, timeout=self._timeout, cancel=self._cancel, progress=self._witness.progressed
         )
 
-    def _keep(self, proposal: Proposal, report: RunReport) -> None:
+    def _keep(self, proposal: PlanProposal, report: RunReport) -> None:
         """What is in the scene now, as the plan has it: the next plan repeats it, and it is skipped."""
         if self._first.dialect != "operations":
             return
@@ -255,7 +255,7 @@ def _wrong(stage: Stage, report: RunReport) -> AttemptFailure:
 def _passing(report: RunReport) -> bool:
     """Whether all that went wrong may be gone the next time: what was done is skipped then."""
     faults = {operation.fault for operation in report.operations if operation.fault is not None}
-    return not report.ok and bool(faults) and faults <= PASSING
+    return not report.ok and bool(faults) and faults <= TRANSIENT
 
 
 def _unanswerable(stage: Stage, report: RunReport) -> tuple[Stage, Ending, str] | None:
@@ -265,7 +265,7 @@ def _unanswerable(stage: Stage, report: RunReport) -> tuple[Stage, Ending, str] 
     faults |= {finding.fault for finding in findings}
     if Fault.CANCELLED in faults:
         return stage, "interrupted", "interrupted"
-    asked = next((finding for finding in findings if finding.rule in ASKED_IN_VAIN), None)
+    asked = next((finding for finding in findings if finding.rule in APPROVAL_RULES), None)
     if asked is not None:
         return "approval", "declined", f"{asked.message}. {asked.cure or ''}".strip()
     fatal = next((fault for fault in faults if not RENDERINGS[fault].recoverable), None)
@@ -275,7 +275,7 @@ def _unanswerable(stage: Stage, report: RunReport) -> tuple[Stage, Ending, str] 
     return None
 
 
-def _finished(proposal: Proposal, result: Any) -> bool:
+def _finished(proposal: PlanProposal, result: Any) -> bool:
     """Whether a run that succeeded is the end: in the geonodes dialect only when the model said so and the gates passed."""
     parts: tuple[Any, ...] = (proposal.document, result)
     return all(cast("dict[str, Any]", part).get("done") is not False for part in parts if isinstance(part, dict))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blendwright.planner.feedback import AttemptFailure
 from blendwright.planner.port import PlannerError
-from blendwright.planner.proposal import Proposal
+from blendwright.planner.proposal import PlanProposal
 from blendwright.run.preview import Preview
 from blendwright.values.report import OperationReport
 
@@ -18,7 +18,7 @@ class PlannerObserver:
     def service_failed(self, error: PlannerError, wait: float | None) -> None:
         """The service failed; it is asked again after `wait` seconds, or not at all."""
 
-    def planned(self, proposal: Proposal) -> None:
+    def planned(self, proposal: PlanProposal) -> None:
         """There is a plan; nobody has checked it yet."""
 
     def previewing(self) -> None:
@@ -27,7 +27,7 @@ class PlannerObserver:
     def previewed(self, shown: Preview) -> None:
         """The plan would succeed."""
 
-    def executing(self, proposal: Proposal) -> None:
+    def executing(self, proposal: PlanProposal) -> None:
         """The plan is about to be run."""
 
     def progressed(self, report: OperationReport) -> None:

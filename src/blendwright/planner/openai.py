@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.planner.port import Blocked, NoAnswer, PlanAnswer, PlanRequest, Shape, Truncated, Usage
-from blendwright.planner.response_schema import unpacked
+from blendwright.planner.port import Blocked, NoResponse, PlanRequest, PlanResponse, SchemaForm, Truncated, Usage
+from blendwright.planner.response_schema import unpack
 from blendwright.planner.sdk_planner import SdkPlanner, counted, joined
 from blendwright.planner.service_errors import missing_key
 
@@ -44,10 +44,10 @@ class OpenAIPlanner(SdkPlanner):
             **form,
         )
 
-    def _answer(self, answered: Any, shape: Shape) -> PlanAnswer:
+    def _answer(self, answered: Any, shape: SchemaForm) -> PlanResponse:
         usage = _usage(answered.usage)
         if len(answered.choices) == 0:
-            raise NoAnswer("the answer is empty", reason="no choices", usage=usage)
+            raise NoResponse("the answer is empty", reason="no choices", usage=usage)
         choice = answered.choices[0]
         reason, text = str(choice.finish_reason), joined(choice.message.content or ())
         if reason == "content_filter" or getattr(choice.message, "refusal", None):
@@ -55,8 +55,8 @@ class OpenAIPlanner(SdkPlanner):
         if reason == "length":
             raise Truncated("the answer was cut off", reason=reason, usage=usage, text=text)
         if not text:
-            raise NoAnswer("the answer is empty", reason=reason, usage=usage)
-        return PlanAnswer(unpacked(text), usage, self.model, reason, shape)
+            raise NoResponse("the answer is empty", reason=reason, usage=usage)
+        return PlanResponse(unpack(text), usage, self.model, reason, shape)
 
 
 def _usage(spent: Any) -> Usage:

@@ -24,7 +24,7 @@ from blendwright.dialects.recognise import Dialect
 from blendwright.values.errors import BlendwrightError
 
 Role = Literal["user", "model"]
-Shape = Literal["strict", "packed", "none"]
+SchemaForm = Literal["strict", "packed", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ResponseSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class CallBudget:
     """What one call may cost."""
 
     output_tokens: int = 16_384
@@ -64,7 +64,7 @@ class PlanRequest:
     turns: tuple[Turn, ...]
     schema: ResponseSchema | None = None
     attempt: int = 1
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: CallBudget = field(default_factory=CallBudget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanAnswer:
+class PlanResponse:
     """What the model said: `text` in the form of the dialect (already unpacked), unchecked. `shape` is the schema it came under."""
 
     text: str
     usage: Usage
     model: str
     finish_reason: str
-    shape: Shape = "none"
+    shape: SchemaForm = "none"
 
 
 class Planner(Protocol):
@@ -112,7 +112,7 @@ class Planner(Protocol):
         """The name under which the service knows it."""
         ...
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         """The answer; raises a `PlannerError` and nothing else."""
         ...
 
@@ -140,19 +140,19 @@ class SchemaRefused(ServiceRefused):
     """The service does not take a response schema."""
 
 
-class KeyTrouble(PlannerError):
+class KeyProblem(PlannerError):
     """The service cannot be used with the key at hand."""
 
 
-class KeyMissing(KeyTrouble):
+class KeyMissing(KeyProblem):
     """There is no key."""
 
 
-class KeyRefused(KeyTrouble):
+class KeyRefused(KeyProblem):
     """The service does not accept the key."""
 
 
-class NoAnswer(PlannerError):
+class NoResponse(PlannerError):
     """The model was asked, and there is no whole answer."""
 
     def __init__(
@@ -164,9 +164,9 @@ class NoAnswer(PlannerError):
         self.text = text
 
 
-class Blocked(NoAnswer):
+class Blocked(NoResponse):
     """Withheld by the service's safety rules."""
 
 
-class Truncated(NoAnswer):
+class Truncated(NoResponse):
     """Cut off, by the limit of tokens or by the connection."""

@@ -14,7 +14,7 @@ from blendwright.planner.port import Planner
 Provider = Literal["gemini", "anthropic", "openai"]
 
 
-def planner_of(
+def create_planner(
     provider: Provider,
     *,
     model: str | None = None,

@@ -13,18 +13,18 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, ClassVar
 
-from blendwright.planner.forms import in_some_form
 from blendwright.planner.port import (
     KeyRefused,
-    PlanAnswer,
     PlannerError,
     PlanRequest,
+    PlanResponse,
+    SchemaForm,
     SchemaRefused,
     ServiceUnavailable,
-    Shape,
 )
-from blendwright.planner.service_errors import check_address, missing_extra, of_status
-from blendwright.planner.service_words import in_short
+from blendwright.planner.schema_fallback import with_schema_fallback
+from blendwright.planner.service_errors import check_address, error_of_status, missing_extra
+from blendwright.planner.service_words import short_message
 
 ROLES = {"user": "user", "model": "assistant"}
 # The SDKs want a key; servers that ask for none do not look at it.
@@ -52,9 +52,9 @@ class SdkPlanner(ABC):
     def model(self) -> str:
         return self._model
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         """Under the strict schema, then the packed one, then none: a model that is not bound is still held to the contract."""
-        return await in_some_form(request, lambda shape, schema: self._asked(request, shape, schema))
+        return await with_schema_fallback(request, lambda shape, schema: self._asked(request, shape, schema))
 
     @abstractmethod
     async def _call(
@@ -63,13 +63,13 @@ class SdkPlanner(ABC):
         """Ask once, and give what the SDK gives."""
 
     @abstractmethod
-    def _answer(self, answered: Any, shape: Shape) -> PlanAnswer:
+    def _answer(self, answered: Any, shape: SchemaForm) -> PlanResponse:
         """Read it. Raises Blocked, Truncated or NoAnswer for what is no plan.
 
         The SDKs check nothing: a field may be missing or hold anything, and whatever Python raises then says that this is no answer.
         """
 
-    async def _asked(self, request: PlanRequest, shape: Shape, schema: Mapping[str, Any] | None) -> PlanAnswer:
+    async def _asked(self, request: PlanRequest, shape: SchemaForm, schema: Mapping[str, Any] | None) -> PlanResponse:
         check_address(self._base_url)
         sdk = self._sdk()
         turns = [{"role": ROLES[turn.role], "content": turn.text} for turn in request.turns]
@@ -86,18 +86,20 @@ class SdkPlanner(ABC):
         except (TimeoutError, sdk.APITimeoutError):
             trouble = ServiceUnavailable(f"{self.service} did not answer within {seconds:g} seconds")
         except sdk.APIStatusError as error:
-            trouble = of_status(self.service, error.status_code, str(error.message), error.response.headers, self._key)
+            trouble = error_of_status(
+                self.service, error.status_code, str(error.message), error.response.headers, self._key
+            )
             if error.status_code in self.refuses_schema and schema is not None:
                 trouble = SchemaRefused(trouble.message, cure=trouble.cure)
         except sdk.APIError as error:
-            message = f"{self.service} cannot be reached: {in_short(error, self._key or '')}"
+            message = f"{self.service} cannot be reached: {short_message(error, self._key or '')}"
             trouble = ServiceUnavailable(message, cure="Check the network and the base URL.")
         except (ValueError, RecursionError):
             # JSON that is none, before the SDK looks at it.
             trouble = self._no_answer()
         raise trouble
 
-    def _read(self, answered: Any, shape: Shape) -> PlanAnswer:
+    def _read(self, answered: Any, shape: SchemaForm) -> PlanResponse:
         try:
             return self._answer(answered, shape)
         except (AttributeError, TypeError, LookupError):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from blendwright.planner.port import KeyMissing, KeyRefused, PlannerError, ServiceRefused, ServiceUnavailable
-from blendwright.planner.service_words import in_short
+from blendwright.planner.service_words import short_message
 
 
 def missing_key(service: str, variable: str) -> KeyMissing:
@@ -31,13 +31,15 @@ def check_address(base_url: str | None) -> None:
     except ValueError:
         fits = False
     if not fits:
-        message = f"the base URL '{in_short(base_url)}' is no address of a service"
+        message = f"the base URL '{short_message(base_url)}' is no address of a service"
         raise ServiceRefused(message, cure="Give one like http://127.0.0.1:8080/v1 in --base-url or the environment.")
 
 
-def of_status(service: str, status: int, message: str, headers: Mapping[str, str], secret: str | None) -> PlannerError:
+def error_of_status(
+    service: str, status: int, message: str, headers: Mapping[str, str], secret: str | None
+) -> PlannerError:
     """The error that an HTTP status stands for."""
-    told = f"{service} answered {status}: {in_short(message, secret or '')}"
+    told = f"{service} answered {status}: {short_message(message, secret or '')}"
     if status in (401, 403):
         return KeyRefused(told, cure="Check the key, and what it may be used for.")
     if status in (408, 409, 425, 429) or status >= 500:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from blendwright.planner.data_block import visible
+from blendwright.planner.prompt_data import visible
 
-LONGEST = 300
+LONGEST_MESSAGE = 300
 HIDDEN = "[key]"
 
 
-def in_short(said: object, *secrets: str) -> str:
+def short_message(said: object, *secrets: str) -> str:
     """`secrets` never leave, in whatever message they come back."""
     text = str(said)
     for secret in secrets:
         if secret:
             text = text.replace(secret, HIDDEN)
-    return visible(" ".join(text.split()), LONGEST)
+    return visible(" ".join(text.split()), LONGEST_MESSAGE)

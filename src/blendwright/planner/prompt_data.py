@@ -13,19 +13,19 @@ from typing import Any, cast
 
 LONGEST_TEXT = 255
 # Control, format (such as those that turn the direction of writing), surrogate and private characters, and separators of lines.
-UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "`": "\\u0060"}
 
 
 def data_block(label: str, value: Any) -> str:
     """A value between fences that it cannot contain. `label` is ours, never the scene's."""
-    text = json.dumps(cleaned(value), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(sanitised(value), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for sign, escape in ESCAPES.items():
         text = text.replace(sign, escape)
     return f"<data {label}>\n{text}\n</data {label}>"
 
 
-def cleaned(value: Any) -> Any:
+def sanitised(value: Any) -> Any:
     """The same value, its texts without unseen characters and bounded, its numbers no longer than anyone needs."""
     if isinstance(value, str):
         return visible(value)
@@ -33,13 +33,13 @@ def cleaned(value: Any) -> Any:
         return round(value, 4) if value == value and abs(value) != float("inf") else None
     if isinstance(value, Mapping):
         known = cast("Mapping[Any, Any]", value)
-        return {visible(str(key)): cleaned(inner) for key, inner in known.items()}
+        return {visible(str(key)): sanitised(inner) for key, inner in known.items()}
     if isinstance(value, list | tuple):
-        return [cleaned(part) for part in cast("list[Any]", value)]
+        return [sanitised(part) for part in cast("list[Any]", value)]
     return value
 
 
 def visible(text: str, longest: int = LONGEST_TEXT) -> str:
     """Without control and other unseen characters, and cut where it is too long."""
-    seen = "".join(sign for sign in text if unicodedata.category(sign) not in UNSEEN)
+    seen = "".join(sign for sign in text if unicodedata.category(sign) not in INVISIBLE)
     return seen if len(seen) <= longest else seen[: longest - 1] + "…"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.server.phase_zero import broken
+from blendwright.server.jsonrpc import message_error
 
 # As JSON-RPC has them.
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
@@ -40,12 +40,12 @@ BAD: list[tuple[bytes, int, str]] = [
 
 @pytest.mark.parametrize("message", GOOD)
 def test_messages_pass(message: dict[str, Any]) -> None:
-    assert broken(json.dumps(message).encode()) is None
+    assert message_error(json.dumps(message).encode()) is None
 
 
 @pytest.mark.parametrize(("raw", "code", "said"), BAD)
 def test_what_is_none_gets_the_envelope_of_an_error(raw: bytes, code: int, said: str) -> None:
-    answer = broken(raw)
+    answer = message_error(raw)
     assert answer is not None
     assert answer.keys() == {"jsonrpc", "id", "error"}
     assert (answer["jsonrpc"], answer["error"]["code"]) == ("2.0", code)
@@ -53,12 +53,12 @@ def test_what_is_none_gets_the_envelope_of_an_error(raw: bytes, code: int, said:
 
 
 def test_the_id_comes_back_where_it_can_be_read() -> None:
-    answer = broken(b'{"jsonrpc": "2.0", "id": "mine", "method": 7}')
+    answer = message_error(b'{"jsonrpc": "2.0", "id": "mine", "method": 7}')
     assert answer is not None
     assert answer["id"] == "mine"
 
 
 def test_a_message_that_is_too_large_is_refused() -> None:
-    answer = broken(b'{"jsonrpc": "2.0", "method": "x"}', limit=10)
+    answer = message_error(b'{"jsonrpc": "2.0", "method": "x"}', limit=10)
     assert answer is not None
     assert answer["error"]["code"] == INVALID_REQUEST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-OPERATIONS = """\
+OPERATIONS_EXAMPLE = """\
 {"request_id": "round-table-1", "operations": [
   {"operation_id": "top", "tool_name": "mesh.create_primitive", "safety_level": "safe_write", "depends_on": [],
    "args": {"kind": "cylinder", "name": "TableTop", "radius": 0.6, "depth": 0.04, "location": [0, 0, 0.74]}},
@@ -14,7 +14,7 @@ OPERATIONS = """\
    "args": {"object": "TableTop", "material": "Oak"}}
 ]}"""
 
-GEONODES = """\
+GEONODES_EXAMPLE = """\
 {"version": "1.0", "steps": [
   {"id": "step_1", "type": "NODE_TREE", "description": "Subdivide the mesh and keep the output connected",
    "payload": {
@@ -27,6 +27,6 @@ GEONODES = """\
      ]}}],
  "done": true, "final_message": "The plane is subdivided three times.", "meta": {"requires_gate_verification": true}}"""
 
-RULES = """\
+PLAN_RULES = """\
 Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact and must be free. safety_level is at least that of the tool (read_only,
 safe_write, destructive). depends_on names what must be there first. One request_id per request: keep it when you repair."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from blendwright.planner.data_block import visible
+from blendwright.planner.prompt_data import visible
 
 MOST_OBJECTS = 60
 MOST_NAMES = 60
 MOST_PARTS = 8
 
 
-def scene_brief(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+def summarise_scene(snapshot: Mapping[str, Any]) -> dict[str, Any]:
     """What `scene.snapshot` told, for a model: names, types, places, what hangs on what. Says how much it leaves out.
 
     A name that cannot be shown as it is stands there with `name_exact` false: it cannot be addressed.

@@ -1,7 +1,7 @@
-"""Connections of the web server: how long one may take to say what it wants, and how many may wait at once.
+"""Limits of the web server's connections: how long a request may take to arrive, and how many connections may wait without one.
 
-Whoever connects has shown no token yet. Without bounds a few hundred of them, who never finish their first line, would use up every
-descriptor of the process, and nobody else would be heard.
+A client that connects has shown no token yet. Without limits a few hundred that never finish their first line would use up every
+descriptor of the process, and nobody else would be served.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HEADER_SECONDS = 10.0
 BODY_SECONDS = 60.0
 # Connections on which no request is being answered. One that brings a token is answered, and is none of them any more.
 MOST_WAITING = 64
-# As many as one look at the socket lets in, so that these bounds are kept before there are too many.
+# As many as the socket accepts at once, so that these limits apply before there are too many.
 BACKLOG = 64
 
 QUIET_SECONDS = 60.0
@@ -27,7 +27,7 @@ QUIET_SECONDS = 60.0
 _log = logging.getLogger(__name__)
 
 
-class Guarded(H11Protocol):
+class GuardedConnection(H11Protocol):
     """A connection that ends when its request does not come, or when too many others wait as it does."""
 
     _deadline: asyncio.TimerHandle | None = None
@@ -38,9 +38,9 @@ class Guarded(H11Protocol):
         super().connection_made(transport)
         self._since = monotonic()
         self._watch()
-        waiting = [each for each in self.connections if isinstance(each, Guarded) and each.waits]
+        waiting = [each for each in self.connections if isinstance(each, GuardedConnection) and each.waits]
         if len(waiting) > MOST_WAITING:
-            # First who has never asked anything, and has taken longest for it: who means it has been answered long ago.
+            # First the one that never sent a request, and has waited longest: a real client has been answered long ago.
             min(waiting, key=lambda each: (each.was_answered, each._since)).transport.abort()
 
     def data_received(self, data: bytes) -> None:

@@ -33,7 +33,9 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     monkeypatch.setattr(guarded, "HEADER_SECONDS", 0.2)
     monkeypatch.setattr(guarded, "BODY_SECONDS", 0.2)
     monkeypatch.setattr(guarded, "MOST_WAITING", 8)
-    config = uvicorn.Config(slow_to_answer, log_level="warning", http=guarded.Guarded, ws="none", lifespan="off")
+    config = uvicorn.Config(
+        slow_to_answer, log_level="warning", http=guarded.GuardedConnection, ws="none", lifespan="off"
+    )
     server = uvicorn.Server(config)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

@@ -12,9 +12,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
 from blendwright.policy.approvals import Answer, ApprovalRequest
-from blendwright.server.answers import Answer as Reply
-from blendwright.server.asking import Asked, Conversation, HostApprover, said, through_session
-from blendwright.server.progress import Progress
+from blendwright.server.elicitation import HostApprover, MultiRoundCall, PendingApproval, answer_of, session_approver
+from blendwright.server.progress import ProgressReporter
+from blendwright.server.responses import ToolResponse
 from blendwright.values.cancel import CancelToken
 
 
@@ -46,11 +46,11 @@ def question(seconds: float = 60, **more: Any) -> ApprovalRequest:
     ],
 )
 def test_only_a_clear_yes_is_one(result: ElicitResult, answer: Answer) -> None:
-    assert said(result) is answer
+    assert answer_of(result) is answer
 
 
 def test_the_first_answer_counts() -> None:
-    asked = Asked(question())
+    asked = PendingApproval(question())
     asked.settle(Answer.DECLINED)
     asked.settle(Answer.APPROVED)
     assert asked.answer.result(0) is Answer.DECLINED
@@ -58,7 +58,7 @@ def test_the_first_answer_counts() -> None:
 
 def test_code_is_shown_whole_and_unseen_signs_are_written_out() -> None:
     code = "print('x')\n" * 2000
-    message = Asked(question(what="object.delete \u202eBox", shown=code)).message
+    message = PendingApproval(question(what="object.delete \u202eBox", shown=code)).message
     assert message.endswith(f"\n\n{code}")
     assert "object.delete \\u202eBox" in message and "a rule" in message
 
@@ -101,13 +101,13 @@ class Session:
 def test_a_host_that_cannot_ask_after_all_gave_no_answer(host: ElicitResult | MCPError, answer: Answer) -> None:
     async def main() -> Answer:
         session: Any = Session(host)
-        approver = through_session(session, 1)
+        approver = session_approver(session, 1)
         return await asyncio.to_thread(approver.ask, question(10))
 
     assert asyncio.run(main()) is answer
 
 
-async def unanswered() -> Reply:
+async def unanswered() -> ToolResponse:
     """The run behind a call; it waits for the person."""
     await asyncio.Event().wait()
     raise AssertionError
@@ -126,10 +126,10 @@ async def unanswered() -> Reply:
 def test_a_call_that_comes_back_without_an_answer_to_its_question_brought_none(responses: Any) -> None:
     async def main() -> Answer:
         session: Any = None
-        conversation = Conversation("client", "plan_execute", {}, Progress(session))
+        conversation = MultiRoundCall("client", "plan_execute", {}, ProgressReporter(session))
         conversation.task = asyncio.create_task(unanswered())
         asking = asyncio.create_task(asyncio.to_thread(conversation.approver.ask, question(10)))
-        assert isinstance(await conversation.next(), Asked)
+        assert isinstance(await conversation.next(), PendingApproval)
         conversation.answer(responses)
         answer = await asking
         conversation.task.cancel()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from blendwright.planner.port import PlanAnswer, PlanRequest, SchemaRefused, Shape
+from blendwright.planner.port import PlanRequest, PlanResponse, SchemaForm, SchemaRefused
 
-Form = tuple[Shape, Mapping[str, Any] | None]
+SchemaVariant = tuple[SchemaForm, Mapping[str, Any] | None]
 
 
-def forms(request: PlanRequest) -> list[Form]:
-    last: Form = ("none", None)
+def schema_variants(request: PlanRequest) -> list[SchemaVariant]:
+    last: SchemaVariant = ("none", None)
     return (
         [last]
         if request.schema is None
@@ -19,11 +19,11 @@ def forms(request: PlanRequest) -> list[Form]:
     )
 
 
-async def in_some_form(
-    request: PlanRequest, ask: Callable[[Shape, Mapping[str, Any] | None], Awaitable[PlanAnswer]]
-) -> PlanAnswer:
+async def with_schema_fallback(
+    request: PlanRequest, ask: Callable[[SchemaForm, Mapping[str, Any] | None], Awaitable[PlanResponse]]
+) -> PlanResponse:
     """The answer under the first form that the service takes. `ask` raises SchemaRefused for one that it does not."""
-    *narrow, (shape, schema) = forms(request)
+    *narrow, (shape, schema) = schema_variants(request)
     for each, wanted in narrow:
         try:
             return await ask(each, wanted)

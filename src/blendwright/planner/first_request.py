@@ -6,15 +6,15 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.dialects.recognise import Dialect
 from blendwright.planner.port import PlanRequest
 from blendwright.planner.prompt import build_prompt
-from blendwright.planner.relevance import choose, permitted
+from blendwright.planner.relevance import choose_tools, permitted_tools
 from blendwright.planner.response_schema import geonodes_schema, operations_schema
-from blendwright.planner.scene_brief import MOST_OBJECTS
+from blendwright.planner.scene_summary import MOST_OBJECTS
 from blendwright.values.errors import EnvironmentUnfit
 
 NODE_TOOLS = ("geonodes.node_tree", "geonodes.patch")
 
 
-def brief(opened: OpenScene, request: str, dialect: Dialect, request_id: str) -> PlanRequest:
+def build_first_request(opened: OpenScene, request: str, dialect: Dialect, request_id: str) -> PlanRequest:
     """Everything the model is told at first. Starts Blender, to look at the scene."""
     seen = opened.outcome("scene.snapshot", {"limit": MOST_OBJECTS})
     if not seen.ok:
@@ -25,7 +25,7 @@ def brief(opened: OpenScene, request: str, dialect: Dialect, request_id: str) ->
         tools = tuple(opened.tools[name] for name in NODE_TOOLS)
         schema = geonodes_schema(*tools)
     else:
-        tools = choose(request, permitted(opened.tools, terms))
+        tools = choose_tools(request, permitted_tools(opened.tools, terms))
         schema = operations_schema(tools)
     prompt = build_prompt(request, dialect, request_id=request_id, terms=terms, tools=tools, snapshot=seen.result)
     return PlanRequest(request, dialect, prompt.system, prompt.turns, schema)

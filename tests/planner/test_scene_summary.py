@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blendwright.planner.prompt import build_prompt
-from blendwright.planner.scene_brief import scene_brief
+from blendwright.planner.scene_summary import summarise_scene
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from stage import Stage
@@ -21,7 +21,7 @@ def test_a_snapshot_becomes_names_types_places_and_what_hangs_on_what(stage: Sta
     stage.do("material.assign", {"object": "Box", "material": "Oak"})
     snapshot = stage.do("scene.snapshot", {})
 
-    brief = scene_brief(snapshot)
+    brief = summarise_scene(snapshot)
     hostile, box = sorted(brief["objects"], key=lambda item: item["type"])
     assert (hostile["name"], hostile["type"], hostile["parent"]) == (HOSTILE, "EMPTY", "Box")
     assert (box["name"], box["location"], box["collections"]) == ("Box", [1.0, 2.0, 3.0], ["Props"])
@@ -36,5 +36,5 @@ def test_a_snapshot_becomes_names_types_places_and_what_hangs_on_what(stage: Sta
 
 
 def test_an_empty_scene_says_so(stage: Stage) -> None:
-    brief = scene_brief(stage.do("scene.snapshot", {}))
+    brief = summarise_scene(stage.do("scene.snapshot", {}))
     assert (brief["objects"], brief["objects_in_all"]) == ([], 0)

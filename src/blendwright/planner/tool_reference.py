@@ -12,7 +12,7 @@ from blendwright.tool_api.tool import AnyTool
 Schema = Mapping[str, Any]
 
 
-def tool_page(tool: AnyTool) -> str:
+def describe_tool(tool: AnyTool) -> str:
     """Declarations only; nothing of a scene is in it."""
     schema = tool.args_schema()
     defs: Schema = schema.get("$defs", {})

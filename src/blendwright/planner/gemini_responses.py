@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, cast
 from blendwright.planner.port import (
     Blocked,
     KeyRefused,
-    NoAnswer,
-    PlanAnswer,
+    NoResponse,
     PlannerError,
+    PlanResponse,
+    SchemaForm,
     SchemaRefused,
     ServiceRefused,
     ServiceUnavailable,
-    Shape,
     Truncated,
     Usage,
 )
-from blendwright.planner.service_words import in_short
+from blendwright.planner.service_words import short_message
 
 if TYPE_CHECKING:
     from google.genai import errors, types
@@ -29,7 +29,7 @@ REWORD = "Say the request in other words."
 SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
 
 
-def read_answer(response: types.GenerateContentResponse, model: str, shape: Shape) -> PlanAnswer:
+def read_response(response: types.GenerateContentResponse, model: str, shape: SchemaForm) -> PlanResponse:
     """The whole text of the first candidate; raises NoAnswer, or a kind of it, where there is none."""
     usage = _usage(response)
     feedback = response.prompt_feedback
@@ -48,15 +48,15 @@ def read_answer(response: types.GenerateContentResponse, model: str, shape: Shap
         cure = "Allow more tokens for the answer, or ask for less at once."
         raise Truncated(f"Gemini's answer was cut off ({reason})", reason=reason, usage=usage, text=text, cure=cure)
     if reason != "STOP":
-        raise NoAnswer(f"Gemini ended without an answer ({reason})", reason=reason, usage=usage, text=text)
+        raise NoResponse(f"Gemini ended without an answer ({reason})", reason=reason, usage=usage, text=text)
     if not text.strip():
-        raise NoAnswer("Gemini answered with nothing", reason="EMPTY", usage=usage, cure="Try again.")
-    return PlanAnswer(text, usage, response.model_version or model, reason, shape)
+        raise NoResponse("Gemini answered with nothing", reason="EMPTY", usage=usage, cure="Try again.")
+    return PlanResponse(text, usage, response.model_version or model, reason, shape)
 
 
-def read_refusal(error: errors.APIError, model: str, shape: Shape, key: str) -> PlannerError:
+def read_error(error: errors.APIError, model: str, shape: SchemaForm, key: str) -> PlannerError:
     """Which error of the port an error of the service is."""
-    status, said = error.code, in_short(error.message or error.status or "no reason given", key)
+    status, said = error.code, short_message(error.message or error.status or "no reason given", key)
     if status in {408, 429} or status >= 500:
         cure = "The quota is used up for the moment: wait, or use another key." if status == 429 else None
         message = f"Gemini answered {status}: {said}"

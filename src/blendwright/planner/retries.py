@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from blendwright.planner.budget import Meter
+from blendwright.planner.budget import UsageMeter
 from blendwright.planner.port import (
-    NoAnswer,
-    PlanAnswer,
+    NoResponse,
     Planner,
     PlannerError,
     PlanRequest,
+    PlanResponse,
     ServiceUnavailable,
     Truncated,
 )
@@ -24,10 +24,12 @@ LONGEST_WAIT = 30.0
 
 Sleep = Callable[[float], Awaitable[None]]
 # What failed, under which request, and for how long is waited; None when it is not asked again.
-Failed = Callable[[PlanRequest, PlannerError, float | None], None]
+OnFailure = Callable[[PlanRequest, PlannerError, float | None], None]
 
 
-async def ask(planner: Planner, request: PlanRequest, meter: Meter, failed: Failed, sleep: Sleep) -> PlanAnswer:
+async def request_plan(
+    planner: Planner, request: PlanRequest, meter: UsageMeter, failed: OnFailure, sleep: Sleep
+) -> PlanResponse:
     """The answer, paid for; raises the last PlannerError when it was no use to go on. `failed` hears of every one."""
     times = 1
     for retry in range(meter.limits.retries + 1):
@@ -35,7 +37,7 @@ async def ask(planner: Planner, request: PlanRequest, meter: Meter, failed: Fail
         try:
             answer = await planner.plan(asked)
         except PlannerError as error:
-            if isinstance(error, NoAnswer):
+            if isinstance(error, NoResponse):
                 meter.spend(error.usage)
             wait = _wait(error, retry, meter, widened=times > 1)
             failed(asked, error, wait)
@@ -51,7 +53,7 @@ async def ask(planner: Planner, request: PlanRequest, meter: Meter, failed: Fail
     raise AssertionError("the last retry returns or raises")
 
 
-def _wait(error: PlannerError, retry: int, meter: Meter, *, widened: bool) -> float | None:
+def _wait(error: PlannerError, retry: int, meter: UsageMeter, *, widened: bool) -> float | None:
     """How long to wait before the same is asked again; None when that would be of no use, or over the limits."""
     if retry >= meter.limits.retries or meter.exhausted():
         return None
