@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.cli.host_checks import host_checks
+from blendwright.server.service import TOOLS
 from shell import Shell
 
 

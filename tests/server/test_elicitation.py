@@ -51,8 +51,8 @@ def test_only_a_clear_yes_is_one(result: ElicitResult, answer: Answer) -> None:
 
 def test_the_first_answer_counts() -> None:
     asked = PendingApproval(question())
-    asked.settle(Answer.DECLINED)
-    asked.settle(Answer.APPROVED)
+    asked.resolve(Answer.DECLINED)
+    asked.resolve(Answer.APPROVED)
     assert asked.answer.result(0) is Answer.DECLINED
 
 
@@ -126,13 +126,13 @@ async def unanswered() -> ToolResponse:
 def test_a_call_that_comes_back_without_an_answer_to_its_question_brought_none(responses: Any) -> None:
     async def main() -> Answer:
         session: Any = None
-        conversation = MultiRoundCall("client", "plan_execute", {}, ProgressReporter(session))
-        conversation.task = asyncio.create_task(unanswered())
-        asking = asyncio.create_task(asyncio.to_thread(conversation.approver.ask, question(10)))
-        assert isinstance(await conversation.next(), PendingApproval)
-        conversation.answer(responses)
-        answer = await asking
-        conversation.task.cancel()
+        call = MultiRoundCall("plan_execute", {}, ProgressReporter(session))
+        call.task = asyncio.create_task(unanswered())
+        approval = asyncio.create_task(asyncio.to_thread(call.approver.ask, question(10)))
+        assert isinstance(await call.next(), PendingApproval)
+        call.answer(responses)
+        answer = await approval
+        call.task.cancel()
         return answer
 
     assert asyncio.run(main()) is Answer.NONE

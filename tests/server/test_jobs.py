@@ -17,9 +17,9 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from hosts import Era, cube, operation, plan, talk
 
-GOOD = success("plan_execute", {})
-STOPPED = failure("plan_execute", (Finding(Fault.CANCELLED, "the run was cancelled"),))
-BAD = failure("plan_execute", (Finding(Fault.EXECUTION_FAILED, "no"),))
+GOOD = success({})
+STOPPED = failure(Finding(Fault.CANCELLED, "the run was cancelled"))
+BAD = failure(Finding(Fault.EXECUTION_FAILED, "no"))
 SLOW = operation(
     "slow",
     "render.preview",
@@ -30,14 +30,14 @@ SLOW = operation(
 
 
 def job(answer: ToolResponse | Exception | None = None, *, cancelled: bool = False, running: bool = False) -> Job:
-    made = Jobs().begin("r", 1, CancelToken())
-    made.answer = Future()
+    made = Jobs().start("r", 1, CancelToken())
+    made.response = Future()
     if running or answer is not None:
-        made.answer.set_running_or_notify_cancel()
+        made.response.set_running_or_notify_cancel()
     if isinstance(answer, Exception):
-        made.answer.set_exception(answer)
+        made.response.set_exception(answer)
     elif answer is not None:
-        made.answer.set_result(answer)
+        made.response.set_result(answer)
     if cancelled:
         made.cancel.cancel()
     return made
@@ -57,13 +57,13 @@ def test_the_state_of_a_job_is_what_became_of_it() -> None:
 
 def test_finished_jobs_are_forgotten_in_the_end_and_others_never() -> None:
     jobs = Jobs()
-    waiting = jobs.begin("waits", 1, CancelToken())
+    waiting = jobs.start("waits", 1, CancelToken())
     ended: list[Job] = []
     for number in range(MOST_FINISHED + 5):
-        ended.append(jobs.begin(f"r{number}", 1, CancelToken()))
-        ended[-1].answer = Future()
-        ended[-1].answer.set_result(GOOD)
-    last = jobs.begin("last", 1, CancelToken())
+        ended.append(jobs.start(f"r{number}", 1, CancelToken()))
+        ended[-1].response = Future()
+        ended[-1].response.set_result(GOOD)
+    last = jobs.start("last", 1, CancelToken())
     assert jobs.find(waiting.id) is waiting and jobs.find(last.id) is last
     assert jobs.find(ended[0].id) is None and jobs.find(ended[-1].id) is ended[-1]
     assert len(jobs.all()) == MOST_FINISHED + 2

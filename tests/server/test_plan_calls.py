@@ -106,7 +106,7 @@ def test_of_a_long_run_only_a_part_is_told_in_order_and_always_the_end() -> None
         progress = ProgressReporter(session)
         for done in range(1, count + 1):
             progress(done, count, "")
-        await progress.told()
+        await progress.flush()
         return session.heard
 
     assert asyncio.run(main(5)) == [1, 2, 3, 4, 5]

@@ -22,7 +22,7 @@ from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from hosts import Era, talk
 
-BY_NAME = {offer.name: offer for offer in TOOLS}
+BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def never() -> OpenScene:
@@ -31,27 +31,27 @@ def never() -> OpenScene:
 
 @pytest.fixture
 def closed(tmp_path: Path) -> ServerContext:
-    """A house whose workspace nobody opens."""
+    """A context whose workspace nobody opens."""
     return ServerContext(tmp_path, WorkspaceQueue(never), catalog.tools(), {}, Jobs())
 
 
-def findings(offer: ServerTool, args: dict[str, Any]) -> list[tuple[str, str]]:
-    read = offer.read(args)
-    assert isinstance(read, tuple), read
-    assert all(isinstance(finding, Finding) and finding.cure for finding in read)
-    return [(finding.fault.value, finding.pointer) for finding in read]
+def findings(tool: ServerTool, args: dict[str, Any]) -> list[tuple[str, str]]:
+    parsed = tool.parse(args)
+    assert isinstance(parsed, tuple), parsed
+    assert all(isinstance(finding, Finding) and finding.cure for finding in parsed)
+    return [(finding.fault.value, finding.pointer) for finding in parsed]
 
 
 @pytest.mark.parametrize("key", ["wait_for", "wait_for_previous_", "Wait_for_previous", "waitForPrevious", "_meta", ""])
 def test_of_unknown_arguments_exactly_one_is_dropped(key: str) -> None:
-    offer = BY_NAME["scene_find"]
-    assert not isinstance(offer.read({"wait_for_previous": True}), tuple)
-    assert findings(offer, {key: True}) == [("ARGS_INVALID", f"/{key}")]
+    tool = BY_NAME["scene_find"]
+    assert not isinstance(tool.parse({"wait_for_previous": True}), tuple)
+    assert findings(tool, {key: True}) == [("ARGS_INVALID", f"/{key}")]
 
 
 def test_inside_an_argument_nothing_is_dropped() -> None:
-    read: Any = BY_NAME["plan_validate"].read({"plan": {"wait_for_previous": True}, "wait_for_previous": 1})
-    assert read.plan == {"wait_for_previous": True}
+    parsed: Any = BY_NAME["plan_validate"].parse({"plan": {"wait_for_previous": True}, "wait_for_previous": 1})
+    assert parsed.plan == {"wait_for_previous": True}
 
 
 def test_every_wrong_argument_is_found_also_where_a_schema_cannot_tell() -> None:
@@ -105,7 +105,7 @@ def test_every_direct_tool_has_the_hints_of_its_declaration(closed: ServerContex
         return {tool.name: tool for tool in (await client.list_tools()).tools}
 
     listed = talk(closed, era, script, direct=True)
-    assert {offer.name for offer in TOOLS} <= listed.keys()
+    assert {tool.name for tool in TOOLS} <= listed.keys()
     for tool in catalog.tools().values():
         name = tool.name.replace(".", "_")
         if name in BY_NAME:

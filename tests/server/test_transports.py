@@ -21,7 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from test_phase_zero import BAD
+from test_jsonrpc import BAD
 
 from hosts import ERAS, Era, connected, cube, operation, plan, served
 

@@ -44,7 +44,7 @@ class EvaluationResult:
 
     name: str
     story: PlannerResult
-    unmet_expectations: tuple[str, ...]
+    unmet: tuple[str, ...]
 
     @property
     def ok(self) -> bool:

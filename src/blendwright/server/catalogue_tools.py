@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.nodes.catalogue.pages import node_page
 from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
@@ -76,7 +76,7 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
         elif name in context.macros:
             pages.append(context.macros[name].declaration())
         elif node is not None:
-            pages.append(node_page(node))
+            pages.append(describe_node_type(node))
         else:
             cure = did_you_mean(name, [*context.tools, *context.macros, *nodes], otherwise="Use tool_search.")
             message = f"there is no tool, macro or node named '{name}'"

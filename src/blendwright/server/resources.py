@@ -18,8 +18,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import read_journal
+from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.nodes.catalogue.pages import node_page
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.run.history import find
 from blendwright.schemas import published
@@ -135,20 +135,22 @@ class Resources:
             elif uri == f"{SCHEME}scene":
                 content = await self._scene(ctx, uri)
             elif uri.startswith(SCHEME) and name in self._kinds and argument:
-                content = await asyncio.to_thread(self._kinds[name].read, argument)
+                content = await self._one(ctx, uri, self._kinds[name], argument)
             else:
-                raise LookupError(uri)
+                raise _missing(ctx, uri)
         except BlendwrightError as error:
-            if not isinstance(error, Refusal):
-                raise _unreadable(uri, error.message, error.cure) from error
-            raise _missing(ctx, uri) from error
-        except (LookupError, ValueError) as error:
-            raise _missing(ctx, uri) from error
+            raise _unreadable(uri, error.message, error.cure) from error
         if isinstance(content, bytes):
             blob = base64.b64encode(content).decode()
             return types.ReadResourceResult(contents=[types.BlobResourceContents(uri=uri, mime_type=PNG, blob=blob)])
         text = orjson.dumps(sanitise(content), option=orjson.OPT_INDENT_2).decode()
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=text)])
+
+    async def _one(self, ctx: RequestContext, uri: str, kind: ResourceKind, name: str) -> Any:
+        try:
+            return await asyncio.to_thread(kind.read, name)
+        except (Refusal, LookupError, ValueError) as error:
+            raise _missing(ctx, uri) from error
 
     async def _scene(self, ctx: RequestContext, uri: str) -> Any:
         # The newer era has a way to ask during calls of tools only.
@@ -234,7 +236,7 @@ def _node(name: str) -> Any:
     node = catalogue(NEWEST).find(name)
     if node is None:
         raise LookupError(name)
-    return node_page(node)
+    return describe_node_type(node)
 
 
 def _schema(name: str) -> Any:
