@@ -91,7 +91,7 @@ def test_an_answer_comes_with_its_usage_model_and_reason() -> None:
         got = ask(server, model="gemini-9")
     assert json.loads(got.text) == PLAN
     assert got.usage == Usage(11, 7, 5, 23)
-    assert (got.model, got.finish_reason, got.shape) == ("gemini-9", "STOP", "strict")
+    assert (got.model, got.finish_reason, got.schema_form) == ("gemini-9", "STOP", "strict")
 
 
 def test_thoughts_are_no_part_of_the_answer() -> None:
@@ -121,7 +121,7 @@ def test_a_refused_schema_is_asked_again_with_packed_arguments_and_not_shown_a_s
         asked = planner(server)
         first, second = (asyncio.run(asked.plan(REQUEST)) for _ in range(2))
     assert json.loads(first.text) == json.loads(second.text) == PLAN
-    assert first.shape == second.shape == "packed"
+    assert first.schema_form == second.schema_form == "packed"
 
 
 def test_a_service_that_takes_no_schema_at_all_is_asked_without_one() -> None:
@@ -132,7 +132,7 @@ def test_a_service_that_takes_no_schema_at_all_is_asked_without_one() -> None:
     ) as server:
         answer = ask(server)
     assert json.loads(answer.text) == PLAN
-    assert answer.shape == "none"
+    assert answer.schema_form == "none"
 
 
 def test_a_request_that_is_wrong_in_itself_is_not_called_a_matter_of_the_schema() -> None:

@@ -45,7 +45,7 @@ def nodes(name: str, *operations: dict[str, Any], id: str = "s1", done: bool = T
     return {"version": "1.0", "steps": [step], "done": done, "final_message": "built"}
 
 
-def pursue(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
+def run_planner(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
     first = build_first_request(opened, "a tower of geometry nodes", "geonodes", id)
     return asyncio.run(PlannerRun(opened, planner, first, id, preview=False).run())
 
@@ -53,8 +53,8 @@ def pursue(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
 def test_a_gate_that_fails_is_told_with_its_envelope_and_repaired(opened: OpenScene) -> None:
     # An empty object passed through: there is nothing to see.
     planner = Scripted(nodes("Tower", BODY, CUT), nodes("Tower", BODY, OUT))
-    story = pursue(opened, planner, "n1")
-    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    result = run_planner(opened, planner, "n1")
+    assert (result.ending, result.attempts) == ("done", 2), result.reason
     failure = told(planner.heard[1])["failure"]
     assert failure["status"] == "rolled_back" and failure["done"] is False
     assert failure["gates"]["failed_gates"] == ["NON_EMPTY_GEOMETRY"]
@@ -64,6 +64,6 @@ def test_a_gate_that_fails_is_told_with_its_envelope_and_repaired(opened: OpenSc
 
 def test_a_plan_that_says_it_is_not_done_asks_for_another_round(opened: OpenScene) -> None:
     planner = Scripted(nodes("Mast", BODY, done=False), nodes("Mast", OUT, id="s2"))
-    story = pursue(opened, planner, "n2")
-    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    result = run_planner(opened, planner, "n2")
+    assert (result.ending, result.attempts) == ("done", 2), result.reason
     assert told(planner.heard[1])["failure"]["status"] == "continue"

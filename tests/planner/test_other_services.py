@@ -55,7 +55,7 @@ def form(body: dict[str, Any]) -> Any:
 def test_an_answer_comes_with_its_usage_and_the_request_is_complete(provider: Provider) -> None:
     with local_service('{"operations": []}') as service:
         answer = asked(service, provider)
-    assert (answer.text, answer.model, answer.shape) == ('{"operations": []}', "m-1", "strict")
+    assert (answer.text, answer.model, answer.schema_form) == ('{"operations": []}', "m-1", "strict")
     assert (answer.usage.prompt_tokens, answer.usage.output_tokens, answer.usage.total) == (11, 7, 18)
     (body,) = service.received
     assert form(body) == SCHEMA.strict and body["model"] == "m-1"
@@ -69,9 +69,9 @@ def test_an_answer_comes_with_its_usage_and_the_request_is_complete(provider: Pr
 def test_a_schema_that_is_refused_is_loosened_step_by_step(provider: Provider) -> None:
     with local_service(400, '{"operations": [{"args_json": "{\\"a\\": 1}"}]}') as service:
         answer = asked(service, provider)
-    assert answer.shape == "packed" and json.loads(answer.text) == {"operations": [{"args": {"a": 1}}]}
+    assert answer.schema_form == "packed" and json.loads(answer.text) == {"operations": [{"args": {"a": 1}}]}
     with local_service(400, 400, "{}") as service:
-        assert asked(service, provider).shape == "none"
+        assert asked(service, provider).schema_form == "none"
     assert [form(body) for body in service.received] == [SCHEMA.strict, SCHEMA.packed, None]
     with local_service(400, 400, 400) as service, pytest.raises(ServiceRefused):
         asked(service, provider)

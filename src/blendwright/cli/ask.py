@@ -113,22 +113,22 @@ def ask(
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):
             first = build_first_request(opened, request, dialect, request_id)
-        pursuit = PlannerRun(
-            opened, planner, first, request_id, limits=limits, preview=not skip_preview, dry_run=dry_run,
-            image=image if dry_run else shown, approve=_always if yes else Question(screen, cancel), witness=screen,
+        run = PlannerRun(
+            opened, planner, first, request_id, budget=limits, preview=not skip_preview, dry_run=dry_run,
+            image=image if dry_run else shown, approve=_always if yes else Question(screen, cancel), observer=screen,
             cancel=cancel,
         )  # fmt: skip
         with screen.busy("asking"):
-            story = asyncio.run(pursuit.run())
-        if story.ending == "done" and image is not None:
+            result = asyncio.run(run.run())
+        if result.ending == "done" and image is not None:
             taken = picture(opened, image, cancel)
     if json:
-        print_json(story.to_json())
+        print_json(result.to_json())
     else:
-        _tell(story, screen)
+        _tell(result, screen)
     if taken is not None:
         tell(taken)
-    return EXITS[story.ending]
+    return EXITS[result.ending]
 
 
 def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
@@ -198,7 +198,7 @@ class Screen(PlannerObserver):
             for text in texts:
                 self.out.print(text)
 
-    def asking(self, attempt: int, attempts: int) -> None:
+    def requesting(self, attempt: int, attempts: int) -> None:
         self._now(f"asking the model (attempt {attempt} of {attempts})")
 
     def service_failed(self, error: PlannerError, wait: float | None) -> None:
@@ -211,11 +211,11 @@ class Screen(PlannerObserver):
     def previewing(self) -> None:
         self._now("trying it on a copy")
 
-    def previewed(self, shown: Preview) -> None:
+    def previewed(self, preview: Preview) -> None:
         self._say(Text("It would", style="bold"))
         if not self._quiet:
-            show_difference(shown.differences.difference, self.out)
-        for artifact in shown.picture.artifacts if shown.picture is not None else ():
+            show_difference(preview.differences.difference, self.out)
+        for artifact in preview.picture.artifacts if preview.picture is not None else ():
             self._say(Text(f"wrote {artifact}"))
 
     def executing(self, proposal: PlanProposal) -> None:
@@ -224,20 +224,22 @@ class Screen(PlannerObserver):
     def progressed(self, report: OperationReport) -> None:
         self._now(f"{report.operation_id} {report.tool}"[:60])
 
-    def went_wrong(self, wrong: AttemptFailure) -> None:
-        self._say(Text(f"{wrong.stage}: ", style="bold red").append(wrong.message, style="default"))
+    def attempt_failed(self, failure: AttemptFailure) -> None:
+        self._say(Text(f"{failure.stage}: ", style="bold red").append(failure.message, style="default"))
 
 
-def _tell(story: PlannerResult, screen: Screen) -> None:
-    word = Text(f"{story.ending.replace('_', ' ')} ", style="bold green" if story.ok else "bold red")
-    if story.reason:
-        word.append(f"{story.reason}. " if not story.reason.endswith(".") else f"{story.reason} ", style="default")
-    plural = "" if story.attempts == 1 else "s"
-    word.append(f"{story.attempts} attempt{plural}, {story.usage.total} tokens, {story.seconds:.1f} s", style="default")
+def _tell(result: PlannerResult, screen: Screen) -> None:
+    word = Text(f"{result.ending.replace('_', ' ')} ", style="bold green" if result.ok else "bold red")
+    if result.reason:
+        word.append(f"{result.reason}. " if not result.reason.endswith(".") else f"{result.reason} ", style="default")
+    plural = "" if result.attempts == 1 else "s"
+    word.append(
+        f"{result.attempts} attempt{plural}, {result.usage.total} tokens, {result.seconds:.1f} s", style="default"
+    )
     screen.out.print(word)
-    if story.error is not None and story.error.cure:
-        screen.out.print(Text(f"  {story.error.cure}"))
-    screen.out.print(Text(f"  the story: blendwright log --request {story.request_id}", style="dim"))
+    if result.error is not None and result.error.cure:
+        screen.out.print(Text(f"  {result.error.cure}"))
+    screen.out.print(Text(f"  the story: blendwright log --request {result.request_id}", style="dim"))
 
 
 def _price(text: str | None, cost: float | None) -> Price:

@@ -1,7 +1,7 @@
 """What a model is told about its last plan: exactly what was wrong, what is committed already, and to change as little as possible.
 
 Pure. Everything that comes from the scene or from the model itself stands in one data block, unshortened: a
-committed operation is known again only when it is repeated exactly.
+committed operation is recognised only when it is repeated exactly.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from blendwright.planner.port import Turn
-from blendwright.planner.prompt_data import ESCAPES
+from blendwright.planner.prompt_data import fenced
 from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
 
@@ -49,8 +49,8 @@ class AttemptFailure:
     @property
     def signature(self) -> str:
         """Equal for the same fault, wherever else the plans differ."""
-        told = sorted({(finding.fault.value, finding.pointer, finding.message) for finding in self.findings})
-        return digest([self.stage, told or self.failure])
+        findings = sorted({(finding.fault.value, finding.pointer, finding.message) for finding in self.findings})
+        return digest([self.stage, findings or self.failure])
 
     @property
     def message(self) -> str:
@@ -69,21 +69,12 @@ class AttemptFailure:
         }
 
 
-def repair_turns(text: str, wrong: AttemptFailure, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
+def repair_turns(text: str, failure: AttemptFailure, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
     """The model's last answer, and what became of it."""
-    told = wrong.to_json() | {"committed": [dict(item) for item in committed]}
+    document = failure.to_json() | {"committed": [dict(item) for item in committed]}
     parts = (
-        STAGE_TEXT[wrong.stage],
-        f"<data failure>\n{_sealed(told)}\n</data failure>",
-        CONTINUE_RULES if wrong.stage == "gates" else REPAIR_RULES,
+        STAGE_TEXT[failure.stage],
+        fenced("failure", json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)),
+        CONTINUE_RULES if failure.stage == "gates" else REPAIR_RULES,
     )
-    echo = text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO]
-    return Turn("model", echo or "(nothing)"), Turn("user", "\n\n".join(parts))
-
-
-def _sealed(value: Any) -> str:
-    """JSON that can neither end its block nor look like something else; it reads back as the very same value."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    for sign, escape in ESCAPES.items():
-        text = text.replace(sign, escape)
-    return text
+    return Turn("model", text[:LONGEST_ECHO] or "(nothing)"), Turn("user", "\n\n".join(parts))

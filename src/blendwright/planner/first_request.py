@@ -1,4 +1,4 @@
-"""The first call of a story: the scene is looked at, tools are chosen, and the prompt and the form of the answer are made of them."""
+"""The first request of a planner run: reads the scene, chooses tools, and makes the prompt and the response schema of them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ NODE_TOOLS = ("geonodes.node_tree", "geonodes.patch")
 
 
 def build_first_request(opened: OpenScene, request: str, dialect: Dialect, request_id: str) -> PlanRequest:
-    """Everything the model is told at first. Starts Blender, to look at the scene."""
-    seen = opened.outcome("scene.snapshot", {"limit": MOST_OBJECTS})
-    if not seen.ok:
-        cure = seen.findings[0].cure if seen.findings else None
-        raise EnvironmentUnfit(f"the scene cannot be looked at: {seen.message}", cure=cure)
+    """Everything the model is told at first. Starts Blender, to read the scene."""
+    snapshot = opened.outcome("scene.snapshot", {"limit": MOST_OBJECTS})
+    if not snapshot.ok:
+        cure = snapshot.findings[0].cure if snapshot.findings else None
+        raise EnvironmentUnfit(f"the scene cannot be looked at: {snapshot.message}", cure=cure)
     terms = opened.terms
     if dialect == "geonodes":
         tools = tuple(opened.tools[name] for name in NODE_TOOLS)
@@ -27,5 +27,5 @@ def build_first_request(opened: OpenScene, request: str, dialect: Dialect, reque
     else:
         tools = choose_tools(request, permitted_tools(opened.tools, terms))
         schema = operations_schema(tools)
-    prompt = build_prompt(request, dialect, request_id=request_id, terms=terms, tools=tools, snapshot=seen.result)
+    prompt = build_prompt(request, dialect, request_id=request_id, terms=terms, tools=tools, snapshot=snapshot.result)
     return PlanRequest(request, dialect, prompt.system, prompt.turns, schema)

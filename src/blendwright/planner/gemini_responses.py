@@ -1,4 +1,4 @@
-"""What Gemini's service sends, read: an answer, or which error of the port it is. Asks nothing itself."""
+"""Reads what Gemini's service sends: a response, or which error of the port it is. Calls nothing itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from blendwright.planner.port import (
     Truncated,
     Usage,
 )
-from blendwright.planner.service_words import short_message
+from blendwright.planner.service_errors import short_message
 
 if TYPE_CHECKING:
     from google.genai import errors, types
@@ -29,7 +29,7 @@ REWORD = "Say the request in other words."
 SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
 
 
-def read_response(response: types.GenerateContentResponse, model: str, shape: SchemaForm) -> PlanResponse:
+def read_response(response: types.GenerateContentResponse, model: str, form: SchemaForm) -> PlanResponse:
     """The whole text of the first candidate; raises NoAnswer, or a kind of it, where there is none."""
     usage = _usage(response)
     feedback = response.prompt_feedback
@@ -51,45 +51,45 @@ def read_response(response: types.GenerateContentResponse, model: str, shape: Sc
         raise NoResponse(f"Gemini ended without an answer ({reason})", reason=reason, usage=usage, text=text)
     if not text.strip():
         raise NoResponse("Gemini answered with nothing", reason="EMPTY", usage=usage, cure="Try again.")
-    return PlanResponse(text, usage, response.model_version or model, reason, shape)
+    return PlanResponse(text, usage, response.model_version or model, reason, form)
 
 
-def read_error(error: errors.APIError, model: str, shape: SchemaForm, key: str) -> PlannerError:
+def read_error(error: errors.APIError, model: str, form: SchemaForm, key: str) -> PlannerError:
     """Which error of the port an error of the service is."""
-    status, said = error.code, short_message(error.message or error.status or "no reason given", key)
+    status, text = error.code, short_message(error.message or error.status or "no reason given", key)
     if status in {408, 429} or status >= 500:
         cure = "The quota is used up for the moment: wait, or use another key." if status == 429 else None
-        message = f"Gemini answered {status}: {said}"
+        message = f"Gemini answered {status}: {text}"
         return ServiceUnavailable(message, status=status, retry_after=_retry_after(error), cure=cure)
     if status in {401, 403} or "API_KEY_INVALID" in _reasons(error):
-        return KeyRefused(f"Gemini refused the key: {said}", cure="Check the key in GEMINI_API_KEY.")
+        return KeyRefused(f"Gemini refused the key: {text}", cure="Check the key in GEMINI_API_KEY.")
     if status == 404:
-        return ServiceRefused(f"Gemini does not know the model '{model}': {said}", cure="Choose another model.")
+        return ServiceRefused(f"Gemini does not know the model '{model}': {text}", cure="Choose another model.")
     # The service does not say in a form for machines what it is that it does not take.
-    about_schema = shape == "strict" or (shape == "packed" and "schema" in said.lower())
+    about_schema = form == "strict" or (form == "packed" and "schema" in text.lower())
     if status == 400 and about_schema:
-        return SchemaRefused(f"Gemini does not take the form of the answer: {said}", cure="Try another model.")
-    return ServiceRefused(f"Gemini does not take the request ({status}): {said}")
+        return SchemaRefused(f"Gemini does not take the form of the answer: {text}", cure="Try another model.")
+    return ServiceRefused(f"Gemini does not take the request ({status}): {text}")
 
 
 def _usage(response: types.GenerateContentResponse) -> Usage:
-    counted = response.usage_metadata
-    if counted is None:
+    metadata = response.usage_metadata
+    if metadata is None:
         return Usage()
     return Usage(
-        counted.prompt_token_count or 0,
-        counted.candidates_token_count or 0,
-        counted.thoughts_token_count or 0,
-        counted.total_token_count or 0,
+        metadata.prompt_token_count or 0,
+        metadata.candidates_token_count or 0,
+        metadata.thoughts_token_count or 0,
+        metadata.total_token_count or 0,
     )
 
 
 def _retry_after(error: errors.APIError) -> float | None:
     """Seconds, from the header or from the error's own details."""
     headers: Any = getattr(cast("Any", error).response, "headers", None) or {}
-    told = [headers.get("retry-after"), *(detail.get("retryDelay") for detail in _details(error))]
-    found = (SECONDS.fullmatch(str(value).strip()) for value in told if value is not None)
-    return next((float(match[1]) for match in found if match), None)
+    values = [headers.get("retry-after"), *(detail.get("retryDelay") for detail in _details(error))]
+    matches = (SECONDS.fullmatch(str(value).strip()) for value in values if value is not None)
+    return next((float(match[1]) for match in matches if match), None)
 
 
 def _reasons(error: errors.APIError) -> set[str]:

@@ -81,9 +81,9 @@ def build_prompt(
     pages = "\n\n".join(describe_tool(tool) for tool in tools)
     title = "The payloads are the arguments of these tools" if dialect == "geonodes" else "The tools"
     system = [ROLE, *lesson, PACKED_RULE, DATA_RULE, _limits(terms), f"{title} (? = may be left out):\n\n{pages}"]
-    about = "Nothing is known about the scene." if snapshot is None else data_block("scene", summarise_scene(snapshot))
-    asked = f"The request_id is {data_block('request_id', request_id)}\n\n" if dialect == "operations" else ""
-    user = f"The scene now:\n{about}\n\n{asked}The request:\n{_request(request)}\n"
+    scene = "Nothing is known about the scene." if snapshot is None else data_block("scene", summarise_scene(snapshot))
+    id_block = f"The request_id is {data_block('request_id', request_id)}\n\n" if dialect == "operations" else ""
+    user = f"The scene now:\n{scene}\n\n{id_block}The request:\n{_request(request)}\n"
     return Prompt("\n\n".join(system) + "\n", user)
 
 
@@ -92,7 +92,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def _request(request: str) -> str:
-    """The person's own words, line by line; unseen characters would only hide something from the person who pasted them."""
+    """The person's own words, line by line; invisible characters would only hide something from the person who pasted them."""
     lines = [visible(line, LONGEST_REQUEST) for line in request.strip().splitlines()]
     return "\n".join(lines)[:LONGEST_REQUEST]
 

@@ -94,7 +94,7 @@ def choose_tools(
     request: str, tools: Mapping[str, AnyTool], *, always: Iterable[str] = (), limit: int = MOST_TOOLS
 ) -> tuple[AnyTool, ...]:
     """At most `limit` tools, the most telling first. `always` are those that an earlier plan used or a finding named."""
-    words = _telling(request)
+    words = _search_words(request)
     ranked = sorted((-score(tool, words), name) for name, tool in tools.items())
     named = [name for name in always if name in tools]
     by_words = [name for rank, name in ranked if rank]
@@ -104,11 +104,10 @@ def choose_tools(
     return tuple(tools[name] for name in list(dict.fromkeys(order))[:limit])
 
 
-def _telling(request: str) -> list[str]:
-    said = [word for word in words_of(request) if word not in STOP_WORDS and len(word) > 2]
-    meant = [better for word in said for better in _meant(word).split()]
-    return said + meant
+def _search_words(request: str) -> list[str]:
+    words = [word for word in words_of(request) if word not in STOP_WORDS and len(word) > 2]
+    return words + [synonym for word in words for synonym in _synonyms(word).split()]
 
 
-def _meant(word: str) -> str:
+def _synonyms(word: str) -> str:
     return SYNONYMS.get(word) or SYNONYMS.get(word.removesuffix("s"), "")

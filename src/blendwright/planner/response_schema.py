@@ -128,9 +128,9 @@ def count_parts(schema: Any) -> int:
         return sum(count_parts(part) for part in cast("list[Any]", schema))
     if not isinstance(schema, dict):
         return 0
-    known = cast("Schema", schema)
-    inner = [known.get("items"), known.get("anyOf"), *known.get("properties", {}).values()]
-    return 1 + len(known.get("enum", ())) // 4 + sum(count_parts(part) for part in inner)
+    part = cast("Schema", schema)
+    inner = [part.get("items"), part.get("anyOf"), *part.get("properties", {}).values()]
+    return 1 + len(part.get("enum", ())) // 4 + sum(count_parts(part) for part in inner)
 
 
 def _reduced(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Schema:
@@ -177,8 +177,8 @@ def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """What may be left out need not be null as well."""
     if "anyOf" not in schema or schema.get("default", 0) is not None:
         return schema
-    left = [part for part in schema["anyOf"] if part.get("type") != "null"]
-    return left[0] if len(left) == 1 else {"anyOf": left}
+    options = [part for part in schema["anyOf"] if part.get("type") != "null"]
+    return options[0] if len(options) == 1 else {"anyOf": options}
 
 
 def _choices(choices: Sequence[Any]) -> Schema:
@@ -222,14 +222,14 @@ def _unpacked(value: Any) -> Any:
         return [_unpacked(part) for part in cast("list[Any]", value)]
     if not isinstance(value, dict):
         return value
-    found: Schema = {}
+    document: Schema = {}
     for key, inner in cast("Schema", value).items():
         name = key.removesuffix(PACKED)
         if name != key and name and name not in value and isinstance(inner, str):
             try:
-                found[name] = orjson.loads(inner)
+                document[name] = orjson.loads(inner)
             except orjson.JSONDecodeError:
-                found[key] = inner
+                document[key] = inner
         else:
-            found[key] = _unpacked(inner)
-    return found
+            document[key] = _unpacked(inner)
+    return document

@@ -13,16 +13,16 @@ MOST_PARTS = 8
 
 
 def summarise_scene(snapshot: Mapping[str, Any]) -> dict[str, Any]:
-    """What `scene.snapshot` told, for a model: names, types, places, what hangs on what. Says how much it leaves out.
+    """The result of `scene.snapshot`, for a model: names, types, places, what hangs on what. Says how much it leaves out.
 
     A name that cannot be shown as it is stands there with `name_exact` false: it cannot be addressed.
     """
     objects = _section(snapshot, "objects")
-    shown = objects["items"][:MOST_OBJECTS]
+    listed = objects["items"][:MOST_OBJECTS]
     render: Mapping[str, Any] = snapshot.get("render") or {}
     world: Mapping[str, Any] = snapshot.get("world") or {}
     return {
-        "objects": [_object(item) for item in shown],
+        "objects": [_object(item) for item in listed],
         "objects_in_all": objects["total"],
         "collections": list(_collections(_section(snapshot, "collections")["items"]))[:MOST_NAMES],
         "materials": _names(snapshot, "materials"),
@@ -44,24 +44,24 @@ def _names(snapshot: Mapping[str, Any], section: str) -> list[str]:
 
 def _object(item: Mapping[str, Any]) -> dict[str, Any]:
     transform = item["transform"]
-    found: dict[str, Any] = {"name": item["name"], "type": item["type"], "location": transform["location"]}
+    summary: dict[str, Any] = {"name": item["name"], "type": item["type"], "location": transform["location"]}
     if visible(item["name"]) != item["name"]:
-        found["name_exact"] = False
+        summary["name_exact"] = False
     if list(transform["scale"]) != [1.0, 1.0, 1.0]:
-        found["scale"] = transform["scale"]
+        summary["scale"] = transform["scale"]
     if any(transform["rotation_euler_rad"]):
-        found["rotation_euler_rad"] = transform["rotation_euler_rad"]
+        summary["rotation_euler_rad"] = transform["rotation_euler_rad"]
     if item.get("parent"):
-        found["parent"] = item["parent"]["object"]
+        summary["parent"] = item["parent"]["object"]
     for part in ("collections", "materials"):
         if item.get(part):
-            found[part] = item[part][:MOST_PARTS]
+            summary[part] = item[part][:MOST_PARTS]
     if item.get("modifiers"):
-        found["modifiers"] = [
+        summary["modifiers"] = [
             {key: modifier[key] for key in ("name", "type", "node_group") if modifier.get(key)}
             for modifier in item["modifiers"][:MOST_PARTS]
         ]
-    return found
+    return summary
 
 
 def _collections(items: list[Mapping[str, Any]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A tool's page for a model: its promise, every argument with type, bounds and default, one example. As short as can be understood."""
+"""The reference of a tool for a model: its promise, every argument with type, bounds and default, one example. As short as possible."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def describe_tool(tool: AnyTool) -> str:
     lines = [f"{tool.name} [{tool.safety_level.value}{raised}] {tool.summary()}"]
     for name, field in schema.get("properties", {}).items():
         optional = "" if name in required else "?"
-        said = f" {field['description']}" if "description" in field else ""
-        lines.append(f"  {name}{optional}: {_type(field, defs)}{_default(field)}.{said}")
+        description = f" {field['description']}" if "description" in field else ""
+        lines.append(f"  {name}{optional}: {_type(field, defs)}{_default(field)}.{description}")
     lines.append(f"  e.g. {_compact(tool.examples[0].args)}")
     return "\n".join(lines)
 
@@ -33,7 +33,7 @@ def _type(schema: Schema, defs: Schema) -> str:
     if "const" in schema or "enum" in schema:
         return "|".join(_compact(choice) for choice in schema.get("enum", [schema.get("const")]))
     if "anyOf" in schema or "oneOf" in schema:
-        options = [part for part in schema.get("anyOf") or schema["oneOf"] if not _left_out(part, schema)]
+        options = [part for part in schema.get("anyOf") or schema["oneOf"] if not _is_omission(part, schema)]
         return " or ".join(dict.fromkeys(_type(part, defs) for part in options))
     kind = schema.get("type")
     if kind == "array":
@@ -43,7 +43,7 @@ def _type(schema: Schema, defs: Schema) -> str:
     return f"{kind or 'any value'}{_bounds(schema)}"
 
 
-def _left_out(part: Schema, whole: Schema) -> bool:
+def _is_omission(part: Schema, whole: Schema) -> bool:
     """Null as another word for leaving it out is not worth telling."""
     return part.get("type") == "null" and whole.get("default", 0) is None
 
@@ -70,9 +70,9 @@ def _object(schema: Schema, defs: Schema) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    found = [*_one_bound(schema, "exclusiveMinimum", ">"), *_one_bound(schema, "minimum", ">=")]
-    found += [*_one_bound(schema, "exclusiveMaximum", "<"), *_one_bound(schema, "maximum", "<=")]
-    return f" ({', '.join(found)})" if found else ""
+    bounds = [*_one_bound(schema, "exclusiveMinimum", ">"), *_one_bound(schema, "minimum", ">=")]
+    bounds += [*_one_bound(schema, "exclusiveMaximum", "<"), *_one_bound(schema, "maximum", "<=")]
+    return f" ({', '.join(bounds)})" if bounds else ""
 
 
 def _one_bound(schema: Schema, key: str, sign: str) -> Iterator[str]:
