@@ -1,4 +1,4 @@
-"""Record what the server answers first, in every version of the protocol, for the reception to answer with.
+"""Record what the server answers first, in every version of the protocol, for the early server to answer with.
 
 With --check: fail when the recording is not current.
 """

@@ -130,7 +130,7 @@ def evaluate(
     start = opened.journal.origins(all_lines=True)[-1].number
     results: list[EvaluationResult] = []
     for number, request in enumerate(requests, 1):
-        opened.hirun.checkout(start)
+        opened.history.checkout(start)
         id = f"eval-{number:03}-{request.name}"
         first = build_first_request(opened, request.request, request.dialect, id)
         planner_run = PlannerRun(

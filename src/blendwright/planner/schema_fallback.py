@@ -12,8 +12,10 @@ async def with_schema_fallback(
     request: PlanRequest, call: Callable[[SchemaForm, Mapping[str, Any] | None], Awaitable[PlanResponse]]
 ) -> PlanResponse:
     """The response under the first schema that the service takes. `call` raises SchemaRefused for one that it does not."""
-    schemas = () if request.schema is None else (("strict", request.schema.strict), ("packed", request.schema.packed))
-    for form, schema in schemas:
+    schemas: dict[SchemaForm, Mapping[str, Any]] = {}
+    if request.schema is not None:
+        schemas = {"strict": request.schema.strict, "packed": request.schema.packed}
+    for form, schema in schemas.items():
         try:
             return await call(form, schema)
         except SchemaRefused:
