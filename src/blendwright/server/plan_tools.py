@@ -54,7 +54,7 @@ class ExecuteArgs(ValidateArgs):
 
 
 class GeonodesArgs(Args):
-    """The other options of plan_execute are left out: they are seldom needed here, and every byte counts."""
+    """Fewer options than plan_execute: the rest is seldom needed here."""
 
     plan: dict[str, Any] = Field(description="The geometry-nodes plan.")
     boundary: Literal["operation", "plan"] = Field(default="operation", description="As in plan_execute.")
