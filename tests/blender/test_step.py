@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from blendwright.blender.step import MOST_BURIED, Stepper
-from blendwright.blender.worker.trial_tools import TOOLS
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.wire.step import StepAnswer, StepRequest
+from trial_tools import TOOLS
 
 if TYPE_CHECKING:
     from stage import Stage

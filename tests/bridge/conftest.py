@@ -10,18 +10,19 @@ import pytest
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
+from engine import TRIALS
 
 
 @pytest.fixture(scope="session")
 def options(tmp_path_factory: pytest.TempPathFactory) -> SpawnOptions:
     """Workers with the methods that misbehave on purpose."""
-    return SpawnOptions(tmp_path_factory.mktemp("scratch"), environment={"BLENDWRIGHT_TEST_METHODS": "1"})
+    return SpawnOptions(tmp_path_factory.mktemp("scratch"), environment=TRIALS)
 
 
 @pytest.fixture
 def own_options(tmp_path: Path) -> SpawnOptions:
     """The same, with a scratch root that no other test uses."""
-    return SpawnOptions(tmp_path / "scratch", environment={"BLENDWRIGHT_TEST_METHODS": "1"})
+    return SpawnOptions(tmp_path / "scratch", environment=TRIALS)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError, WorkerFault, WorkerLost
 from blendwright.wire import frames
 from blendwright.wire.worker_port import WorkerPort
+from engine import TRIALS
 
 # Whoever waits for native work that never ends waits forever: any bound tells. How soon it is, `make bench` measures.
 AT_ONCE = 30.0
@@ -107,9 +108,17 @@ def test_the_worker_sees_nothing_of_our_environment(own_options: SpawnOptions, m
     assert seen["HOME"].startswith(str(worker.scratch))
 
 
-def test_the_test_methods_exist_only_where_they_were_asked_for(own_options: SpawnOptions) -> None:
+def test_a_worker_has_extensions_only_where_its_options_name_them(
+    own_options: SpawnOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by what its user's environment says."""
+    for name, value in TRIALS.items():
+        monkeypatch.setenv(name, value)
     worker = WorkerProcess.start(SpawnOptions(own_options.scratch_root))
     try:
+        with pytest.raises(WorkerFault) as caught:
+            worker.call("scene.step", {"tool": "trial.peek", "version": 1, "args": {"how": "nothing"}}, deadline=10)
+        assert caught.value.code == "unknown_tool"
         with pytest.raises(WorkerFault) as caught:
             worker.call("test.crash", {"how": "exit"}, deadline=10)
         assert caught.value.code == "unknown_method"
