@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.journal import Journal
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
@@ -75,7 +75,7 @@ class Engine:
         self.roots: dict[str, Verdict] = {}
         """Instead of the place, where there are some."""
         self.tools = all_tools()
-        self.pool = Pool(SpawnOptions(place / "scratch", environment=TRIALS))
+        self.pool = worker_source().open_pool(WorkerSettings(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
         self.catalogue = registry_fingerprint(type(tool) for tool in self.tools.values())
         self.scene = LiveScene(self.pool, self.journal, self.catalogue, spare=spare, start=scene)
@@ -143,7 +143,7 @@ class Engine:
 
     def full_hash(self) -> str:
         """The hash of what is really in the worker, computed anew."""
-        return self.scene.worker().call("scene.hash", {"full": True}, deadline=30)["hash"]
+        return self.scene.worker().hash(full=True)
 
     def head(self) -> Commit:
         head = self.journal.head
@@ -166,6 +166,6 @@ class Engine:
         worker = self.scene.worker()
         # One that is dying already, and was reaped in this moment, is as good.
         with contextlib.suppress(ProcessLookupError):
-            os.kill(worker.pid, signal.SIGKILL)
+            os.kill(worker.profile.pid, signal.SIGKILL)
         while worker.alive:
             worker.submit("ping", {}).exception(20)

@@ -18,10 +18,10 @@ from engine import TRIALS
 PARENT = """
 import sys
 from pathlib import Path
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
 
-pool = Pool(SpawnOptions(Path(sys.argv[1]), environment={sys.argv[3]: sys.argv[4]}))
+pool = worker_source().open_pool(WorkerSettings(Path(sys.argv[1]), environment={sys.argv[3]: sys.argv[4]}))
 worker = pool.take()
 if sys.argv[2] == "busy":
     worker.call("test.print", {"text": "before"}, deadline=10)

@@ -46,7 +46,7 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
 from blendwright.wire.profiles import WorkerProfile
-from blendwright.wire.worker_port import PoolPort
+from blendwright.wire.worker_port import WorkerPool
 
 if TYPE_CHECKING:
     from blendwright.app.observing.metrics import Metrics
@@ -62,7 +62,7 @@ class OpenScene:
     def __init__(
         self,
         scratch: SessionScratch,
-        pool: PoolPort,
+        pool: WorkerPool,
         journal: JournalPort,
         scene: LiveScene,
         tools: Mapping[str, AnyTool],
@@ -324,7 +324,7 @@ class OpenScene:
     @property
     def worker_pid(self) -> int:
         """The process of that Blender."""
-        return self._scene.worker().pid
+        return self._scene.worker().profile.pid
 
     def close(self) -> None:
         """End Blender and remove what it left; a second time does nothing."""

@@ -1,4 +1,4 @@
-"""Words for why a worker ended or could not start, from its exit status and its log."""
+"""Says why a worker ended or could not start, from its exit status and its log."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def log_tail(log: Path) -> list[str]:
     return text.splitlines()[-_TAIL_LINES:]
 
 
-def lost(pid: int, status: int, tail: Sequence[str], reason: str | None) -> WorkerLost:
+def worker_lost(pid: int, status: int, tail: Sequence[str], reason: str | None) -> WorkerLost:
     """The error for calls that waited on a worker that ended with `status` (as in Popen.returncode)."""
     details: dict[str, Any] = {"pid": pid, "log": list(tail)}
     if status < 0:
@@ -57,12 +57,12 @@ def lost(pid: int, status: int, tail: Sequence[str], reason: str | None) -> Work
     return WorkerLost(f"the worker (pid {pid}) {how}", details=details)
 
 
-def unfit(error: WorkerError, tail: Sequence[str]) -> EnvironmentUnfit:
+def start_failed(error: WorkerError, tail: Sequence[str]) -> EnvironmentUnfit:
     """The error for a worker that never came to say hello."""
     text = "\n".join(tail)
     details = {**error.details, "log": list(tail)}
-    if found := _MISSING_LIBRARY.search(text):
-        library = found[1]
+    if match := _MISSING_LIBRARY.search(text):
+        library = match[1]
         package = LIBRARIES.get(library)
         cure = f"install the system library {library}" + (
             f" (Debian, Ubuntu: apt install {package})" if package else ""
@@ -72,6 +72,9 @@ def unfit(error: WorkerError, tail: Sequence[str]) -> EnvironmentUnfit:
     if "No module named 'bpy'" in text:
         cure = "install the extra: pip install 'blendwright[blender]', or name a Blender executable"
         return EnvironmentUnfit("Blender cannot start: this Python has no bpy", cure=cure, details=details)
+    if "No module named 'blendwright'" in text:
+        cure = "install blendwright in that environment too, in the same version"
+        return EnvironmentUnfit("Blender cannot start: that Python has no blendwright", cure=cure, details=details)
     last = next((line.strip() for line in reversed(tail) if line.strip()), "its log is empty")
     return EnvironmentUnfit(f"Blender cannot start: {error.message}; the last line of its log: {last}", details=details)
 

@@ -17,7 +17,7 @@ from blendwright.wire import frames
 _PARTS_AT_ONCE = 64
 
 
-class Outbox:
+class SendQueue:
     """The writing end of a pipe; owns the descriptor. Frames go out in the order of `send`."""
 
     def __init__(self, fd: int) -> None:
@@ -47,7 +47,7 @@ class Outbox:
             self._backlog.extend(parts)
             if self._backlog and not self._flushing:
                 self._flushing = True
-                threading.Thread(target=self._flush, name="blendwright-outbox", daemon=True).start()
+                threading.Thread(target=self._flush, name="blendwright-send", daemon=True).start()
 
     def close(self) -> None:
         """Close the pipe, which tells the worker to end; what was not sent yet is dropped."""
