@@ -9,6 +9,7 @@ from blendwright.blender.worker import profile
 from blendwright.blender.worker.extensions import load_extensions
 from blendwright.blender.worker.loop import Handler
 from blendwright.blender.worker.scene_methods import SceneMethods
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.tools.registry import registry_fingerprint
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     """The methods of this worker."""
     extensions = load_extensions()
-    catalogue = {**tools(), **{tool.name: tool for each in extensions for tool in getattr(each, "TOOLS", ())}}
+    catalogue: dict[str, AnyTool] = {
+        **tools(),
+        **{tool.name: tool for each in extensions for tool in getattr(each, "TOOLS", ())},
+    }
     more_methods: dict[str, Handler] = {
         name: handler for each in extensions for name, handler in getattr(each, "METHODS", {}).items()
     }
