@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field, model_validator
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -23,11 +23,10 @@ SCALED = ("animation.set_keyframe", {"object": "Box", "channel": "scale", "frame
 
 class ClearArgs(Args):
     object: Name = Field(description="Name of the object.")
-    channel: Channel | None = Field(
-        default=None,
-        description="Whose keys go; all of the object's when left out. property: see the argument property.",
+    channel: Channel | None = optional(
+        "Whose keys go; all of the object's when left out. property: see the argument property."
     )
-    property: Name | None = Field(default=None, description="Key of the custom property, for channel property only.")
+    property: Name | None = optional("Key of the custom property, for channel property only.")
 
     @model_validator(mode="after")
     def _names_a_property_when_it_should(self) -> ClearArgs:
@@ -86,30 +85,30 @@ class Clear(Tool[ClearArgs, Cleared]):
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        going = curves(scene, obj, args.path())
-        count, keys = len(going), sum(len(curve.keyframe_points) for curve in going)
+        selected = curves(scene, obj, args.path())
+        count, keys = len(selected), sum(len(curve.keyframe_points) for curve in selected)
         everything = count == len(curves(scene, obj))
         action = action_of(obj)
-        if action is None or not (going or args.channel is None):
+        if action is None or not (selected or args.channel is None):
             return Cleared(object=args.object, curves=0, keys=0, action_removed=None)
         scene.edit(obj)
-        _keep_values(scene, obj, going)
-        removed = _let_go(scene, obj, action) if everything else _drop_curves(scene, obj, action, args.path())
+        _keep_values(scene, obj, selected)
+        removed = _detach_action(scene, obj, action) if everything else _drop_curves(scene, obj, action, args.path())
         return Cleared(object=args.object, curves=count, keys=keys, action_removed=removed)
 
     def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         yield from differs("the number of its curves", 0, len(curves(scene, obj, args.path())), "/channel")
         if result.action_removed is not None:
-            there = scene.find(Kind.ACTION, result.action_removed) is not None
-            yield from differs(f"the presence of '{result.action_removed}'", False, there, "/object")
+            exists = scene.find(Kind.ACTION, result.action_removed) is not None
+            yield from differs(f"the presence of '{result.action_removed}'", False, exists, "/object")
 
 
-def _keep_values(scene: Scene, obj: Block, going: list[Block]) -> None:
+def _keep_values(scene: Scene, obj: Block, removed: list[Block]) -> None:
     """Write what the curves say at the current frame: what the channels hold may be from any evaluation before."""
     now = scene.active.frame_current_final
     values: dict[str, dict[int, float]] = {}
-    for curve in going:
+    for curve in removed:
         if not curve.mute:
             values.setdefault(curve.data_path, {})[curve.array_index] = curve.evaluate(now)
     for path, numbers in values.items():
@@ -118,12 +117,12 @@ def _keep_values(scene: Scene, obj: Block, going: list[Block]) -> None:
 
 def _drop_curves(scene: Scene, obj: Block, action: Block, path: str | None) -> None:
     scene.edit(action)
-    held: Block = curve_list(scene, obj)
+    all_curves: Block = curve_list(scene, obj)
     for curve in curves(scene, obj, path):
-        held.remove(curve)
+        all_curves.remove(curve)
 
 
-def _let_go(scene: Scene, obj: Block, action: Block) -> str | None:
+def _detach_action(scene: Scene, obj: Block, action: Block) -> str | None:
     """Take the action off an object; returns its name when that was its last user."""
     name: str = action.name
     obj.animation_data.action = None

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, ReadPath, Result
+from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -57,11 +57,9 @@ class ImportArgs(Args):
     path: ReadPath = Field(
         description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx or .blend."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to put it into; the scene's own when left out."
-    )
-    append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = Field(
-        default=None, description="For .blend only: what to append; all objects of the file when left out."
+    collection: Name | None = optional("Collection to put it into; the scene's own when left out.")
+    append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = optional(
+        "For .blend only: what to append; all objects of the file when left out."
     )
     on_collision: Literal["refuse", "rename"] = Field(
         default="refuse", description="When a name is taken: refuse, or rename what is imported (the result lists it)."
@@ -141,11 +139,11 @@ class ImportFile(Tool[ImportArgs, Imported]):
         path, form = scene.input_file(args.path), form_of(args.path)
         yield from truncation_problems(path, form)
         if form == "blend":
-            yield from _not_in_file(args, scene.blend_contents(path))
+            yield from _missing_contents(args, scene.blend_contents(path))
 
     def apply(self, scene: Scene, args: ImportArgs) -> Imported:
         path, form = scene.input_file(args.path), form_of(args.path)
-        contents = _contents(args, scene.blend_contents(path)) if form == "blend" else None
+        contents = _requested_contents(args, scene.blend_contents(path)) if form == "blend" else None
         arrivals = scene.import_file(path, form, home(scene, args.collection), contents)
         if not arrivals:
             cure = "Look into the file: it is empty, or not what its name says."
@@ -164,14 +162,14 @@ class ImportFile(Tool[ImportArgs, Imported]):
             )
 
 
-def _not_in_file(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> Iterator[Finding]:
+def _missing_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> Iterator[Finding]:
     if args.append is None:
-        if not held[Kind.OBJECT]:
+        if not contents[Kind.OBJECT]:
             cure = "Name what to append with 'append'."
             yield Finding(Fault.ARGS_INVALID, "the file holds no objects", "/append", cure)
         return
     for place, entry in enumerate(args.append):
-        names = held[Kind(entry.kind)]
+        names = contents[Kind(entry.kind)]
         if entry.name not in names:
             otherwise = f"The file holds {len(names)} {entry.kind}" + (f", among them '{names[0]}'." if names else ".")
             cure = did_you_mean(entry.name, names, otherwise=otherwise)
@@ -179,15 +177,15 @@ def _not_in_file(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> Iterat
             yield Finding(Fault.TARGET_NOT_FOUND, message, f"/append/{place}/name", cure)
 
 
-def _contents(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:
+def _requested_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:
     if args.append is None:
-        return {Kind.OBJECT: list(held[Kind.OBJECT])}
-    wanted: dict[Kind, list[str]] = {}
+        return {Kind.OBJECT: list(contents[Kind.OBJECT])}
+    names_by_kind: dict[Kind, list[str]] = {}
     for entry in args.append:
-        names = wanted.setdefault(Kind(entry.kind), [])
+        names = names_by_kind.setdefault(Kind(entry.kind), [])
         if entry.name not in names:
             names.append(entry.name)
-    return wanted
+    return names_by_kind
 
 
 def _collision(renamed: Sequence[Arrival]) -> Finding:

@@ -10,8 +10,8 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.modifier import blender_settings as rna
-from blendwright.tools.modifier.results import ModifierResult
+from blendwright.tools.modifier import blender_settings
+from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding
 
@@ -45,13 +45,12 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
         if obj is None:
             yield from scene.missing(Kind.OBJECT, args.object, "/object")
         else:
-            yield from rna.missing_modifier(obj, args.modifier, "/modifier")
+            yield from blender_settings.missing_modifier(obj, args.modifier, "/modifier")
 
     def apply(self, scene: Scene, args: RemoveModifierArgs) -> ModifierResult:
         obj = scene.edit(scene.require(Kind.OBJECT, args.object, "/object"))
         obj.modifiers.remove(obj.modifiers[args.modifier])
-        stack = [there.name for there in obj.modifiers]
-        return ModifierResult(object=args.object, modifier=args.modifier, stack=stack, changed=True)
+        return modifier_result(obj, args.modifier, changed=True)
 
     def verify(self, scene: Scene, args: RemoveModifierArgs, result: ModifierResult) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")

@@ -15,7 +15,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
 from blendwright.tools.extents import world_bounds
 from blendwright.tools.geometry import Point
-from blendwright.tools.place.movement import is_still, unplaced
+from blendwright.tools.place.movement import is_negligible, position_problems
 from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.tools.world import world_matrix
@@ -89,7 +89,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     )
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Iterator[Finding]:
-        yield from unplaced(scene, args.name, "/name")
+        yield from position_problems(scene, args.name, "/name")
         obj = scene.find(Kind.OBJECT, args.name)
         if obj is not None:
             yield from cannot_move(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
@@ -119,5 +119,5 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
             yield from differs(f"that '{name}' shares its data", True, copy.data == obj.data, "/name")
             wanted = start + scene.vector(args.way(number, result.step))
             off = world_matrix(scene, copy).translation - wanted
-            still = is_still([part / 16 for part in off], wanted)
+            still = is_negligible([part / 16 for part in off], wanted)
             yield from differs(f"that '{name}' is in its place (no constraint holds it)", True, still, "/name")

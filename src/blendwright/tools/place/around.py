@@ -89,30 +89,30 @@ class PlaceAround(Tool[AroundArgs, Around]):
 
     def apply(self, scene: Scene, args: AroundArgs) -> Around:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        found = subject(scene, args.targets, args.object)
+        targets = subject(scene, args.targets, args.object)
         changed = stand(scene, obj, self._pose(scene, args, obj))
         place = world_matrix(scene, obj).translation
         return Around(
             object=args.object,
             location=(place[0], place[1], place[2]),
-            center=found.center,
-            radius=found.radius,
+            center=targets.center,
+            radius=targets.radius,
             changed=changed,
         )
 
     def verify(self, scene: Scene, args: AroundArgs, result: Around) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        there = near(self._pose(scene, args, obj), world_matrix(scene, obj))
-        yield from differs("that it stands there (no constraint or animation holds it)", True, there, "/object")
+        in_place = near(self._pose(scene, args, obj), world_matrix(scene, obj))
+        yield from differs("that it stands there (no constraint or animation holds it)", True, in_place, "/object")
 
     def _pose(self, scene: Scene, args: AroundArgs, obj: Block) -> Block:
-        found = subject(scene, args.targets, args.object)
+        targets = subject(scene, args.targets, args.object)
         around, above = math.radians(args.azimuth_deg), math.radians(args.elevation_deg)
-        way = (math.sin(around) * math.cos(above), -math.cos(around) * math.cos(above), math.sin(above))
-        far = args.distance * found.radius
-        x, y, z = (center + part * far for center, part in zip(found.center, way, strict=True))
-        held = world_matrix(scene, obj)
+        direction = (math.sin(around) * math.cos(above), -math.cos(around) * math.cos(above), math.sin(above))
+        far = args.distance * targets.radius
+        x, y, z = (center + part * far for center, part in zip(targets.center, direction, strict=True))
+        current = world_matrix(scene, obj)
         if args.face:
-            return pose(scene, like(held, view_axes(way)), (x, y, z), held)
-        held.translation = (x, y, z)
-        return held
+            return pose(scene, like(current, view_axes(direction)), (x, y, z), current)
+        current.translation = (x, y, z)
+        return current

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.arguments import Args, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -21,9 +21,7 @@ LAST = 1_048_574  # Blender's own limit
 class SetFrameRangeArgs(Args):
     start: int = Field(ge=0, le=LAST, description="First frame.")
     end: int = Field(ge=0, le=LAST, description="Last frame, which is played too.")
-    step: int | None = Field(
-        default=None, ge=1, le=10_000, description="Frames from one rendered frame to the next; left out, it stays."
-    )
+    step: int | None = optional("Frames from one rendered frame to the next; left out, it stays.", ge=1, le=10_000)
 
     @field_validator("end")
     @classmethod

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Seed
+from blendwright.tool_api.arguments import Args, Seed, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -22,25 +22,13 @@ Side = Annotated[int, Field(ge=4, le=65536)]
 
 
 class SetRenderArgs(Args):
-    engine: Engine | None = Field(
-        default=None, description="WORKBENCH is fast and plain, EEVEE quick, CYCLES a path tracer."
-    )
-    resolution: Annotated[tuple[Side, Side], Field(strict=False)] | None = Field(
-        default=None, description="Width and height in pixels."
-    )
-    percentage: int | None = Field(
-        default=None, ge=1, le=1000, description="Size of the rendered picture in percent of the resolution."
-    )
-    samples: int | None = Field(
-        default=None, ge=1, le=1_000_000, description="Samples per pixel of CYCLES or EEVEE, whichever is the engine."
-    )
-    seed: Seed | None = Field(default=None, description="Seed of the noise of CYCLES.")
-    film_transparent: bool | None = Field(
-        default=None, description="Whether the background is transparent instead of the world."
-    )
-    fps: float | None = Field(
-        default=None, ge=0.1, le=1000.0, description="Frames per second; 23.976 and its like are kept as a ratio."
-    )
+    engine: Engine | None = optional("WORKBENCH is fast and plain, EEVEE quick, CYCLES a path tracer.")
+    resolution: Annotated[tuple[Side, Side], Field(strict=False)] | None = optional("Width and height in pixels.")
+    percentage: int | None = optional("Size of the rendered picture in percent of the resolution.", ge=1, le=1000)
+    samples: int | None = optional("Samples per pixel of CYCLES or EEVEE, whichever is the engine.", ge=1, le=1_000_000)
+    seed: Seed | None = optional("Seed of the noise of CYCLES.")
+    film_transparent: bool | None = optional("Whether the background is transparent instead of the world.")
+    fps: float | None = optional("Frames per second; 23.976 and its like are kept as a ratio.", ge=0.1, le=1000.0)
 
 
 class SetRender(Tool[SetRenderArgs, SceneChanged]):

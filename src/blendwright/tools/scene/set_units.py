@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
-
-from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.arguments import Args, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -26,10 +24,8 @@ DEPENDENT = ("length_unit", "mass_unit", "time_unit", "temperature_unit")
 
 
 class SetUnitsArgs(Args):
-    system: Literal["NONE", "METRIC", "IMPERIAL"] | None = Field(
-        default=None, description="System of units for display and export."
-    )
-    scale: float | None = Field(default=None, ge=1e-9, le=1e9, description="Metres that one Blender unit stands for.")
+    system: Literal["NONE", "METRIC", "IMPERIAL"] | None = optional("System of units for display and export.")
+    scale: float | None = optional("Metres that one Blender unit stands for.", ge=1e-9, le=1e9)
     length_unit: (
         Literal[
             "ADAPTIVE",
@@ -44,8 +40,8 @@ class SetUnitsArgs(Args):
             "THOU",
         ]
         | None
-    ) = Field(default=None, description="Unit that lengths are shown in; must belong to the system.")
-    rotation: Literal["DEGREES", "RADIANS"] | None = Field(default=None, description="Unit that angles are shown in.")
+    ) = optional("Unit that lengths are shown in; must belong to the system.")
+    rotation: Literal["DEGREES", "RADIANS"] | None = optional("Unit that angles are shown in.")
 
 
 class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
@@ -77,10 +73,10 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
         changed = False
         if args.system is not None and args.system != units.system:
             for attribute in DEPENDENT:
-                held = getattr(units, attribute)
+                value = getattr(units, attribute)
                 # Without a system Blender has no unit of temperature, and takes none.
-                if held:
-                    scene.set(units, attribute, held)
+                if value:
+                    scene.set(units, attribute, value)
             scene.set(units, "system", args.system)
             changed = True
         changed = write(scene, _settings(args, units)) or changed
@@ -94,9 +90,9 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
 
 
 def _settings(args: SetUnitsArgs, units: Block) -> list[Setting]:
-    asked = (
+    settings = (
         Setting(units, "scale_length", args.scale, "/scale"),
         Setting(units, "length_unit", args.length_unit, "/length_unit"),
         Setting(units, "system_rotation", args.rotation, "/rotation"),
     )
-    return [setting for setting in asked if setting.value is not None]
+    return [setting for setting in settings if setting.value is not None]

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Color3, Name, Result
+from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
@@ -22,14 +22,11 @@ DEFAULT = "World"
 
 
 class SetWorldArgs(Args):
-    name: Name | None = Field(
-        default=None,
-        description="World to use, created when there is none of that name; left out, the scene's own, or a new one named World.",
+    name: Name | None = optional(
+        "World to use, created when there is none of that name; left out, the scene's own, or a new one named World."
     )
-    color: Color3 | None = Field(
-        default=None, description="Colour of the background and of its light, linear RGB from 0 to 1."
-    )
-    strength: float | None = Field(default=None, ge=0.0, le=1e6, description="Strength of the background's light.")
+    color: Color3 | None = optional("Colour of the background and of its light, linear RGB from 0 to 1.")
+    strength: float | None = optional("Strength of the background's light.", ge=0.0, le=1e6)
 
 
 class WorldSet(Result):
@@ -57,7 +54,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
     )
 
     def check(self, scene: Scene, args: SetWorldArgs) -> Iterator[Finding]:
-        world = _found(scene, args)
+        world = _existing_world(scene, args)
         if world is None:
             yield from scene.taken(Kind.WORLD, args.name or DEFAULT, "/name")
             return
@@ -77,7 +74,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         yield from held(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
-        world = _found(scene, args)
+        world = _existing_world(scene, args)
         created = world is None
         if world is None:
             world = scene.create(Kind.WORLD, args.name or DEFAULT)
@@ -98,7 +95,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             yield from unlike(_sockets(args, background(world)))
 
 
-def _found(scene: Scene, args: SetWorldArgs) -> Block | None:
+def _existing_world(scene: Scene, args: SetWorldArgs) -> Block | None:
     """The world to work on, if it is there. A world that no scene uses is not taken for the scene's own."""
     return scene.active.world if args.name is None else scene.find(Kind.WORLD, args.name)
 
