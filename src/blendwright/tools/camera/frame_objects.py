@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, Vector3
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.camera_views import (
     FROM,
@@ -85,10 +85,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     An orthographic camera also gets the scale that fits. The far clipping distance grows when the objects would lie behind it."""
 
     name = "camera.frame_objects"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.CAMERA)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA).needs("object_write")
     examples = (
         Example({"name": "Camera", "objects": ["Box"]}, given=(CAMERA, CUBE)),
         Example(

@@ -13,7 +13,7 @@ from blendwright.tool_api.arguments import Args, Name, Vector3
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import corners
 from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale
@@ -58,10 +58,7 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     """Turn a camera towards an object or a point, once: it stays where it is, its -Z points there and its Y is up."""
 
     name = "camera.look_at"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Camera", "target": "Box"}, given=(CAMERA, CUBE)),
         Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, given=(CAMERA,)),

@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.picture_subject import subject
 from blendwright.tools.settings import Setting
@@ -61,10 +61,7 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
     Objects that share the light data change together."""
 
     name = "light.expose"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.LIGHT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
         Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, given=(BOX, KEY)),
         Example({"name": "Sun", "brightness": 3}, given=(BOX, SUN)),

@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.bounding_boxes import SOLID
 from blendwright.tools.families import Reads
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
@@ -66,10 +66,7 @@ class Measure(Reads[MeasureArgs, Measures]):
     """Measure a mesh: bounds, size, area, volume, counts, and whether it is closed. Changes nothing."""
 
     name = "mesh.measure"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"object": "Box"}, given=(CUBE,)),
         Example({"object": "Box", "space": "local", "evaluated": False}, given=(CUBE,)),

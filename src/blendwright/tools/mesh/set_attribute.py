@@ -14,7 +14,7 @@ from blendwright.tool_api.arguments import Args, AttributeName, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
@@ -93,10 +93,7 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
     """Write a named attribute of a mesh: one value for all elements or one for each, for geometry nodes and shaders to read."""
 
     name = "mesh.set_attribute"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.MESH,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("mesh_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
         Example({"object": "Box", "name": "heat", "type": "FLOAT", "value": 0.5}, given=(CUBE,)),
         Example(

@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.targets import existing_object, required_object
@@ -30,10 +30,7 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     """Shade all faces of a mesh smooth or flat. Edges that are marked sharp stay sharp."""
 
     name = "mesh.shade"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.MESH,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("mesh_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
         Example({"object": "Ball", "shading": "smooth"}, given=(BALL,)),
         Example(

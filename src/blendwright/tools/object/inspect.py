@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import Reach
 from blendwright.tools.object_data import own_data
 from blendwright.tools.plain_data import custom_properties, plain_settings, plain_value
@@ -77,10 +77,7 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
     """Everything about one object: transform, size, bounds, parent, collections, materials, modifiers, custom properties, hashes."""
 
     name = "object.inspect"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (Example({"name": "Box"}, given=(CUBE,)),)
 
     def check(self, scene: Scene, args: InspectArgs) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.parenting import IDENTITY, parent_space, stay_in_place_conflicts
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import existing_object
@@ -43,10 +43,7 @@ class SetParent(Tool[SetParentArgs, Parented]):
     """Make an object follow another, or none. Only the child is written."""
 
     name = "object.set_parent"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"child": "Tip", "parent": "Box"}, given=(CUBE, TIP)),
         Example({"child": "Tip", "parent": "Box", "keep_transform": False}, given=(CUBE, TIP)),

@@ -13,7 +13,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4
 from blendwright.tool_api.effects import Idempotence, Kind
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
 from blendwright.tools.placement import radians
 from blendwright.tools.readback import differs
@@ -74,10 +74,7 @@ class Transform(Tool[TransformArgs, Transformed]):
     """Move, turn or scale an object by its own channels (relative to its parent, where it has one)."""
 
     name = "object.transform"
-    version = 1
-    promises = SAFE_ACCUMULATING_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, given=(CUBE,)),
         Example({"name": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, given=(CUBE,)),
