@@ -12,11 +12,11 @@ import orjson
 
 from bench.table import row
 from blendwright.dialects import operations
-from blendwright.dialects.reading import read_json
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
+from blendwright.values.json_reader import read_json
 
 SIZES = (10_000, 100_000)
 MOST_SECONDS = 10.0

@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 
 from blendwright.dialects import geonodes, operations, steps
-from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import recognise
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
@@ -18,6 +17,7 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.json_reader import read_json
 from plans import box, geonodes_plan, patch_step, python_step, step, tree_step
 
 QUICK = 20_000

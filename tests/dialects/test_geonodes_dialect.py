@@ -11,7 +11,6 @@ import pytest
 
 from blendwright.dialects import geonodes
 from blendwright.dialects.geonodes_models import PythonPayload
-from blendwright.dialects.reading import read_json
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.limits import Limits
@@ -23,6 +22,7 @@ from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
 from plans import GEONODES_EXAMPLE, codes, geonodes_plan, patch_step, python_step, tree_step
 

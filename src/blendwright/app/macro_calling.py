@@ -12,7 +12,7 @@ from blendwright.run.keys import new_id
 from blendwright.tool_api.effects import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
-from blendwright.values.json_values import foreign_values
+from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.macro_report import as_asked, kept_steps
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Places, Plan
@@ -24,7 +24,7 @@ NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
 
 def plan_of(macro: Macro, args: Any) -> Plan | tuple[Finding, ...]:
     """The plan, or what is no JSON in the arguments."""
-    findings = tuple(foreign_values(args, Fault.ARGS_INVALID))
+    findings = non_interoperable_values(args)
     if findings:
         return findings
     operation = Operation(CALL, macro.name, args, (), None, 0, "", NOWHERE)

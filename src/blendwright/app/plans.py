@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from blendwright.dialects import geonodes, operations, steps
-from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import Dialect, recognise
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
 

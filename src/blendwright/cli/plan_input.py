@@ -12,12 +12,12 @@ from typing import Annotated
 
 import typer
 
-from blendwright.dialects.reading import LARGEST
 from blendwright.dialects.recognise import Dialect
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import LARGEST
 from blendwright.values.plan import Boundary
 
 PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")]

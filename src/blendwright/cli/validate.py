@@ -14,13 +14,13 @@ from blendwright.cli.consent import command_line
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
 from blendwright.cli.plan_input import InDialect, PlanFile, plan_text
 from blendwright.dialects import steps
-from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import Dialect
 from blendwright.plan.repair import minimal_repair
 from blendwright.plan.validate import ValidPlan
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
 
 

@@ -15,10 +15,10 @@ import rfc8785
 
 from blendwright.dialects.geonodes_result import GATES, render
 from blendwright.dialects.published import checker
-from blendwright.dialects.reading import non_interoperable_values
-from blendwright.plan.collector import collector_paused
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import gc_paused
+from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.plan import SOUND, Boundary, Field, Operation, Places, Plan
 
 __all__ = ["GATES", "TOOLS", "parse", "render"]
@@ -34,7 +34,7 @@ PARTS: dict[str, Field] = {"id": "id", "type": "tool", "payload": "args"}
 Step = dict[str, Any]
 
 
-@collector_paused()
+@gc_paused()
 def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
     """The plan, with findings where the document breaks the protocol. Without a request id it is the plan's hash."""
     findings = non_interoperable_values(document)

@@ -6,10 +6,10 @@ import re
 from typing import Any, cast
 
 from blendwright.dialects.published import checker, proven
-from blendwright.dialects.reading import non_interoperable_values
-from blendwright.plan.collector import collector_paused
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import gc_paused
+from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.macro_report import as_asked
 from blendwright.values.plan import SOUND, Boundary, Field, Operation, Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -20,7 +20,7 @@ SAFETY_LEVELS = frozenset({"read_only", "safe_write", "destructive"})
 LONGEST_HINT = 500
 
 
-@collector_paused()
+@gc_paused()
 def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
     """The plan, with findings where the document breaks the schema. A request id given from outside must be the plan's own."""
     findings = non_interoperable_values(document)

@@ -13,12 +13,12 @@ from typing import Any, cast
 import rfc8785
 
 from blendwright.dialects.published import checker
-from blendwright.dialects.reading import non_interoperable_values
 from blendwright.dialects.steps_result import CONTRACT_VERSION, META, render, validate_result
-from blendwright.plan.collector import collector_paused
 from blendwright.plan.graph import graph_findings, read_graph
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import gc_paused
+from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.plan import SOUND, Boundary, Field, Operation, Places, Plan
 
 __all__ = ["CONTRACT_VERSION", "META", "parse", "render", "validate_payload", "validate_result"]
@@ -38,7 +38,7 @@ def validate_payload(document: Any) -> tuple[Finding, ...]:
     return (*plan.findings, *graph_findings(read_graph(plan.operations)))
 
 
-@collector_paused()
+@gc_paused()
 def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
     """The plan, with findings where the document breaks the contract. Without a request id (an empty one is none) it is the
     payload's hash."""

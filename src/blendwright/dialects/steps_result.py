@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from blendwright.dialects.published import checker, refuse_broken
-from blendwright.dialects.reading import non_interoperable_values
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of, sentence
+from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.macro_report import as_asked
 from blendwright.values.report import OperationReport, RunReport
 

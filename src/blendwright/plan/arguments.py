@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import islice
 from typing import Any, cast
 
 from pydantic import ValidationError
 
-from blendwright.schemas.check import MOST_FINDINGS, Checker
+from blendwright.schemas.check import Checker
 from blendwright.schemas.whole_numbers import with_whole_number
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.values.json_values import foreign_values
+from blendwright.values.json_reader import non_interoperable_values
 
 
 def canonical_arguments(tool: AnyTool, raw: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """The canonical arguments, or what is wrong with them. Pointers are relative to the arguments."""
-    findings = tuple(islice(foreign_values(raw, Fault.ARGS_INVALID), MOST_FINDINGS))
-    findings = findings or tuple(_checker(type(tool)).findings(raw))
+    findings = non_interoperable_values(raw) or tuple(_checker(type(tool)).findings(raw))
     if findings:
         return {}, findings
     try:

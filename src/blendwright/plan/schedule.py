@@ -6,12 +6,12 @@ import hashlib
 
 import orjson
 
-from blendwright.plan.collector import collector_paused
 from blendwright.plan.validate import ValidPlan
+from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Schedule
 
 
-@collector_paused()
+@gc_paused()
 def schedule(valid: ValidPlan, registry: str, baseline: str) -> Schedule:
     """`registry` is the fingerprint of the tools, `baseline` the hash of the scene that the plan starts from."""
     whole = hashlib.sha256(orjson.dumps([registry, baseline, valid.content])).hexdigest()

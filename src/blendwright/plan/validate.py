@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 from blendwright.macros import Macro
 from blendwright.plan.arguments import canonical_arguments
-from blendwright.plan.collector import collector_paused
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, graph_findings, read_graph
 from blendwright.plan.macro_calls import RANKS, Expanded, declared_too_low, expand_macros
 from blendwright.plan.order import content_hash, run_order
@@ -22,6 +21,7 @@ from blendwright.tool_api.effects import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Operation, Plan
 
 # A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
@@ -60,7 +60,7 @@ class ValidPlan:
         return content_hash(self.plan)
 
 
-@collector_paused()
+@gc_paused()
 def validate(
     plan: Plan,
     tools: Mapping[str, AnyTool],

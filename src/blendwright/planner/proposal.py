@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from blendwright.app.plans import parse_plan
-from blendwright.dialects.reading import read_json
 from blendwright.dialects.recognise import Dialect
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Boundary, Plan
 
 
@@ -36,7 +36,7 @@ def read_answer(
     text: str, dialect: Dialect, request_id: str, committed: Sequence[Mapping[str, Any]] = ()
 ) -> Proposal | tuple[Finding, ...]:
     """The proposal, or why the text is none. What is wrong inside a plan is for its validation to say."""
-    document, findings = read_json(text.encode())
+    document, findings = read_json(text)
     if findings:
         return tuple(findings)
     if dialect == "operations" and isinstance(document, dict):

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
 from blendwright.records.journal_entries import AuditIds, Entry, NewAudit
@@ -34,6 +33,7 @@ from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, 
 from blendwright.values.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import RunReport
 
@@ -95,7 +95,7 @@ class Runner:
             )
         )
         try:
-            with collector_paused():
+            with gc_paused():
                 report = self._run(schedule, failing, seconds, cancel, progress, determinism, consent)
         except BaseException as error:
             message = str(error) or type(error).__name__
