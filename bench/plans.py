@@ -62,7 +62,7 @@ def compiled(text: bytes) -> float:
     started = process_time()
     document, findings = read_json(text)
     assert not findings
-    valid = validate(operations.parse(document), catalog.tools(), Terms())
+    valid = validate(operations.DIALECT.parse(document), catalog.tools(), Terms())
     assert isinstance(valid, ValidPlan)
     schedule(valid, catalog.fingerprint(), "0" * 64)
     return process_time() - started

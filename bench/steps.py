@@ -17,7 +17,7 @@ from bench.table import row
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
 
 WINDOW = 64
@@ -41,7 +41,7 @@ def measure() -> Iterator[dict[str, Any]]:
 
 def _step(tool: str, args: dict[str, Any]) -> dict[str, Any]:
     """What the core does for each call: check the arguments, and say which tool."""
-    canonical, findings = canonical_arguments(tools()[tool], args)
+    canonical, findings, _ = validate_arguments(tools()[tool], args)
     assert not findings, findings
     return {"tool": tool, "version": tools()[tool].version, "args": canonical}
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from blendwright.app.plans import read_plan
 from blendwright.cli.call import call
 from blendwright.cli.consent import read_contract, read_proposal
 from blendwright.cli.validate import validate
+from blendwright.dialects.registry import read_plan
 from blendwright.macros.loading import read_macros
 from blendwright.planner.proposal import read_answer
 from blendwright.server.phase_zero import PARSE_ERROR, broken

@@ -22,7 +22,7 @@ def judged(kind: str, document: Any) -> tuple[Finding, ...]:
         return steps.validate_result(document)
     if kind == "steps/payload":
         return steps.validate_payload(document)
-    return findings(operations.parse(document))
+    return findings(operations.DIALECT.parse(document))
 
 
 def of(kind: str, verdict: str) -> list[Any]:

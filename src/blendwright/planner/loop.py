@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.plans import render
+from blendwright.dialects import registry
 from blendwright.planner.asking import Sleep, ask
 from blendwright.planner.budget import Limits, Meter
 from blendwright.planner.feedback import AttemptFailure, Stage, repair_turns
@@ -27,7 +27,7 @@ from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
 from blendwright.values.faults import RENDERINGS, Fault
-from blendwright.values.macro_report import as_asked
+from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.report import RunReport
 
 # Nothing that another plan would cure: the same one is run once more before the model hears of it.
@@ -193,7 +193,7 @@ class PlannerRun:
         end = _unanswerable("execution", report)
         if end is not None or not report.ok:
             return end or _wrong("execution", report)
-        result = render(report)
+        result = registry.render(report)
         if not _finished(read, result):
             return AttemptFailure("gates", (), result)
         return "done", "done", ""
@@ -208,9 +208,9 @@ class PlannerRun:
 
     def _keep(self, proposal: Proposal, report: RunReport) -> None:
         """What is in the scene now, as the plan has it: the next plan repeats it, and it is skipped."""
-        if self._first.dialect != "operations":
+        if registry.dialect(self._first.dialect).resume is None:
             return
-        done = {operation.operation_id for operation in as_asked(report.operations) if operation.done}
+        done = {operation.operation_id for operation in reports_by_caller(report.operations) if operation.done}
         for item in cast("list[dict[str, Any]]", proposal.document["operations"]):
             if item["operation_id"] in done:
                 self._committed[item["operation_id"]] = item
@@ -249,7 +249,7 @@ def prompt_hash(request: PlanRequest) -> str:
 
 
 def _wrong(stage: Stage, report: RunReport) -> AttemptFailure:
-    return AttemptFailure(stage, tuple(report.all_findings()), render(report))
+    return AttemptFailure(stage, tuple(report.all_findings()), registry.render(report))
 
 
 def _passing(report: RunReport) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from blendwright.dialects.recognise import Dialect
 from blendwright.planner.data_block import data_block, visible
 from blendwright.planner.lessons import GEONODES, OPERATIONS, RULES
 from blendwright.planner.port import Turn
@@ -65,7 +64,7 @@ class Prompt:
 
 def build_prompt(
     request: str,
-    dialect: Dialect,
+    dialect: str,
     *,
     request_id: str,
     terms: Terms,

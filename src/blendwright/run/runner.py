@@ -198,7 +198,9 @@ class Runner:
         tool = self._tools[operation.tool]
         level = operation.safety_level or tool.safety_level.value
         chain = None if operation.origin is None else operation.origin.operation_id
-        return Invocation(request_id, operation.id, tool, operation.args, level, key, call_id, chain=chain)
+        return Invocation(
+            request_id, operation.id, tool, operation.args, operation.model, level, key, call_id, chain=chain
+        )
 
     # ------------------------------------------------------------------ before anything runs
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from blendwright.app.checking import check
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.plans import parse_plan, render
+from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.run.approvals import NO_CONSENT, Consent

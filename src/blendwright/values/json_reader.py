@@ -146,9 +146,10 @@ def _problems(
     elif len(path) == DEEPEST and not any_value:
         yield _wrong(TOO_DEEP, path, LESS_NESTING)
     elif isinstance(value, dict):
-        for key in duplicates.get(id(cast("Any", value)), (value, []))[1]:
+        members = cast("dict[Any, Any]", value)
+        for key in duplicates.get(id(members), (members, []))[1]:
             yield _wrong(f"the key '{key[:60]}' is given more than once", (*path, key), "Give every key once.")
-        for key, item in cast("dict[Any, Any]", value).items():
+        for key, item in members.items():
             if not isinstance(key, str) or _problem_of_scalar(key):
                 yield _wrong(f"the key {ascii(key)[:60]} is no JSON string", path, "Use text for keys.")
             else:
