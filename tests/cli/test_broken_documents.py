@@ -15,15 +15,15 @@ from blendwright.cli.consent import read_contract, read_proposal
 from blendwright.cli.validate import validate
 from blendwright.dialects.registry import read_plan
 from blendwright.macros.loading import read_macros
-from blendwright.planner.proposal import read_answer
-from blendwright.server.phase_zero import PARSE_ERROR, broken
-from blendwright.server.plan_tools import OFFERS
+from blendwright.planner.proposal import read_proposal as read_planner_answer
+from blendwright.server.jsonrpc import PARSE_ERROR, message_error
+from blendwright.server.plan_tools import TOOLS
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
 
-PLAN_VALIDATE = next(offer for offer in OFFERS if offer.name == "plan_validate")
+PLAN_VALIDATE = next(tool for tool in TOOLS if tool.name == "plan_validate")
 
 Findings = Sequence[Finding]
 
@@ -84,7 +84,7 @@ def macro_file(text: bytes, file: Path) -> Findings:
 
 
 def answer_of_a_model(text: bytes, file: Path) -> Findings:
-    answer = read_answer(text.decode(errors="surrogateescape"), "operations", "request")
+    answer = read_planner_answer(text.decode(errors="surrogateescape"), "operations", "request")
     assert isinstance(answer, tuple)
     return answer
 
@@ -144,7 +144,7 @@ def test_what_arrives_parsed_is_held_to_the_same_rules(name: str) -> None:
 
 def test_a_message_that_repeats_a_key_is_answered_by_its_id() -> None:
     text = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"arguments": {"a": 1, "a": 2}}}'
-    answer = broken(text)
+    answer = message_error(text)
     assert answer is not None and (answer["id"], answer["error"]["code"]) == (7, PARSE_ERROR)
     assert "'a' is given more than once at /params/arguments/a" in answer["error"]["message"]
 

@@ -19,7 +19,7 @@ from blendwright.values.plan import Boundary, Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PlanProposal:
     """A plan that a model proposes. `document` is what is held to the contract."""
 
     document: Any
@@ -31,9 +31,9 @@ def boundary_of(dialect: str) -> Boundary:
     return "plan" if registry.dialect(dialect).resume is None else "operation"
 
 
-def read_answer(
+def read_proposal(
     text: str, dialect: str, request_id: str, committed: Sequence[Mapping[str, Any]] = ()
-) -> Proposal | tuple[Finding, ...]:
+) -> PlanProposal | tuple[Finding, ...]:
     """The proposal, or why the text is none. What is wrong inside a plan is for its validation to say."""
     document, findings = read_json(text)
     if findings:
@@ -47,4 +47,4 @@ def read_answer(
         )
     except Refusal as refusal:
         return refusal.findings
-    return Proposal(document, plan)
+    return PlanProposal(document, plan)
