@@ -90,7 +90,7 @@ def answer_of_a_model(text: bytes, file: Path) -> Findings:
 
 
 def plan_as_text_over_mcp(text: bytes, file: Path) -> Findings:
-    arguments = PLAN_VALIDATE.read({"plan": text.decode(errors="surrogateescape")})
+    arguments = PLAN_VALIDATE.parse({"plan": text.decode(errors="surrogateescape")})
     assert isinstance(arguments, tuple) and all(finding.pointer.startswith("/plan") for finding in arguments)
     return [relative(finding, "/plan") for finding in arguments]
 
@@ -137,7 +137,7 @@ def test_a_result_is_read_by_the_same_rules(name: str, file: Path, capfdbinary: 
 
 @pytest.mark.parametrize("name", AS_VALUES)
 def test_what_arrives_parsed_is_held_to_the_same_rules(name: str) -> None:
-    arguments = PLAN_VALIDATE.read({"plan": json.loads(BROKEN[name])})
+    arguments = PLAN_VALIDATE.parse({"plan": json.loads(BROKEN[name])})
     assert isinstance(arguments, tuple)
     assert tuple(relative(finding, "/plan") for finding in arguments) == read_json(BROKEN[name])[1]
 
