@@ -8,7 +8,7 @@ from typing import Any
 
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.policy.refusals import refusal
-from blendwright.records.journal_entries import NewAudit, NewReading
+from blendwright.records.commits import NewAudit, NewReading
 from blendwright.run.active_contract import ActiveContract
 from blendwright.run.approvals import NO_CONSENT, Approvals, Consent
 from blendwright.run.clock import Clock

@@ -9,7 +9,8 @@ from typing import Any
 
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
-from blendwright.records.journal_entries import AuditIds, Entry, NewAudit
+from blendwright.records.audit import AuditDetails
+from blendwright.records.commits import Entry, NewAudit
 from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ActiveContract
 from blendwright.run.approvals import NO_CONSENT, Approvals, Asking, Consent, Question
@@ -115,6 +116,7 @@ class Runner:
         consent: Consent,
     ) -> RunReport:
         started = time.time()
+        scene_hash = self._scene.known_hash
         plan = schedule.plan
         whole = plan.boundary == "plan"
         board = RunState(schedule, progress, hold=whole)
@@ -138,7 +140,13 @@ class Runner:
                 findings = (Finding(fault, error.message, "", error.cure or cure),)
             findings = findings or self._unanswerable(schedule, questions, consent)
             if findings:
-                return replace(refused(plan, findings), contract=self._agreement.fingerprint)
+                return replace(
+                    refused(plan, findings),
+                    contract=self._agreement.fingerprint,
+                    scene_hash_before=scene_hash,
+                    scene_hash_after=self._scene.known_hash,
+                )
+        gated = time.time()
         self._settle(schedule, board, known, failing)
         runnable = [call for call in known.to_run if board.open(call.operation_id)]
         runnable = self._granted(runnable, questions, consent)
@@ -148,7 +156,7 @@ class Runner:
             self._run_unit(schedule, board, unit, bounds, asking)
         board.release()
         self._last_run.keep(self._journal, plan, board.reports())
-        return self._report(schedule, board, started)
+        return self._report(schedule, board, scene_hash, started, gated)
 
     def _run_unit(
         self, schedule: Schedule, board: RunState, unit: Unit, bounds: RunDeadline, asking: Asking | None
@@ -273,7 +281,7 @@ class Runner:
             for operation in schedule.order:
                 if operation.id in failing:
                     code = failing[operation.id].fault.value
-                    ids = AuditIds(new_id(), operation.safety_level or "read_only", error_code=code)
+                    ids = AuditDetails(new_id(), operation.safety_level or "read_only", error_code=code)
                     entries.append(
                         NewAudit(
                             schedule.plan.request_id,
@@ -330,7 +338,9 @@ class Runner:
             self._journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
         self._scene.head_moved()
 
-    def _report(self, schedule: Schedule, board: RunState, started: float) -> RunReport:
+    def _report(
+        self, schedule: Schedule, board: RunState, scene_hash_before: str | None, started: float, gated: float
+    ) -> RunReport:
         plan = schedule.plan
         finished = time.time()
         findings = tuple(board.findings())
@@ -343,10 +353,12 @@ class Runner:
             schedule_hash=schedule.hash,
             boundary=plan.boundary,
             contract=self._agreement.fingerprint,
+            scene_hash_before=scene_hash_before,
+            scene_hash_after=self._scene.known_hash,
             checkpoint=self._latest_checkpoint() if Fault.ROLLBACK_FAILED in board.faults() else None,
             started=started,
             finished=finished,
-            timings={"run_ms": round((finished - started) * 1000, 3)},
+            timings={"gate_ms": _milliseconds(started, gated), "run_ms": _milliseconds(started, finished)},
             remarks=plan.remarks,
         )
 
@@ -365,3 +377,7 @@ class Runner:
             "sha256": found.sha256,
             "timestamp": found.timestamp,
         }
+
+
+def _milliseconds(started: float, finished: float) -> float:
+    return round((finished - started) * 1000, 3)
