@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 from blendwright.app.compiling import Compiler
 from blendwright.app.macro_calling import not_rehearsed, outcome_of, plan_of, refused_call
 from blendwright.app.observing.event_bus import EventBus
-from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
+from blendwright.dialects.registry import parse_plan
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
 from blendwright.policy.gate import denied
@@ -46,7 +46,7 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
 from blendwright.wire.profiles import WorkerProfile
-from blendwright.wire.worker_port import PoolPort
+from blendwright.wire.worker_port import WorkerPool
 
 if TYPE_CHECKING:
     from blendwright.app.observing.metrics import Metrics
@@ -62,7 +62,7 @@ class OpenScene:
     def __init__(
         self,
         scratch: SessionScratch,
-        pool: PoolPort,
+        pool: WorkerPool,
         journal: JournalPort,
         scene: LiveScene,
         tools: Mapping[str, AnyTool],
@@ -324,7 +324,7 @@ class OpenScene:
     @property
     def worker_pid(self) -> int:
         """The process of that Blender."""
-        return self._scene.worker().pid
+        return self._scene.worker().profile.pid
 
     def close(self) -> None:
         """End Blender and remove what it left; a second time does nothing."""

@@ -20,7 +20,7 @@ from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
-from blendwright.run.live_scene import EXCHANGED, REBUILD_SECONDS, LiveScene, copy_scene
+from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene
 from blendwright.run.pictures import delivered
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
@@ -138,8 +138,8 @@ class Previewer:
     def _go_back_to(self, baseline: Path) -> None:
         """The last thing that happens to the copy: what its journal says of it is of no more use."""
         worker = self._scene.worker()
-        copy_scene(baseline, worker.scratch / EXCHANGED)
-        worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
+        copy_scene(baseline, worker.require_process().scratch / EXCHANGED)
+        worker.open(EXCHANGED)
 
     def _picture(self, target: Path, after: Picture, cancel: CancelToken | None, consent: Consent) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""

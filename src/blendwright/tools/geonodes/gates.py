@@ -9,7 +9,7 @@ from pydantic import Field
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
@@ -29,10 +29,7 @@ class Gates(Reads[GatesArgs, GateReport]):
     of its modifiers, instances as often as they appear."""
 
     name = "geonodes.gates"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),
         Example(

@@ -13,7 +13,7 @@ from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
@@ -60,10 +60,7 @@ class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
     """Look at a geometry-nodes tree: nodes, links, group sockets, modifier inputs; as JSON that builds it again, or as a diagram."""
 
     name = "geonodes.inspect"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),
         Example(

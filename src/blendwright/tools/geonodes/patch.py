@@ -5,7 +5,7 @@ from __future__ import annotations
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.geonodes.examples import CUBE, link
 from blendwright.tools.geonodes.tree_editing import EditsNodeTree
 
@@ -30,10 +30,9 @@ class Patch(EditsNodeTree[GnOpsPayload]):
     All operations are done, or none: the work is on a copy, which takes the tree's place when it is finished."""
 
     name = "geonodes.patch"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(
+        Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT
+    ).needs("modifier_write")
     examples = (
         Example(
             {

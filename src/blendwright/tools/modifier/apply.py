@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import ModifierType
 from blendwright.tools.node_trees.properties import nested_trees
@@ -69,19 +69,20 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     to run, so their result is kept rather than replayed."""
 
     name = "modifier.apply"
-    version = 1
-    promises = DESTRUCTIVE_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
-    writes = (
-        Kind.OBJECT,
-        Kind.MESH,
-        Kind.NODE_GROUP,
-        Kind.TEXTURE,
-        Kind.MATERIAL,
-        Kind.IMAGE,
-        Kind.COLLECTION,
-        Kind.CURVE,
+    promises = (
+        DESTRUCTIVE_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to(
+            Kind.OBJECT,
+            Kind.MESH,
+            Kind.NODE_GROUP,
+            Kind.TEXTURE,
+            Kind.MATERIAL,
+            Kind.IMAGE,
+            Kind.COLLECTION,
+            Kind.CURVE,
+        )
+        .needs("modifier_write", "mesh_write")
     )
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write", "mesh_write"))
     examples = (
         Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, (CUBE, ROW, SMOOTH)),
         Example(

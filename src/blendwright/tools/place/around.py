@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, view_matrix, zero_scale
 from blendwright.tools.mesh_data import Point
@@ -59,10 +59,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
     """Put an object around others, by angles and a distance that goes with their size, and turn it to them."""
 
     name = "place.around"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example(
             {"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3},

@@ -9,7 +9,7 @@ from blendwright.tool_api.arguments import Args, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import SetsSceneSettings
 from blendwright.tools.settings import Setting
 from blendwright.values.faults import Fault
@@ -50,10 +50,7 @@ class SetUnits(SetsSceneSettings[SetUnitsArgs]):
     """Set the units that the scene is shown and exported in. Nothing is scaled, and arguments of tools stay in metres and degrees."""
 
     name = "scene.set_units"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.SCENE,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (
         Example({"system": "METRIC", "scale": 0.001, "length_unit": "MILLIMETERS"}),
         Example({"system": "IMPERIAL"}, given=(("scene.set_units", {"length_unit": "CENTIMETERS"}),)),
