@@ -15,9 +15,9 @@ from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, view_matrix, zero_scale
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import missing_targets, subject
+from blendwright.tools.picture_subject import subject
 from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
+from blendwright.tools.targets import existing_object, existing_objects, required_object
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -71,7 +71,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
 
     def check(self, scene: Scene, args: AroundArgs) -> Iterator[Finding]:
         obj = yield from existing_object(scene, args.object, "/object")
-        yield from missing_targets(scene, args.targets, "/targets")
+        yield from existing_objects(scene, args.targets, "/targets")
         if args.object in args.targets:
             message = f"'{args.object}' cannot stand around itself"
             at = f"/targets/{args.targets.index(args.object)}"
