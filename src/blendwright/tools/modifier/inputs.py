@@ -6,6 +6,7 @@ interface here."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from blendwright.nodes.catalogue.model import SocketType
@@ -132,7 +133,8 @@ def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Iterato
         message = f"inputs of type {socket.socket_type} cannot be set"
         yield Finding(Fault.ARGS_INVALID, message, at, "Leave it out.")
     else:
-        yield from socket_value_problems(_socket_type(socket), value, at)
+        for finding in islice(socket_value_problems(_socket_type(socket), value, at), 1):
+            yield Finding(finding.fault, finding.message, at, finding.cure)
 
 
 def _socket_type(socket: Block) -> SocketType:
