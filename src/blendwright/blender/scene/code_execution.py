@@ -15,7 +15,7 @@ import bpy
 import numpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene.painting import keep_painted
+from blendwright.blender.scene.image_packing import pack_painted_images
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -26,11 +26,11 @@ LONGEST_MESSAGE = 500
 LONGEST_TAIL = 1000
 
 
-class Coding(SceneReader):
+class CodeExecution(SceneReader):
     """The part of the Scene port that runs code."""
 
     def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
-        printed = _Capped(most)
+        printed = _CappedOutput(most)
         random.seed(seed)
         numpy.random.seed(seed)
         self._stale = True
@@ -38,17 +38,17 @@ class Coding(SceneReader):
             program = compile(code, CODE, "exec", dont_inherit=True)
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
                 exec(program, {"__name__": "__main__"})
-            self._state.refuse_reserved()
+            self._state.reject_reserved_names()
         except BaseException as error:
             # An outermost place: code may raise anything, and SystemExit among it must not end the worker.
-            raise _failed(error, printed.text()) from None
-        keep_painted("/code")
-        _keep_orphans()
+            raise _code_error(error, printed.text()) from None
+        pack_painted_images("/code")
+        _protect_unused()
         self._state.forget_names()
         return printed.text(), printed.cut
 
 
-class _Capped(io.TextIOBase):
+class _CappedOutput(io.TextIOBase):
     """Keeps the beginning of what is written."""
 
     def __init__(self, most: int) -> None:
@@ -73,7 +73,7 @@ class _Capped(io.TextIOBase):
         return "".join(self._parts).encode("utf-8", "replace").decode()
 
 
-def _failed(error: BaseException, printed: str) -> StepError:
+def _code_error(error: BaseException, printed: str) -> StepError:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE]
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == CODE else (lines or [None])[-1]
     message = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_MESSAGE]
@@ -83,7 +83,7 @@ def _failed(error: BaseException, printed: str) -> StepError:
     return StepError.of(Fault.EXECUTION_FAILED, f"{place}the code raised {message}{tail}", at="/code", cure=cure)
 
 
-def _keep_orphans() -> None:
+def _protect_unused() -> None:
     """Blender drops datablocks without users when it saves; what the code made shall not be lost that way."""
     for kind in fp.kinds():
         blocks: Any = getattr(bpy.data, kind)

@@ -94,7 +94,7 @@ def encode_particle_system(walk: "Walk", particles: Any, out: "Out") -> None:
     Hair dynamics are settings of a cloth modifier that no list shows; Blender makes it when they are switched on. What weights
     its forces are those of the particles: its own are lost when the file is saved."""
     is_hair = particles.settings.type == "HAIR"
-    walk.inner_but(particles.point_cache, () if is_hair else _CACHE_RANGE, out)
+    walk.inner_without(particles.point_cache, () if is_hair else _CACHE_RANGE, out)
     cloth = particles.cloth
     if cloth is not None and particles.use_hair_dynamics:
         walk.values(cloth.settings, out)
@@ -103,7 +103,7 @@ def encode_particle_system(walk: "Walk", particles: Any, out: "Out") -> None:
 
 def encode_paint_surface(walk: "Walk", surface: Any, out: "Out") -> None:
     """The cache without its range, which evaluation copies from the surface's."""
-    walk.inner_but(surface.point_cache, _CACHE_RANGE, out)
+    walk.inner_without(surface.point_cache, _CACHE_RANGE, out)
 
 
 def encode_particle_settings(_walk: "Walk", settings: Any, out: "Out") -> None:

@@ -12,7 +12,7 @@ Inverse = Callable[[], None]
 Change = tuple[fp.Key, str]
 
 
-class Record:
+class UndoLog:
     """Inverses run last first; they address datablocks by name, since a reference may dangle by then."""
 
     def __init__(self, state: SceneState) -> None:
@@ -33,7 +33,7 @@ class Record:
 
     def touch(self, key: fp.Key) -> None:
         if key not in self._before:
-            self._before[key] = self._state.known(key)
+            self._before[key] = self._state.leaf_hash(key)
 
     def mark(self, key: fp.Key) -> None:
         """The port is about to write into a datablock for its own reasons; none of the tool's unless it is touched already."""
@@ -47,10 +47,10 @@ class Record:
 
     def rename(self, old: fp.Key, new: fp.Key) -> None:
         """What holds for a datablock holds under its new name, and no longer for whoever comes to have the old one."""
-        for held in (self.created, self.edited):
-            if old in held:
-                held.remove(old)
-                held.add(new)
+        for keys in (self.created, self.edited):
+            if old in keys:
+                keys.remove(old)
+                keys.add(new)
 
     def forget(self, key: fp.Key) -> None:
         """A datablock is gone; another one of its name is another one."""
@@ -59,8 +59,8 @@ class Record:
 
     def is_member(self, key: fp.Key) -> bool:
         """Whether an object is in a collection, from the fingerprint: asking Blender is linear in the collection's size."""
-        known = self._members.get(key)
-        return self._state.known(key) is not None if known is None else known
+        pending = self._members.get(key)
+        return self._state.leaf_hash(key) is not None if pending is None else pending
 
     def member(self, key: fp.Key, present: bool) -> None:
         self.touch(key)
@@ -71,7 +71,7 @@ class Record:
         return not self._inverses and not self._before
 
     def free(self, key: fp.Key) -> bool:
-        """Whether a datablock may be written without recording: it is new in this step, or its pre-image is held."""
+        """Whether a datablock may be written without recording: it is new in this step, or its pre-image is stored."""
         return key in self.created or key in self.edited
 
     def touched(self) -> Collection[fp.Key]:
@@ -111,6 +111,6 @@ class Record:
         self.seal()
 
     def _digest(self, key: fp.Key) -> bytes | None:
-        if key[0] == fp.EDGE:
+        if key[0] == fp.MEMBERSHIP:
             return fp.MEMBER if self.is_member(key) else None
-        return self._state.leaf(key)
+        return self._state.read_hash(key)

@@ -1,4 +1,4 @@
-"""Tools that break their promises on purpose, so that tests can see each of them caught. Loaded only when the environment asks."""
+"""Tools that break their promises on purpose, so that tests can see each of them caught. A worker extension."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.wire.methods import ExternalPath
 
 # Before Blender 4.4 there is no way to visit all paths; these are what can be had then.
-WITH_PATH = ("libraries", "images", "fonts", "sounds", "movieclips", "volumes", "cache_files")
+KINDS_WITH_PATH = ("libraries", "images", "fonts", "sounds", "movieclips", "volumes", "cache_files")
 
 
 def paths() -> list[ExternalPath]:
@@ -42,7 +42,7 @@ def _visit(visit: Callable[[Any, str], str | None]) -> None:
 
         data.file_path_foreach(visit_path, flags=flags)
         return
-    for kind in WITH_PATH:
+    for kind in KINDS_WITH_PATH:
         for block in getattr(data, kind):
             if block.library is None and not getattr(block, "packed_file", None) and block.filepath != "<builtin>":
                 other = visit(block, block.filepath)

@@ -16,15 +16,15 @@ from typing import Any
 import bpy
 
 from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels
+from blendwright.blender.fingerprint.columns import NumberColumns
 from blendwright.blender.fingerprint.identity import MASTER, Key, key_of, kind_of, kinds, member_keys
-from blendwright.blender.fingerprint.rows import Rows
-from blendwright.blender.fingerprint.special import SPECIALS
+from blendwright.blender.fingerprint.readers import READERS
 from blendwright.blender.fingerprint.walk import Walk
 
 _data: Any = bpy.data
 _types: Any = bpy.types
 
-Walk.specials = SPECIALS
+Walk.readers = READERS
 
 # Membership is all in the key.
 MEMBER = hashlib.sha256(b"member").digest()
@@ -32,25 +32,25 @@ MEMBER = hashlib.sha256(b"member").digest()
 # Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
 _FORMAT = 2
 # Only objects have so many numbers that reading them in columns pays.
-_ROW_TYPES = {"objects": "Object"}
+_COLUMN_TYPES = {"objects": "Object"}
 # Images that show what was rendered last.
-_RESULTS = {"RENDER_RESULT", "COMPOSITING"}
+_RENDER_RESULTS = {"RENDER_RESULT", "COMPOSITING"}
 
 
 @cache
-def _rows(kind: str) -> Rows | None:
-    name = _ROW_TYPES.get(kind)
+def _number_columns(kind: str) -> NumberColumns | None:
+    name = _COLUMN_TYPES.get(kind)
     if name is None:
         return None
-    rows = Rows(getattr(_types, name).bl_rna)
-    Walk.in_rows[name] = rows.names
-    return rows
+    columns = NumberColumns(getattr(_types, name).bl_rna)
+    Walk.in_columns[name] = columns.names
+    return columns
 
 
 def leaf(block: Any) -> bytes:
     """The content hash of one datablock."""
-    rows = _rows(kind_of(block))
-    return _digest(block, rows, rows.one(block) if rows else b"", Walk(NO_CHANNELS))
+    columns = _number_columns(kind_of(block))
+    return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS))
 
 
 def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
@@ -62,29 +62,29 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             blocks = getattr(_data, kind)
             if not blocks:
                 continue
-            rows = _rows(kind)
-            listed = rows.bulk(blocks) if rows else repeat(b"")
+            columns = _number_columns(kind)
+            listed = columns.bulk(blocks) if columns else repeat(b"")
             for block, row in zip(blocks, listed, strict=False):
-                if not skip(block) and not (kind == "images" and block.type in _RESULTS):
-                    leaves[key_of(block)] = _digest(block, rows, row, walk)
+                if not skip(block) and not (kind == "images" and block.type in _RENDER_RESULTS):
+                    leaves[key_of(block)] = _digest(block, columns, row, walk)
         for key in _memberships(skip):
             leaves[key] = MEMBER
     return leaves
 
 
-def _digest(block: Any, rows: Rows | None, row: bytes, walk: Walk) -> bytes:
-    row, content = read(block, rows, row, walk)
+def _digest(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> bytes:
+    row, content = read(block, columns, row, walk)
     return hashlib.sha256(row + marshal.dumps(content, _FORMAT)).digest()
 
 
-def read(block: Any, rows: Rows | None, row: bytes, walk: Walk) -> tuple[bytes, list[Any]]:
+def read(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> tuple[bytes, list[Any]]:
     """The content that is hashed: the row without animated channels, and the values of the walk."""
     if getattr(block, "animation_data", None) is not None:
         channels = animated_channels(block)
-        if rows and channels:
+        if columns and channels:
             own = channels.get((block.as_pointer(), block.bl_rna.identifier))
             if own:
-                row = rows.blanked(row, own)
+                row = columns.blanked(row, own)
         walk = Walk(channels, walk.grouped)
     out: list[Any] = []
     walk.struct(block, out)

@@ -14,9 +14,9 @@ import bpy
 
 PATHS = {"FILE_PATH", "DIR_PATH"}
 # What Blender gives to new scenes, domains and modifiers by itself.
-BY_ITSELF = re.compile("/tmp/|//|(//|/.+/blender_\\w+/)cache_(fluid_\\w+|ocean|dynamicpaint)")
+DEFAULT_PATHS = re.compile("/tmp/|//|(//|/.+/blender_\\w+/)cache_(fluid_\\w+|ocean|dynamicpaint)")
 # Blender's own list has these, without what is packed; remarks on where something came from name nothing to be opened.
-LISTED = {
+LISTED_BY_BLENDER = {
     "CacheFile",
     "Image",
     "ImagePackedFile",
@@ -34,22 +34,22 @@ IMPORT_NODE = "GeometryNodeImport"
 _types: Any = bpy.types
 
 
-def named_files(block: Any) -> Iterator[str]:
+def file_paths(block: Any) -> Iterator[str]:
     """The paths that stand in a datablock, and the nodes of it that read files, whose path may be computed."""
-    yield from _walk(block, set())
+    yield from _paths_in(block, set())
 
 
-def by_itself(path: str) -> bool:
+def is_default_path(path: str) -> bool:
     """Whether Blender writes such a path by itself, with nobody having asked for it."""
-    return BY_ITSELF.fullmatch(path) is not None
+    return DEFAULT_PATHS.fullmatch(path) is not None
 
 
-def _walk(struct: Any, seen: set[tuple[int, str]]) -> Iterator[str]:
+def _paths_in(struct: Any, seen: set[tuple[int, str]]) -> Iterator[str]:
     known = (struct.as_pointer(), struct.bl_rna.identifier)
     if known in seen:
         return
     seen.add(known)
-    paths, ways = _plan(struct.bl_rna.identifier)
+    paths, ways = _path_properties(struct.bl_rna.identifier)
     for name in paths:
         if path := getattr(struct, name):
             yield path
@@ -61,9 +61,9 @@ def _walk(struct: Any, seen: set[tuple[int, str]]) -> Iterator[str]:
         value = getattr(struct, name)
         if several:
             for each in value:
-                yield from _walk(each, seen)
+                yield from _paths_in(each, seen)
         elif value is not None and (not isinstance(value, _types.ID) or value.is_embedded_data):
-            yield from _walk(value, seen)
+            yield from _paths_in(value, seen)
 
 
 def _inputs(modifier: Any) -> Iterator[str]:
@@ -77,12 +77,12 @@ def _inputs(modifier: Any) -> Iterator[str]:
 
 
 @cache
-def _plan(identifier: str) -> tuple[tuple[str, ...], tuple[tuple[str, bool], ...]]:
+def _path_properties(identifier: str) -> tuple[tuple[str, ...], tuple[tuple[str, bool], ...]]:
     """The properties of a structure that are paths, and those that lead on to structures with paths."""
     paths: list[str] = []
     ways: list[tuple[str, bool]] = []
     for each in getattr(_types, identifier).bl_rna.properties:
-        if each.type == "STRING" and each.subtype in PATHS and identifier not in LISTED:
+        if each.type == "STRING" and each.subtype in PATHS and identifier not in LISTED_BY_BLENDER:
             paths.append(each.identifier)
         elif _leads_on(each):
             ways.append((each.identifier, each.type == "COLLECTION"))
@@ -94,7 +94,11 @@ def _leads_on(each: Any) -> bool:
         return False
     owned = not issubclass(_class(each), _types.ID) or (each.type == "POINTER" and each.identifier in EMBEDDED)
     # Reading the settings of an add-on writes them (5.0), and they are no part of Blender.
-    return owned and not issubclass(_class(each), _types.PropertyGroup) and each.fixed_type.identifier in _reaching()
+    return (
+        owned
+        and not issubclass(_class(each), _types.PropertyGroup)
+        and each.fixed_type.identifier in _types_with_paths()
+    )
 
 
 def _class(each: Any) -> Any:
@@ -102,7 +106,7 @@ def _class(each: Any) -> Any:
 
 
 @cache
-def _reaching() -> frozenset[str]:
+def _types_with_paths() -> frozenset[str]:
     """Structures that have a path, or from which one can be reached; what one kind of modifier reaches, `Modifier` reaches."""
     structs = {name: getattr(_types, name) for name in dir(_types)}
     structs = {
@@ -114,7 +118,10 @@ def _reaching() -> frozenset[str]:
         name
         for name, each in structs.items()
         if name.startswith(IMPORT_NODE)
-        or (name not in LISTED and any(it.type == "STRING" and it.subtype in PATHS for it in each.bl_rna.properties))
+        or (
+            name not in LISTED_BY_BLENDER
+            and any(it.type == "STRING" and it.subtype in PATHS for it in each.bl_rna.properties)
+        )
     }
     leads = {
         name: {

@@ -6,7 +6,7 @@ says otherwise, so that a property of a newer Blender takes part by itself. Hold
 
 from typing import Final
 
-KINDS_OUT: Final[dict[str, str]] = {
+EXCLUDED_KINDS: Final[dict[str, str]] = {
     "window_managers": "user interface: windows, key maps, running jobs",
     "screens": "user interface: the layout of areas",
     "workspaces": "user interface: tabs and their tools",
@@ -22,7 +22,7 @@ UI_NAMES: Final[frozenset[str]] = frozenset(
 UI_PREFIXES: Final[tuple[str, ...]] = ("select_", "active_", "open_", "is_selected")
 
 # Exceptions to the rules: (type, property) that is content although its name or its being read-only says otherwise.
-KEPT: Final[frozenset[tuple[str, str]]] = frozenset(
+INCLUDED: Final[frozenset[tuple[str, str]]] = frozenset(
     {
         ("Scene", "active_clip"),  # constraints and nodes use it
         ("Bone", "use_connect"),  # writable only in edit mode
@@ -58,7 +58,7 @@ _FILE = "read from an external file whose path is in"
 _SESSION = "differs per session"
 
 # Type -> property -> reason. Entries hold for subtypes too.
-SKIPS: Final[dict[str, dict[str, str]]] = {
+EXCLUDED: Final[dict[str, dict[str, str]]] = {
     "ID": {
         "name_full": _DERIVED,
         "users": _DERIVED,
@@ -374,7 +374,7 @@ SKIPS: Final[dict[str, dict[str, str]]] = {
 LEGACY_ACTION: Final[frozenset[str]] = frozenset({"groups", "id_root"})
 
 # Geometry attributes, by the beginning of their name.
-ATTRIBUTES_OUT: Final[dict[str, str]] = {
+EXCLUDED_ATTRIBUTES: Final[dict[str, str]] = {
     ".select_": _UI,
     ".selection": _UI,
     ".uv_select_": _UI,

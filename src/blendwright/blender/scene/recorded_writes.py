@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import applying, preimage, references
+from blendwright.blender.scene import modifier_mesh, preimage, references
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.values import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
 from blendwright.tool_api.effects import Kind
@@ -23,7 +23,7 @@ from blendwright.values.faults import Fault
 NO_PREIMAGE = (bpy.types.Scene, bpy.types.Collection)
 # What Blender writes along with a property of an object: no parent forgets how the object hung on it, and another rotation
 # mode converts the rotation, not to the last digit. The last one comes back first: a bone means something only for its type.
-WRITTEN_ALONG: dict[str | int, tuple[str, ...]] = {
+SIDE_EFFECTS: dict[str | int, tuple[str, ...]] = {
     "parent": ("matrix_parent_inverse", "parent_vertices", "parent_bone", "parent_type"),
     "parent_type": ("matrix_parent_inverse", "parent_vertices", "parent_bone"),
     "parent_bone": ("matrix_parent_inverse",),
@@ -32,53 +32,53 @@ WRITTEN_ALONG: dict[str | int, tuple[str, ...]] = {
 CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
 
-class Writing(SceneReader):
+class RecordedWrites(SceneReader):
     """The part of the Scene port that writes into datablocks."""
 
     def create(self, kind: Kind, name: str, *args: Any) -> Any:
-        self._refuse_taken(kind, name)
+        self._require_free_name(kind, name)
         blocks: Any = getattr(bpy.data, kind.blocks, None)
         if blocks is None:
             message = f"Blender {bpy.app.version_string} has no {kind.blocks}"
             raise StepError.of(Fault.UNSUPPORTED_BLENDER, message)
-        return self._made(kind, blocks.new(name, *args), name)
+        return self._register_created(kind, blocks.new(name, *args), name)
 
     def adopt(self, kind: Kind, block: Any, name: str) -> Any:
-        found = self._state.find(kind.blocks, name)
-        if found is not None and found != block:
+        existing = self._state.find(kind.blocks, name)
+        if existing is not None and existing != block:
             blocks: Any = getattr(bpy.data, kind.blocks)
             blocks.remove(block)
-            self._refuse_taken(kind, name)
+            self._require_free_name(kind, name)
         if block.name != name:  # the name of a font is read-only
             block.name = name
-        self._made(kind, block, name)
+        self._register_created(kind, block, name)
         if kind is Kind.OBJECT and (block.rigid_body is not None or block.rigid_body_constraint is not None):
             # Blender puts the copy of a rigid body into the collection of its simulation by itself.
             for home in block.users_collection:
                 edge = fp.member_key(home, block)
-                self.record.member(edge, True)
-                self.record.inverse(lambda edge=edge: self.record.member(edge, False))
+                self.undo_log.member(edge, True)
+                self.undo_log.inverse(lambda edge=edge: self.undo_log.member(edge, False))
         return block
 
     def applied_mesh(self, obj: Any, modifier: str) -> Any:
         self._stale = True
-        with applying.only(obj, modifier):
-            mesh = applying.new_mesh(obj, self.depsgraph())
+        with modifier_mesh.only_modifier(obj, modifier):
+            mesh = modifier_mesh.new_mesh(obj, self.depsgraph())
         self._stale = True
-        return self._made(Kind.MESH, mesh, mesh.name)
+        return self._register_created(Kind.MESH, mesh, mesh.name)
 
-    def _made(self, kind: Kind, block: Any, name: str) -> Any:
-        given = block.name
+    def _register_created(self, kind: Kind, block: Any, name: str) -> Any:
+        actual_name = block.name
         collection = kind.blocks
         self._stale = True
-        self.record.create((collection, given), block)
-        self._state.add_name(collection, given, block)
-        self.record.inverse(lambda: self._unmake(collection, given))
-        if given != name:
-            raise StepError.of(Fault.SCENE_CONFLICT, f"Blender gave the name '{given}' instead of '{name}'")
+        self.undo_log.create((collection, actual_name), block)
+        self._state.add_name(collection, actual_name, block)
+        self.undo_log.inverse(lambda: self._remove_created(collection, actual_name))
+        if actual_name != name:
+            raise StepError.of(Fault.SCENE_CONFLICT, f"Blender gave the name '{actual_name}' instead of '{name}'")
         return block
 
-    def _unmake(self, collection: str, name: str) -> None:
+    def _remove_created(self, collection: str, name: str) -> None:
         block = self._state.find(collection, name)
         blocks: Any = getattr(bpy.data, collection)
         self._state.drop_name(collection, name)
@@ -92,127 +92,129 @@ class Writing(SceneReader):
             return block
         key = self._writable(block)
         self._stale = True
-        if self.record.free(key):
+        if self.undo_log.free(key):
             return block
         if isinstance(block, NO_PREIMAGE):
             raise TypeError(f"no pre-image of {key}: use set, link and unlink")
         if isinstance(block, bpy.types.NodeTree):
-            self._hold_users(block)
+            self._save_users(block)
         elif getattr(block, "materials", None):
-            self._hold_slots(block)
-        image = self._hold(key, block)
+            self._save_material_slots(block)
+        image = self._save_preimage(key, block)
         if isinstance(block, bpy.types.NodeTree):
             preimage.repoint(block, image)
         return block
 
-    def _hold(self, key: fp.Key, block: Any) -> Any:
+    def _save_preimage(self, key: fp.Key, block: Any) -> Any:
         """Take a pre-image, and record how to put it in the place of its original."""
-        self.record.touch(key)
-        self.record.edited.add(key)
+        self.undo_log.touch(key)
+        self.undo_log.edited.add(key)
         collection, name = key
         fake = block.use_fake_user
-        image = preimage.take(block)
-        grave = self._state.bury(collection, image)
-        self.record.released.append(image)
-        restore_keys = self._edit_keys(block, image)
+        image = preimage.copy_of(block)
+        tombstone = self._state.soft_delete(collection, image)
+        self.undo_log.released.append(image)
+        restore_keys = self._save_shape_keys(block, image)
 
         def restore() -> None:
-            spoilt = self._state.find(collection, name)
-            saved = self._state.buried(collection, grave)
-            with preimage.kept_deep(saved):
-                spoilt.user_remap(saved)
+            edited = self._state.find(collection, name)
+            saved = self._state.tombstone(collection, tombstone)
+            with preimage.preserving_depth(saved):
+                edited.user_remap(saved)
             self._state.drop_name(collection, name)
             blocks: Any = getattr(bpy.data, collection)
-            blocks.remove(spoilt)
-            self._state.exhume(collection, saved, name)
+            blocks.remove(edited)
+            self._state.restore(collection, saved, name)
             saved.use_fake_user = fake
             restore_keys(saved)
 
-        self.record.inverse(restore)
+        self.undo_log.inverse(restore)
         return image
 
-    def _edit_keys(self, block: Any, image: Any) -> Callable[[Any], None]:
+    def _save_shape_keys(self, block: Any, image: Any) -> Callable[[Any], None]:
         """Shape keys are a datablock of their own, which Blender copies and removes along with their mesh or curve."""
         keys = getattr(image, "shape_keys", None)
         if keys is None:
             return lambda saved: None
         key = fp.key_of(block.shape_keys)
-        self.record.touch(key)
-        self.record.edited.add(key)
-        self._state.bury(key[0], keys)
+        self.undo_log.touch(key)
+        self.undo_log.edited.add(key)
+        self._state.soft_delete(key[0], keys)
 
         def restore(saved: Any) -> None:
             self._state.drop_name(*key)
-            self._state.exhume(key[0], saved.shape_keys, key[1])
+            self._state.restore(key[0], saved.shape_keys, key[1])
 
         return restore
 
-    def _hold_users(self, tree: Any) -> None:
+    def _save_users(self, tree: Any) -> None:
         """An interface is repeated where a node group is used: in the sockets of group nodes, in the inputs of modifiers."""
         for user in references.referrers({tree})[tree]:
             key = fp.key_of(user)
-            self.record.touch(key)
+            self.undo_log.touch(key)
             if isinstance(user, bpy.types.Object):
                 for modifier in user.modifiers:
                     if isinstance(modifier, bpy.types.NodesModifier) and modifier.node_group == tree:
-                        self._hold_items(modifier)
-            elif not isinstance(user, NO_PREIMAGE) and not self.record.free(key):
-                self._hold(key, user)
+                        self._save_inputs(modifier)
+            elif not isinstance(user, NO_PREIMAGE) and not self.undo_log.free(key):
+                self._save_preimage(key, user)
 
-    def _hold_slots(self, data: Any) -> None:
+    def _save_material_slots(self, data: Any) -> None:
         """An object has as many material slots as its data has materials; its own ones go when the data loses some."""
         for user in references.referrers({data})[data]:
             own = [slot.link == "OBJECT" for slot in getattr(user, "material_slots", ())]
             if any(own):
                 key = fp.key_of(user)
-                self.record.touch(key)
+                self.undo_log.touch(key)
                 kept = [(i, freeze(user.material_slots[i].material, self._block)) for i, one in enumerate(own) if one]
-                self.record.inverse(lambda key=key, kept=kept: _put_slots(self._block(key), kept))
+                self.undo_log.inverse(lambda key=key, kept=kept: _put_slots(self._block(key), kept))
 
     def set(self, target: Any, attribute: str, value: Any, *, owner: Any | None = None) -> None:
         holder = self._holder(target, owner)
         key = self._writable(holder)
         self._stale = True
-        if self.record.free(key):
+        if self.undo_log.free(key):
             setattr(target, attribute, value)
             return
         if attribute == "name" and target == holder:
             raise TypeError("a datablock is named with rename")
-        self.record.touch(key)
-        self._hold_along(target, attribute)
+        self.undo_log.touch(key)
+        self._save_side_effects(target, attribute)
         old = getattr(target, attribute)
         if isinstance(old, bpy.types.ID):
-            self.record.released.append(old)
+            self.undo_log.released.append(old)
         thaw = freeze(old, self._block)
-        again = self._address(holder, target)  # before the write: what cannot be found again must not be written
+        resolve = self._address(holder, target)  # before the write: what cannot be found again must not be written
         setattr(target, attribute, value)
         if attribute == "name":
-            again = self._address(holder, target)  # its path has the name in it, and the inverse runs with the new one
-        self.record.inverse(lambda: setattr(again(), attribute, thaw()))
+            resolve = self._address(
+                holder, target
+            )  # its path has the name in it, and the inverse runs with the new one
+        self.undo_log.inverse(lambda: setattr(resolve(), attribute, thaw()))
 
-    def _hold_along(self, target: Any, attribute: str | int) -> None:
+    def _save_side_effects(self, target: Any, attribute: str | int) -> None:
         """Record what Blender itself writes along with a property, so that it comes back after the property does."""
         if isinstance(target, bpy.types.Object):
-            for other in WRITTEN_ALONG.get(attribute, ()):
+            for other in SIDE_EFFECTS.get(attribute, ()):
                 if getattr(target, other) != "":  # no bone, or a type that Blender has no name for and takes none
-                    self._hold_value(target, other)
+                    self._save_value(target, other)
         elif isinstance(target, bpy.types.NodesModifier) and attribute == "node_group":
-            self._hold_items(target)
+            self._save_inputs(target)
 
-    def _hold_value(self, target: Any, attribute: str) -> None:
+    def _save_value(self, target: Any, attribute: str) -> None:
         """Record what a property is before something else writes it."""
         holder = self._holder(target, None)
         key = self._writable(holder)
-        if not self.record.free(key):
-            self.record.touch(key)
-            thaw, again = freeze(getattr(target, attribute), self._block), self._address(holder, target)
-            self.record.inverse(lambda: setattr(again(), attribute, thaw()))
+        if not self.undo_log.free(key):
+            self.undo_log.touch(key)
+            thaw, resolve = freeze(getattr(target, attribute), self._block), self._address(holder, target)
+            self.undo_log.inverse(lambda: setattr(resolve(), attribute, thaw()))
 
     def set_world_matrix(self, obj: Any, matrix: Any) -> None:
         self.depsgraph()
         # Blender takes the matrix apart into these channels; putting a matrix back would not give the same numbers.
         for channel in CHANNELS:
-            self._hold_value(obj, channel)
+            self._save_value(obj, channel)
         self._stale = True
         obj.matrix_world = matrix
 
@@ -228,35 +230,35 @@ class Writing(SceneReader):
         holder = self._holder(target, None)
         place = self._writable(holder)
         self._stale = True
-        if self.record.free(place):
+        if self.undo_log.free(place):
             return
-        self.record.touch(place)
-        again = self._address(holder, target)
+        self.undo_log.touch(place)
+        resolve = self._address(holder, target)
         if key not in target:
-            self.record.inverse(lambda: again().__delitem__(key))
+            self.undo_log.inverse(lambda: resolve().__delitem__(key))
             return
         old = target[key]
-        self.record.released.extend(references.pointees_of_item(old))
+        self.undo_log.released.extend(references.pointees_of_item(old))
         thaw, hints = freeze_item(old, self._block), item_hints(target, key)
 
         def back() -> None:
-            put_item(again(), key, thaw())
-            put_hints(again(), key, hints)
+            put_item(resolve(), key, thaw())
+            put_hints(resolve(), key, hints)
 
-        self.record.inverse(back)
+        self.undo_log.inverse(back)
 
-    def _hold_items(self, modifier: Any) -> None:
+    def _save_inputs(self, modifier: Any) -> None:
         """The inputs of a geometry-nodes modifier, which Blender drops when it has no group."""
-        again = self._address(modifier.id_data, modifier)
+        resolve = self._address(modifier.id_data, modifier)
         kept = {key: freeze_item(modifier[key], self._block) for key in modifier.keys()}  # noqa: SIM118 - no mapping
 
         def back() -> None:
-            for key in again().keys() - kept.keys():
-                del again()[key]
+            for key in resolve().keys() - kept.keys():
+                del resolve()[key]
             for key, thaw in kept.items():
-                put_item(again(), key, thaw())
+                put_item(resolve(), key, thaw())
 
-        self.record.inverse(back)
+        self.undo_log.inverse(back)
 
     @contextmanager
     def temporarily(self, target: Any, **values: Any) -> Generator[None]:
@@ -296,7 +298,7 @@ class Writing(SceneReader):
         return holder
 
     def _address(self, holder: Any, target: Any) -> Callable[[], Any]:
-        """A way to find a structure again after references have become stale."""
+        """A function that finds a structure again after references have become stale."""
         key = fp.key_of(holder)
         if target == holder:
             return lambda: self._block(key)
@@ -307,13 +309,13 @@ class Writing(SceneReader):
         try:
             path: str = target.path_from_id()
         except ValueError:  # a type that Blender cannot give a path of
-            found = references.path_to(root, target)
-            if found is None:
+            struct_path = references.path_to(root, target)
+            if struct_path is None:
                 raise
-            return lambda: references.resolve(self._block(key), (*inside, *found))
+            return lambda: references.resolve(self._block(key), (*inside, *struct_path))
         return lambda: references.resolve(self._block(key), inside).path_resolve(path)
 
-    def _refuse_taken(self, kind: Kind, name: str) -> None:
+    def _require_free_name(self, kind: Kind, name: str) -> None:
         problems = self.taken(kind, name, "")
         if problems:
             raise StepError(problems[0])

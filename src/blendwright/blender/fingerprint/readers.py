@@ -5,10 +5,11 @@ Responsible for: the table, nothing else.
 
 from typing import Final
 
-from blendwright.blender.fingerprint import content, mesh, nodes
-from blendwright.blender.fingerprint.walk import Special
+from blendwright.blender.fingerprint import content_readers as content
+from blendwright.blender.fingerprint import mesh, nodes
+from blendwright.blender.fingerprint.walk import Reader
 
-SPECIALS: Final[dict[str, Special]] = {
+READERS: Final[dict[str, Reader]] = {
     "Action": content.encode_action,
     "ActionChannelbag": content.encode_channelbag,
     "AnimData": content.encode_drivers,

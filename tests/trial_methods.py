@@ -1,4 +1,4 @@
-"""Methods that misbehave on purpose, for the tests of the bridge. Loaded only when the environment asks for them."""
+"""Methods that misbehave on purpose, for the tests of the bridge. A worker extension."""
 
 from __future__ import annotations
 

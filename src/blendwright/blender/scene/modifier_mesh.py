@@ -10,16 +10,16 @@ import bpy
 
 
 @contextmanager
-def only(obj: Any, modifier: str) -> Generator[None, None, None]:
+def only_modifier(obj: Any, modifier: str) -> Generator[None, None, None]:
     """Let one modifier work and none of the others, for the length of a `with` block."""
-    shown = [there.show_viewport for there in obj.modifiers]
+    was_shown = [other.show_viewport for other in obj.modifiers]
     try:
-        for there in obj.modifiers:
-            there.show_viewport = there.name == modifier
+        for other in obj.modifiers:
+            other.show_viewport = other.name == modifier
         yield
     finally:
-        for there, show in zip(obj.modifiers, shown, strict=True):
-            there.show_viewport = show
+        for other, show in zip(obj.modifiers, was_shown, strict=True):
+            other.show_viewport = show
 
 
 def new_mesh(obj: Any, depsgraph: Any) -> Any:

@@ -13,60 +13,60 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import preimage, references
-from blendwright.blender.scene.state import BURIED
-from blendwright.blender.scene.writing import Writing
+from blendwright.blender.scene.recorded_writes import RecordedWrites
+from blendwright.blender.scene.state import RESERVED_PREFIX
 
 _data: Any = bpy.data
 
 
-class Redrafting(Writing):
+class NodeGroups(RecordedWrites):
     """The part of the Scene port that replaces node groups."""
 
     @contextmanager
     def redraft(self, tree: Any) -> Generator[Any]:
         key = self._writable(tree)
         self._stale = True
-        if self.record.free(key):  # nobody knows it yet, or its pre-image is held
+        if self.undo_log.free(key):  # nobody knows it yet, or its pre-image is held
             yield tree
             return
-        draft = preimage.take(tree)
-        self._state.bury(key[0], draft)
+        draft = preimage.copy_of(tree)
+        self._state.soft_delete(key[0], draft)
         yield draft  # when this raises, the draft stays buried and the tree is as it was
-        self._hold_users(tree)
+        self._save_users(tree)
         self._swap(key, tree, draft)
 
     def _swap(self, key: fp.Key, tree: Any, draft: Any) -> None:
         collection, name = key
         fake = tree.use_fake_user
         users = references.referrers({tree})[tree]
-        self.record.touch(key)
-        self.record.edited.add(key)
-        with _apart(tree):
+        self.undo_log.touch(key)
+        self.undo_log.edited.add(key)
+        with _preimages_detached(tree):
             tree.user_remap(draft)
-        grave = self._state.bury(collection, tree)
-        self._state.exhume(collection, draft, name)
+        tombstone = self._state.soft_delete(collection, tree)
+        self._state.restore(collection, draft, name)
         draft.use_fake_user = fake
         tree.use_fake_user = False
-        self.record.released.append(tree)
-        _renew_inputs(users, draft)
+        self.undo_log.released.append(tree)
+        _refresh_inputs(users, draft)
 
         def restore() -> None:
-            spoilt = self._state.find(collection, name)
-            saved = self._state.buried(collection, grave)
-            spoilt.user_remap(saved)
+            edited = self._state.find(collection, name)
+            saved = self._state.tombstone(collection, tombstone)
+            edited.user_remap(saved)
             self._state.drop_name(collection, name)
-            _data.node_groups.remove(spoilt)
-            self._state.exhume(collection, saved, name)
+            _data.node_groups.remove(edited)
+            self._state.restore(collection, saved, name)
             saved.use_fake_user = fake
 
-        self.record.inverse(restore)
+        self.undo_log.inverse(restore)
 
 
 @contextmanager
-def _apart(tree: Any) -> Generator[None]:
+def _preimages_detached(tree: Any) -> Generator[None]:
     """Let pre-images that use a node group use another copy meanwhile: remapping them too would spoil them."""
     aside = tree.copy()
-    aside.name = f"{BURIED}aside"
+    aside.name = f"{RESERVED_PREFIX}aside"
     preimage.repoint(tree, aside)
     try:
         yield
@@ -75,7 +75,7 @@ def _apart(tree: Any) -> Generator[None]:
         _data.node_groups.remove(aside)
 
 
-def _renew_inputs(users: list[Any], tree: Any) -> None:
+def _refresh_inputs(users: list[Any], tree: Any) -> None:
     """Blender adds the inputs of a tree to a modifier when it is given the tree, not when the tree comes by other ways."""
     for user in users:
         for modifier in getattr(user, "modifiers", ()):

@@ -13,7 +13,7 @@ from blendwright.values.faults import Fault
 RESULTS = frozenset({"RENDER_RESULT", "COMPOSITING"})
 
 
-def keep_painted(at: str) -> None:
+def pack_painted_images(at: str) -> None:
     """Pack every image whose pixels are in no file yet. Raises StepError where Blender cannot; `at` is the argument to blame.
 
     At the end of the step that painted: a packed image has another source, so the hash would change if saving did it."""

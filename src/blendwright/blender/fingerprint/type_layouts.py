@@ -10,8 +10,8 @@ from typing import Any
 
 import bpy
 
-from blendwright.blender.fingerprint.references import PARTS, REFERENCE_LISTS, REFERRED
-from blendwright.blender.fingerprint.skips import KEPT, LEGACY_ACTION, SKIPS, UI_NAMES, UI_PREFIXES
+from blendwright.blender.fingerprint.exclusions import EXCLUDED, INCLUDED, LEGACY_ACTION, UI_NAMES, UI_PREFIXES
+from blendwright.blender.fingerprint.references import OWNED_STRUCTS, REFERENCE_LISTS, REFERENCED_STRUCTS
 
 _types: Any = bpy.types
 Getter = Callable[[Any], tuple[Any, ...]]
@@ -51,13 +51,13 @@ def _types_with_subtypes() -> frozenset[str]:
     return frozenset(found)
 
 
-def taking_part(rna: Any) -> list[Any]:
+def hashed_properties(rna: Any) -> list[Any]:
     """The properties of a type that belong to its content."""
     chain = bases(rna)
     skipped: set[str] = {"rna_type"}
     for name in chain:
-        skipped.update(SKIPS.get(name, ()))
-    kept = {name for owner, name in KEPT if owner in chain}
+        skipped.update(EXCLUDED.get(name, ()))
+    kept = {name for owner, name in INCLUDED if owner in chain}
     if rna.identifier == "Action" and "layers" in rna.properties:
         skipped |= LEGACY_ACTION
     found: list[Any] = []
@@ -81,7 +81,7 @@ def taking_part(rna: Any) -> list[Any]:
     return found
 
 
-class Plan:
+class TypeLayout:
     """The properties of one RNA type, grouped by how they are read."""
 
     __slots__ = (
@@ -113,7 +113,7 @@ class Plan:
         paths: list[str] = []
         parts: list[tuple[str, int]] = []
         chain = bases(rna)
-        for prop in taking_part(rna):
+        for prop in hashed_properties(rna):
             name: str = prop.identifier
             if name in without:
                 continue
@@ -171,9 +171,9 @@ def _pointer_kind(prop: Any) -> int:
         return ANY_BLOCK
     if _is_block(target):
         return OWNED_BLOCK if target.identifier in _OWNED_BLOCK_TYPES else BLOCK
-    if target.identifier in PARTS:
+    if target.identifier in OWNED_STRUCTS:
         return STRUCT
-    if not prop.is_readonly or not REFERRED.isdisjoint(bases(target)):
+    if not prop.is_readonly or not REFERENCED_STRUCTS.isdisjoint(bases(target)):
         return NAMED
     return STRUCT
 
@@ -196,7 +196,7 @@ def bulk_columns(type_name: str) -> tuple[tuple[str, int, str], ...] | None:
     if rna is None or type_name in _types_with_subtypes():
         return None
     columns: list[tuple[str, int, str]] = []
-    for prop in taking_part(rna):
+    for prop in hashed_properties(rna):
         column = number_column(prop)
         if column is None:
             return None

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from blendwright.blender.fingerprint.floats import fold_all, fold_array, may_need_fold
-from blendwright.blender.fingerprint.plans import Getter, getter, number_column, taking_part
+from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_properties, number_column
 
 _UNKNOWN = -1  # an enum value that has no name
-_MOST_NUMBERED = 1024
+_MOST_CACHED = 1024
 
 
-class Rows:
+class NumberColumns:
     """The row layout of one type: whole numbers, then floats, then flags."""
 
     def __init__(self, rna: Any) -> None:
-        properties = {p.identifier: p for p in taking_part(rna)}
+        properties = {p.identifier: p for p in hashed_properties(rna)}
         columns = [column for p in properties.values() if (column := number_column(p)) is not None]
         enums = [n for n, _, _ in columns if properties[n].type == "ENUM"]
         self._enums = [{e.identifier: e.value for e in properties[n].enum_items_static} for n in enums]
-        self._numbered: dict[tuple[str, ...], list[int]] = {}
+        self._enum_cache: dict[tuple[str, ...], list[int]] = {}
         self._known = dict(zip(enums, (np.array([*values.values()]) for values in self._enums), strict=True))
         self._groups: list[_Group] = []
         self.offsets: dict[str, tuple[int, int, int]] = {}
@@ -66,7 +66,7 @@ class Rows:
         """The row of one datablock. Without numpy, whose calls cost more than a row of numbers does."""
         whole, floats, flags = self._groups
         names = whole.enums(block)
-        values = self._numbered.get(names) or self._number(names)
+        values = self._enum_cache.get(names) or self._number(names)
         numbers = floats.values(block)
         packed = self._pack_floats(*numbers)
         if may_need_fold(packed):
@@ -75,10 +75,10 @@ class Rows:
 
     def _number(self, names: tuple[str, ...]) -> list[int]:
         """Names of enum values as numbers; kept, because most datablocks have the same ones."""
-        if len(self._numbered) >= _MOST_NUMBERED:
-            self._numbered.clear()
+        if len(self._enum_cache) >= _MOST_CACHED:
+            self._enum_cache.clear()
         values = [known.get(name, _UNKNOWN) for known, name in zip(self._enums, names, strict=True)]
-        self._numbered[names] = values
+        self._enum_cache[names] = values
         return values
 
     def blanked(self, row: bytes, channels: dict[str, set[int]]) -> bytes:
