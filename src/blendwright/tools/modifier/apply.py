@@ -158,7 +158,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
 
 def _mesh_sharers(scene: Scene, obj: Block) -> list[str]:
     """The names of those that share the object's mesh, sorted."""
-    # The count also has fake users and buried pre-images in it, so it only says when looking closer is needless.
+    # The count also has fake users and pre-images in it, so it only says when looking closer is needless.
     if obj.data.users < 2:
         return []
     return sorted(user.name for user in scene.users(obj.data) if user != obj)
