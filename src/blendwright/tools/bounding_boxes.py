@@ -110,12 +110,12 @@ def own_box(scene: Scene, obj: Block) -> list[Point]:
 def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
     """The corners of the boxes of objects and of their instances; the origin of one that has no extent."""
     reach = Reach(scene)
-    points: list[Point] = []
+    all_points: list[Point] = []
     for obj in objects:
         points = reach.corners(obj) or [_origin(scene, obj)]
         _refuse_endless(obj, points)
-        points += points
-    return points
+        all_points += points
+    return all_points
 
 
 def world_bounds(scene: Scene, objects: Iterable[Block]) -> list[BoundingBox]:
