@@ -21,7 +21,7 @@ from blendwright.run import isolated_code as apart
 from blendwright.run.approvals import Consent
 from blendwright.run.executor import Executor
 from blendwright.run.replaying import replay
-from blendwright.server.asking import Asked
+from blendwright.server.elicitation import PendingApproval
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from engine import Engine
@@ -69,7 +69,7 @@ def failed(engine: Engine, args: dict[str, Any], fault: Fault, **options: Any) -
 
 @pytest.mark.proves("GN-PY-01", "GN-PY-02")
 def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(engine: Engine) -> None:
-    before, pid = engine.scene.hash, engine.scene.worker().pid
+    before, pid = engine.scene.hash, engine.scene.worker().profile.pid
     outcome = engine.do("python.run", {"code": MAKE.format(name="First")})
     assert outcome.result == {"mode": "safe", "output": "made First\n", "truncated": False}
     assert {"kind": "objects", "name": "First", "change": "created"} in outcome.changes
@@ -77,10 +77,10 @@ def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(
     commit = engine.head()
     assert not commit.replayable
     assert engine.journal.route(commit.number).redo == ()
-    assert engine.scene.worker().pid == pid, "the scene's own process never ran the code"
+    assert engine.scene.worker().profile.pid == pid, "the scene's own process never ran the code"
     worker = engine.pool.take()
     assert replay(worker, engine.journal).ok
-    worker.kill()
+    worker.abandon()
     engine.kill_worker()
     assert engine.full_hash() == outcome.fingerprint_after
     engine.do("object.transform", {"name": "First", "location": [1, 2, 3]})
@@ -92,7 +92,7 @@ def test_the_process_that_ran_code_is_never_used_again(engine: Engine) -> None:
         patch.setattr("blendwright.tools.python.run.check_code", unread)
         outcomes = [engine.do("python.run", {"code": code}) for _ in range(2)]
     pids = {int((outcome.result or {})["output"]) for outcome in outcomes}
-    assert len(pids) == 2 and engine.scene.worker().pid not in pids
+    assert len(pids) == 2 and engine.scene.worker().profile.pid not in pids
     assert all(ended(pid) for pid in pids)
     assert engine.head().hash_before == engine.head().hash_after
 
@@ -164,7 +164,7 @@ def test_trusted_code_cannot_hide_from_the_person_who_is_asked(engine: Engine) -
     (asked,) = person.asked
     assert asked.shown == "import os; os.remove('x') # \\x1b[1A\\x1b[2K\\u202e\nprint('hello')"
     assert "\u202e" not in asked.what and "\\u202e" in asked.what
-    assert Asked(asked).message.endswith(asked.shown)
+    assert PendingApproval(asked).message.endswith(asked.shown)
 
 
 PAINT = """import bpy
@@ -202,19 +202,19 @@ def test_trusted_code_runs_once_for_each_yes_of_a_person_who_saw_it(engine: Engi
         assert "approve" in (engine.call("python.run", args, consent=blanket).findings[0].cure or "")
         failed(engine, args, Fault.POLICY_BLOCKED, consent=Consent(Person(Answer.DECLINED)))
         person = Person(Answer.APPROVED)
-        pid = engine.scene.worker().pid
+        pid = engine.scene.worker().profile.pid
         outcome = engine.do("python.run", args, consent=Consent(person))
         assert [(one.shown, one.in_person) for one in person.asked] == [(args["code"], True)]
         assert outcome.result is not None and outcome.result["mode"] == "trusted"
-        assert engine.scene.worker().pid != pid, "a clean process has taken over"
+        assert engine.scene.worker().profile.pid != pid, "a clean process has taken over"
         assert engine.full_hash() == engine.scene.hash == outcome.fingerprint_after
         assert not engine.head().replayable and not engine.journal.indeterminate()
         failed(engine, args, Fault.POLICY_BLOCKED)
         person = Person(Answer.APPROVED)
         bad = {"code": MAKE.format(name="Half") + "1/0", "mode": "trusted"}
-        pid = engine.scene.worker().pid
+        pid = engine.scene.worker().profile.pid
         assert failed(engine, bad, Fault.EXECUTION_FAILED, consent=Consent(person)).startswith("line 4: ")
-        assert engine.scene.worker().pid != pid, "a process that ran code which failed is not used again either"
+        assert engine.scene.worker().profile.pid != pid, "a process that ran code which failed is not used again either"
 
 
 def test_trusted_code_does_not_run_where_nobody_is_asked(engine: Engine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -12,6 +13,7 @@ from blendwright.policy.session_contract import Proposal, SessionContract
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.json_reader import read_json
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -28,11 +30,13 @@ def read_contract(file: Path | None) -> SessionContract | None:
 
 def _read(file: Path, model: type[Model], what: str) -> Model:
     try:
-        document: Any = orjson.loads(file.read_bytes())
-    except (OSError, orjson.JSONDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"it is not JSON: {error}"
+        text = file.read_bytes()
+    except OSError as error:
         cure = f"Give the path of a file with {what}: see docs/contract.md."
-        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", cure) from error
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", cure) from error
+    document, broken = read_json(text)
+    if broken:
+        raise Refusal([replace(finding, message=f"{file}: {finding.message}") for finding in broken])
     if isinstance(document, dict) and "contract" in document:
         document = cast("dict[str, Any]", document)["contract"]
     try:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from blendwright.app.policy_files import load_policy
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.bridge.worker_source import WorkerSource
 from blendwright.macros import load_macros, macro_registry
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
@@ -22,7 +23,7 @@ def negotiated(
     *,
     proposal: Proposal | None = None,
     policy: Policy | None = None,
-    blender: str | Path | None = None,
+    blender: str | Path | WorkerSource | None = None,
     tools: Mapping[str, AnyTool] | None = None,
 ) -> SessionContract:
     """Raises Refusal when there can be none, before Blender is started where that can be known."""
@@ -30,7 +31,8 @@ def negotiated(
     rules = policy or load_policy(Path(workspace).resolve()).policy
     macros = load_macros(Path(workspace).resolve(), known)
     offer = ContractDraft(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
-    with tempfile.TemporaryDirectory(prefix="blendwright-contract-") as place:
-        options = SpawnOptions(Path(place).resolve(), blender=None if blender is None else Path(blender))
-        with Pool(options) as pool:
-            return offer.contract(pool.take().profile)
+    with (
+        tempfile.TemporaryDirectory(prefix="blendwright-contract-") as scratch,
+        worker_source(blender).open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
+    ):
+        return offer.contract(pool.take().profile)

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 
 from blendwright.app.opening import open
-from blendwright.bridge.autopsy import LIBRARIES
+from blendwright.bridge.exit_diagnosis import LIBRARIES
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire.profiles import BlenderProfile

@@ -16,7 +16,7 @@ from blendwright.records.commits import Commit
 from blendwright.run.approvals import Consent
 from blendwright.run.history import find
 from blendwright.run.pictures import delivered
-from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild
+from blendwright.run.replaying import EXCHANGED, rebuild
 from blendwright.tool_api.effects import SafetyLevel
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
@@ -34,7 +34,7 @@ class ExportedScene:
     file: Path
     size: int
     commit: Commit
-    cleaned: Sequence[Mapping[str, str]]
+    cleaned: Sequence[Mapping[str, Any]]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -60,10 +60,10 @@ def export_commit(
         commit = find(journal, at)
         worker = inspection.worker()
         rebuild(worker, journal, commit.number)
-        saved = worker.call("scene.export", {"path": EXCHANGED}, deadline=SECONDS)
+        saved = worker.export(EXCHANGED)
         if saved["hash"] != commit.hash_after:
             raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
-        copy_whole(worker.scratch / EXCHANGED, file)
+        copy_whole(worker.require_process().scratch / EXCHANGED, file)
     return ExportedScene(file, file.stat().st_size, commit, saved["cleaned"])
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 from blendwright.app.compiling import Compiler
 from blendwright.app.macro_calling import not_rehearsed, outcome_of, plan_of, refused_call
 from blendwright.app.observing.event_bus import EventBus
-from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
+from blendwright.dialects.registry import parse_plan
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
 from blendwright.policy.gate import denied
@@ -44,7 +46,7 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
 from blendwright.wire.profiles import WorkerProfile
-from blendwright.wire.worker_port import PoolPort
+from blendwright.wire.worker_port import WorkerPool
 
 if TYPE_CHECKING:
     from blendwright.app.observing.metrics import Metrics
@@ -60,7 +62,7 @@ class OpenScene:
     def __init__(
         self,
         scratch: SessionScratch,
-        pool: PoolPort,
+        pool: WorkerPool,
         journal: JournalPort,
         scene: LiveScene,
         tools: Mapping[str, AnyTool],
@@ -197,12 +199,15 @@ class OpenScene:
         What was done before under the same ids is not done again. `progress` is called with each operation once it is durable.
         `determinism` is the weakest class of results that is accepted; `consent` takes the place of that of the open scene.
         """
+        started = time.perf_counter()
         valid = self._compiler.compile(plan, request_id, boundary, determinism)
+        validate_ms = round((time.perf_counter() - started) * 1000, 3)
         if isinstance(valid, RunReport):
+            valid = replace(valid, timings={"validate_ms": validate_ms, **valid.timings})
             self._watch(RunEnded(valid))
             return valid
         ordered = schedule(valid, self._registry, self._scene.hash)
-        return self._runner.run(
+        report = self._runner.run(
             ordered,
             valid.failing,
             seconds=timeout,
@@ -211,6 +216,7 @@ class OpenScene:
             determinism=determinism,
             consent=self._consent if consent is None else consent,
         )
+        return replace(report, timings={"validate_ms": validate_ms, **report.timings})
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
         """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""
@@ -318,7 +324,7 @@ class OpenScene:
     @property
     def worker_pid(self) -> int:
         """The process of that Blender."""
-        return self._scene.worker().pid
+        return self._scene.worker().profile.pid
 
     def close(self) -> None:
         """End Blender and remove what it left; a second time does nothing."""

@@ -12,8 +12,9 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
 from blendwright.macros import load_macros, macro_registry
 from blendwright.policy.policy import Policy
@@ -38,7 +39,7 @@ def open(
     workspace: str | Path = DEFAULT_WORKSPACE,
     *,
     scene: str | Path | None = None,
-    blender: str | Path | None = None,
+    blender: str | Path | WorkerSource | None = None,
     roots: Sequence[str | Path] | None = None,
     policy: Policy | None = None,
     proposal: Proposal | None = None,
@@ -52,7 +53,7 @@ def open(
     """Open a workspace and the scene in it, which lives on until the next time.
 
     scene: a .blend file that a new workspace starts from; an empty scene otherwise. The file itself is never written.
-    blender: a Blender executable; the `bpy` of this environment otherwise.
+    blender: a Blender executable, another Python environment with bpy, or any worker source; the bpy of this environment otherwise.
     roots: the directories in which calls may read and write files, and files that a scene refers to are read; as the policy has
       them otherwise.
     policy: what calls may do and cost; otherwise that of blendwright.toml in the workspace, the user's own, and the defaults.
@@ -95,14 +96,13 @@ def open(
         recovered = recover(journal, scratch.cleared)
         watch(WorkspaceOpened(str(place), recovered))
         taken = None if start is None else _taken_over(start, scratch)
-        options = SpawnOptions(
+        settings = WorkerSettings(
             scratch_root=scratch.path,
-            blender=None if blender is None else Path(blender),
             environment=dict(environment or {}),
             memory_mb=offer.terms.constraints.memory_mb,
             scratch_mb=offer.terms.constraints.scratch_mb,
         )
-        pool = Pool(options)
+        pool = worker_source(blender).open_pool(settings)
         files = FileAccess(
             offer.terms.constraints.rules.roots,
             place / "artifacts",

@@ -9,12 +9,13 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.plans import parse_plan
 from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.journal.journal_copy import copy_journal, has_journal
 from blendwright.macros import Macro, load_macros, macro_registry
@@ -37,7 +38,7 @@ from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.plan import Boundary, Plan
-from blendwright.wire.worker_port import PoolPort
+from blendwright.wire.worker_port import WorkerPool
 
 
 def preview(
@@ -45,7 +46,7 @@ def preview(
     workspace: str | Path = ".blendwright",
     *,
     scene: str | Path | None = None,
-    blender: str | Path | None = None,
+    blender: str | Path | WorkerSource | None = None,
     image: str | Path | None = None,
     request_id: str | None = None,
     boundary: Boundary = "operation",
@@ -87,14 +88,13 @@ def preview(
     )
     target = None if image is None else Path(image).resolve()
     with _room(place) as room:
-        options = SpawnOptions(
+        settings = WorkerSettings(
             scratch_root=room / "scratch",
-            blender=None if blender is None else Path(blender),
             environment=dict(environment or {}),
             memory_mb=offer.terms.constraints.memory_mb,
             scratch_mb=offer.terms.constraints.scratch_mb,
         )
-        with Pool(options) as pool:
+        with worker_source(blender).open_pool(settings) as pool:
             copied = _Copy(place, room, pool, start=start, spare=False)
             return copied.preview(
                 plan, known, macros, offer, files, target, timeout, cancel, progress, determinism, consent
@@ -104,7 +104,7 @@ def preview(
 def preview_beside(
     plan: Plan,
     place: Path,
-    pool: PoolPort,
+    pool: WorkerPool,
     tools: Mapping[str, AnyTool],
     macros: Mapping[str, Macro],
     offer: ContractDraft,
@@ -126,7 +126,7 @@ def preview_beside(
 class _Copy:
     """A copy of the workspace at `place`."""
 
-    def __init__(self, place: Path, room: Path, pool: PoolPort, *, start: Path | None, spare: bool) -> None:
+    def __init__(self, place: Path, room: Path, pool: WorkerPool, *, start: Path | None, spare: bool) -> None:
         self._place = place
         self._room = room
         self._pool = pool

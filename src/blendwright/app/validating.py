@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.app.checking import check
-from blendwright.app.plans import parse_plan
-from blendwright.dialects import steps
-from blendwright.dialects.reading import read_json
-from blendwright.dialects.recognise import Dialect
+from blendwright.dialects import registry
 from blendwright.plan.repair import minimal_repair
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.session_contract import Proposal
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +30,14 @@ class Validation:
 
 
 def validate_plan(
-    text: bytes, workspace: str | Path, *, dialect: Dialect | None = None, proposal: Proposal | None = None
+    text: bytes, workspace: str | Path, *, dialect: str | None = None, proposal: Proposal | None = None
 ) -> Validation:
     """Check a plan. Raises Refusal when the policy or a macro of the workspace is not sound."""
     document, findings = read_json(text)
     if findings:
         return Validation(findings)
     try:
-        plan = parse_plan(document, dialect=dialect)
+        plan = registry.parse_plan(document, dialect=dialect, is_json=True)
     except Refusal as refusal:
         return Validation(refusal.findings)
     valid = check(plan, workspace, proposal)
@@ -52,16 +50,16 @@ def validate_plan(
     return Validation(valid, about)
 
 
-def validate_result(text: bytes, *, dialect: Dialect | None = None) -> Validation:
-    """Check the result of a steps plan."""
+def validate_result(text: bytes, *, dialect: str | None = None) -> Validation:
+    """Check the result of a plan, in a dialect whose results have a contract that can be checked."""
     document, findings = read_json(text, any_value=True)
     if findings:
         return Validation(findings)
-    if dialect not in (None, "steps"):
-        message, cure = (
-            f"results of {dialect} plans have no validator of their own",
-            "Leave --dialect out, or say steps.",
-        )
+    contracts = {one.name: one.result_contract for one in registry.dialects() if one.result_contract is not None}
+    name = dialect or next(iter(contracts))
+    if name not in contracts:
+        cure = f"Leave --dialect out, or say {' or '.join(contracts)}."
+        message = f"results of {name} plans have no validator of their own"
         return Validation((Finding(Fault.SCHEMA_INVALID, message, "", cure),))
-    about = {"dialect": "steps", "contract_version": steps.CONTRACT_VERSION}
-    return Validation(steps.validate_result(document), about)
+    about = {"dialect": name, "contract_version": contracts[name].version}
+    return Validation(contracts[name].findings(document), about)

@@ -24,14 +24,14 @@ from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.cli.plan_tree import plan_tree
 from blendwright.cli.progress import Pausable
 from blendwright.cli.session import open_session
-from blendwright.planner.briefing import brief
-from blendwright.planner.budget import Limits, Price
+from blendwright.planner.budget import Budget, Price
 from blendwright.planner.feedback import AttemptFailure
+from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.observer import PlannerObserver
-from blendwright.planner.port import KeyTrouble, PlannerError
-from blendwright.planner.proposal import Proposal
-from blendwright.planner.providers import Provider, planner_of
+from blendwright.planner.port import KeyProblem, PlannerError
+from blendwright.planner.proposal import PlanProposal
+from blendwright.planner.providers import Provider, create_planner
 from blendwright.planner.result import PlannerResult
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
@@ -94,7 +94,7 @@ def ask(
     if not yes and not dry_run and not at_a_terminal():
         cure = "Use --yes to run whatever is planned, or --dry-run to see it only."
         raise Refusal.of(Fault.SCHEMA_INVALID, "nobody can be asked whether the plan may run", cure)
-    limits = Limits(attempts, tokens, seconds, cost, _price(price, cost))
+    budget = Budget(attempts, tokens, seconds, cost, _price(price, cost))
     cancel, screen = CancelToken(), PlannerProgress(quiet=json)
     preview_image = _beside(image) if image is not None and not skip_preview else None
     picture: Outcome | None = None
@@ -105,10 +105,10 @@ def ask(
         screen.redact = opened.terms.audit.redact
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):
-            first = brief(opened, request, dialect, request_id)
+            first = build_first_request(opened, request, dialect, request_id)
         planner_run = PlannerRun(
-            opened, planner, first, request_id, limits=limits, preview=not skip_preview, dry_run=dry_run,
-            image=image if dry_run else preview_image, approve=_always if yes else PlanQuestion(screen, cancel), witness=screen,
+            opened, planner, first, request_id, budget=budget, preview=not skip_preview, dry_run=dry_run,
+            image=image if dry_run else preview_image, approve=_always if yes else PlanQuestion(screen, cancel), observer=screen,
             cancel=cancel,
         )  # fmt: skip
         with screen.busy("asking"):
@@ -127,12 +127,12 @@ def ask(
 def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
     """The planner; a key that is missing makes the environment unfit, with what to do about it."""
     try:
-        return planner_of(provider, model=model, base_url=base_url)
-    except KeyTrouble as error:
+        return create_planner(provider, model=model, base_url=base_url)
+    except KeyProblem as error:
         raise EnvironmentUnfit(error.message, cure=error.cure) from error
 
 
-def _always(proposal: Proposal, shown: Preview | None) -> bool:
+def _always(proposal: PlanProposal, shown: Preview | None) -> bool:
     return True
 
 
@@ -143,7 +143,7 @@ class PlanQuestion:
         self._screen = screen
         self._cancel = cancel
 
-    def __call__(self, proposal: Proposal, shown: Preview | None) -> bool:
+    def __call__(self, proposal: PlanProposal, shown: Preview | None) -> bool:
         with self._screen.pause():
             notes().show("Run this plan? [y/N] ", "bold", end="")
             line = read_line(time.time() + ANSWER_SECONDS, self._cancel)
@@ -180,14 +180,14 @@ class PlannerProgress(Pausable, PlannerObserver):
         if not self._quiet:
             self.out.labelled(label, text, style)
 
-    def asking(self, attempt: int, attempts: int) -> None:
+    def requesting(self, attempt: int, attempts: int) -> None:
         self._now(f"asking the model (attempt {attempt} of {attempts})")
 
     def service_failed(self, error: PlannerError, wait: float | None) -> None:
         after = "" if wait is None else f"; asking again in {wait:g} s"
         self._label("service:", f"{error.message}{after}", "bold yellow")
 
-    def planned(self, proposal: Proposal) -> None:
+    def planned(self, proposal: PlanProposal) -> None:
         if not self._quiet:
             title = f"plan with {len(proposal.plan.operations)} operations"
             self.out.print(plan_tree(proposal.plan, title, self.redact))
@@ -195,21 +195,21 @@ class PlannerProgress(Pausable, PlannerObserver):
     def previewing(self) -> None:
         self._now("trying it on a copy")
 
-    def previewed(self, shown: Preview) -> None:
+    def previewed(self, preview: Preview) -> None:
         if not self._quiet:
             self.out.show("It would", "bold")
-            show_difference(shown.differences.difference, self.out)
-            for artifact in shown.picture.artifacts if shown.picture is not None else ():
+            show_difference(preview.differences.difference, self.out)
+            for artifact in preview.picture.artifacts if preview.picture is not None else ():
                 self.out.show(f"wrote {artifact}")
 
-    def executing(self, proposal: Proposal) -> None:
+    def executing(self, proposal: PlanProposal) -> None:
         self._now("running the plan")
 
     def progressed(self, report: OperationReport) -> None:
         self._now(f"{report.operation_id} {report.tool}"[:60])
 
-    def went_wrong(self, wrong: AttemptFailure) -> None:
-        self._label(f"{wrong.stage}:", wrong.message, "bold red")
+    def attempt_failed(self, failure: AttemptFailure) -> None:
+        self._label(f"{failure.stage}:", failure.message, "bold red")
 
     def show_result(self, result: PlannerResult) -> None:
         reason = f"{result.reason.removesuffix('.')}. " if result.reason else ""

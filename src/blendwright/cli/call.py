@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from time import perf_counter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import orjson
 import typer
@@ -27,8 +27,10 @@ from blendwright.cli.safe_console import SafeConsole
 from blendwright.cli.session import open_session
 from blendwright.dialects.envelopes import core_envelope, tool_result
 from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
+from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome
+
+QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
 
 def call(
@@ -61,7 +63,9 @@ def call(
 ) -> int:
     """Call one tool or macro on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
     started = perf_counter()
-    document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
+    document, findings = read_json(sys.stdin.buffer.read(LARGEST + 1) if args == "-" else args)
+    if findings:
+        raise Refusal(findings, cure=None if args == "-" or findings[0].pointer else QUOTED)
     parse_ms = (perf_counter() - started) * 1000
     allowed = consent(approve)
     with open_session(workspace, scene=scene, blender=blender, contract=contract, consent=allowed) as opened:
@@ -85,14 +89,6 @@ def call(
         lambda out: _show(out, outcome),
         Exit.of_call(outcome),
     )
-
-
-def _parsed(text: str | bytes) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        cure = """Quote it for the shell: --args '{"name": "Box"}'"""
-        raise Refusal.of(Fault.SCHEMA_INVALID, f"--args is not JSON: {error}", cure) from error
 
 
 def _show(out: SafeConsole, outcome: Outcome) -> None:

@@ -15,8 +15,8 @@ from blendwright.cli.output import Exit, notes, present
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.cli.safe_console import SafeConsole
 from blendwright.cli.session import open_session
-from blendwright.planner.budget import Limits
-from blendwright.planner.evaluation import Evaluation, Result, evaluate, read_requests
+from blendwright.planner.budget import Budget
+from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -48,7 +48,7 @@ def evaluation(
     planner = chosen(provider, model, base_url)
     cancel = CancelToken()
 
-    def report(result: Result) -> None:
+    def show_result(result: EvaluationResult) -> None:
         if not json:
             label, style = ("ok    ", "green") if result.ok else ("failed", "red")
             notes().labelled(label, result.name, style)
@@ -59,8 +59,8 @@ def evaluation(
         # In a workspace that is thrown away nobody needs to be asked about what is deleted.
         open_session(place, blender=blender, consent=consent(["destructive"])) as opened,
     ):
-        limits = Limits(attempts=attempts, tokens=tokens, seconds=seconds)
-        measured = evaluate(opened, planner, requests, limits=limits, told=report, cancel=cancel)
+        budget = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
+        measured = evaluate(opened, planner, requests, budget=budget, on_result=show_result, cancel=cancel)
     return present(
         json,
         lambda: {"ok": measured.success_rate >= least, "provider": provider, **measured.to_json()},
@@ -72,7 +72,7 @@ def evaluation(
 def _exit_code(measured: Evaluation, least: float, *, interrupted: bool) -> Exit:
     if interrupted:
         return Exit.INTERRUPTED
-    if all(result.story.ending == "service" for result in measured.results):
+    if all(result.run.ending == "service" for result in measured.results):
         return Exit.UNFIT
     return Exit.DONE if measured.success_rate >= least else Exit.FAILED
 
@@ -80,9 +80,9 @@ def _exit_code(measured: Evaluation, least: float, *, interrupted: bool) -> Exit
 def _show(out: SafeConsole, measured: Evaluation) -> None:
     rows = [
         (
-            result.name, ("✓", "green") if result.ok else ("✗", "red"), str(result.story.attempts),
-            str(result.story.usage.total), f"{result.story.seconds:.1f}",
-            "; ".join(result.unmet) or ("" if result.ok else result.story.reason),
+            result.name, ("✓", "green") if result.ok else ("✗", "red"), str(result.run.attempts),
+            str(result.run.usage.total), f"{result.run.seconds:.1f}",
+            "; ".join(result.unmet) or ("" if result.ok else result.run.reason),
         )
         for result in measured.results
     ]  # fmt: skip

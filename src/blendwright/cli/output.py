@@ -91,7 +91,7 @@ def note_outcome(outcome: Outcome) -> None:
         notes().show(f"{outcome.tool}: {finding.message}. {finding.cure or ''}".rstrip(), "red")
 
 
-def note_cleaned(entries: Iterable[Mapping[str, str]]) -> None:
+def note_cleaned(entries: Iterable[Mapping[str, Any]]) -> None:
     """Which code of the scene an exported file goes without."""
     for entry in entries:
         what = f"{entry['what']} of {entry['kind']} '{entry['name']}' {entry['where']}".rstrip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from blendwright.app.plans import read_plan
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.cli.approver import consent
 from blendwright.cli.difference import show_difference
@@ -12,6 +11,7 @@ from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack
 from blendwright.cli.run import show_findings_and_repair
 from blendwright.cli.safe_console import SafeConsole
 from blendwright.cli.session import command_line
+from blendwright.dialects.registry import read_plan
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.text import Text
+
 from blendwright.app.exporting import export_open_scene, render_picture
-from blendwright.app.plans import read_plan, render
 from blendwright.app.queries import external_findings
 from blendwright.cli.approver import consent
 from blendwright.cli.options import (
@@ -25,13 +26,14 @@ from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack
 from blendwright.cli.progress import ProgressBar
 from blendwright.cli.safe_console import SafeConsole
 from blendwright.cli.session import open_session
+from blendwright.dialects import registry
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import RunReport
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
-ENDINGS = {"done": ("done:", "bold green"), "continue": ("asks for another round:", "bold yellow")}
+TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
 
 
 def run(
@@ -51,7 +53,7 @@ def run(
     json: AsJson = False,
 ) -> int:
     """Execute a plan. What was done before under the same ids is not done again."""
-    parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    parsed = registry.read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
     progress = ProgressBar()
     allowed = consent(approve, progress.pause)
@@ -77,7 +79,7 @@ def run(
         ok = report.ok and all(outcome.ok for outcome in extra)
         exported = {} if export is None or not extra else {"export": extra[0].result}
         body = {**report.to_json(), **exported}
-        return {"dialect": report.dialect, "ok": ok, "result": render(report), "report": body}
+        return {"dialect": report.dialect, "ok": ok, "result": registry.render(report), "report": body}
 
     exit_code = present(json, document, lambda out: _show(out, report), Exit.of_run(report, extra))
     for outcome in extra:
@@ -100,8 +102,7 @@ def _show(out: SafeConsole, report: RunReport) -> None:
     spent = f", {report.timings['run_ms'] / 1000:.2f} s" if "run_ms" in report.timings else ""
     style = "bold green" if report.ok else "bold red"
     out.labelled(report.status, f"{done} of {len(report.operations)} operations{spent}", style)
-    if report.dialect == "geonodes" and (result := render(report)) is not None:
-        _show_gates(out, result)
+    _show_conclusion(out, report)
 
 
 def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
@@ -110,18 +111,10 @@ def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
         out.show(f"repair  {entry.action:21}{entry.operation_id}")
 
 
-def _show_gates(out: SafeConsole, result: dict[str, Any]) -> None:
-    """How a geonodes plan ended: its gates, whether done was accepted, and its own last words."""
-    gates = result["gates"]
-    if gates["success"]:
-        out.show("gates passed", "green")
-    elif gates["failed_gates"]:
-        for gate, message in zip(gates["failed_gates"], gates["messages"], strict=True):
-            out.labelled(gate, message, "bold red" if result["gates_required"] else "yellow")
-    else:
-        out.show(" ".join(gates["messages"]), "yellow")
-    if result["status"] in ENDINGS:
-        word, style = ENDINGS[result["status"]]
-        out.labelled(word, result["final_message"], style)
-    else:
-        out.show("done is not accepted", "bold red")
+def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
+    """What a dialect shows besides the operations; nothing for a plan that is too broken to have a result."""
+    dialect = registry.dialect(report.dialect)
+    result = None if dialect.conclusion is None else dialect.render(report)
+    if dialect.conclusion is not None and result is not None:
+        for tone, heading, text in dialect.conclusion(result):
+            out.print(Text(heading, style=TONES[tone]).append(f" {text}" if heading and text else text, "default"))

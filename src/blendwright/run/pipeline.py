@@ -35,8 +35,8 @@ from blendwright.values.events import CallIds
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport
+from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.step import REVERT_FAILED, StepAnswer
-from blendwright.wire.worker_port import WorkerPort
 
 # Commits in one transaction.
 GROUP = 64
@@ -73,7 +73,7 @@ class Pipeline:
         self._todo: deque[Invocation] = deque()
         self._window: deque[tuple[Invocation, Future[Any]]] = deque()
         self._answered: list[_Answered] = []
-        self._worker: WorkerPort | None = None
+        self._worker: RemoteScene | None = None
         self._oldest_since = 0.0
         self._prompt = True
         self._one_by_one = 0
@@ -111,12 +111,13 @@ class Pipeline:
             self._todo and len(self._window) < most and not self._waits(self._todo[0]) and self._bounds.over() is None
         ):
             call = self._todo[0]
-            request = {**call.request(), "epoch": self._scene.epoch}
+            request = call.request()
+            request["epoch"] = self._scene.epoch
             if self._prompt or self._one_by_one:
                 request["prompt"] = True
             try:
                 worker = self._hold()
-                future = worker.submit("scene.step", request)
+                future = worker.submit_step(request)
             except EnvironmentUnfit as error:
                 self._quarantined(call.operation_id, error)
                 return
@@ -136,7 +137,7 @@ class Pipeline:
         """Whether everything before it must be settled first: it needs the worker for itself, or a person is asked about it."""
         return call.alone or (self._asking is not None and call.operation_id in self._asking.questions)
 
-    def _hold(self) -> WorkerPort:
+    def _hold(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
         if not self._window:
             if not self._scene.ready:
@@ -188,12 +189,12 @@ class Pipeline:
     def _answer(self, future: Future[Any]) -> StepAnswer:
         assert self._worker is not None
         if self._bounds.cancelled and not future.done():
-            self._worker.kill()
+            self._worker.abandon()
         allowed = min(self._oldest_since + self._bounds.call_seconds, self._bounds.ends)
         try:
             return future.result(max(0.0, allowed - monotonic()))
         except TimeoutError:
-            self._worker.kill()
+            self._worker.abandon()
         except WorkerError as error:
             raise (Cancelled("cancelled while it ran") if self._bounds.cancelled else error) from error
         try:
@@ -344,7 +345,7 @@ class Pipeline:
         """Called by whoever cancels, in their thread: only the worker's death ends native work."""
         worker = self._worker
         if worker is not None and self._window:
-            worker.kill()
+            worker.abandon()
 
     def _end(self, call: Invocation | None, finding: Finding | None) -> None:
         """Stop before `call`; what was answered stands."""

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
 from blendwright.records.audit import AuditDetails
@@ -35,6 +34,7 @@ from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, 
 from blendwright.values.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import RunReport
 
@@ -96,7 +96,7 @@ class Runner:
             )
         )
         try:
-            with collector_paused():
+            with gc_paused():
                 report = self._run(schedule, failing, seconds, cancel, progress, determinism, consent)
         except BaseException as error:
             message = str(error) or type(error).__name__
@@ -116,6 +116,7 @@ class Runner:
         consent: Consent,
     ) -> RunReport:
         started = time.time()
+        scene_hash = self._scene.known_hash
         plan = schedule.plan
         whole = plan.boundary == "plan"
         board = RunState(schedule, progress, hold=whole)
@@ -139,7 +140,13 @@ class Runner:
                 findings = (Finding(fault, error.message, "", error.cure or cure),)
             findings = findings or self._unanswerable(schedule, questions, consent)
             if findings:
-                return replace(refused(plan, findings), contract=self._agreement.fingerprint)
+                return replace(
+                    refused(plan, findings),
+                    contract=self._agreement.fingerprint,
+                    scene_hash_before=scene_hash,
+                    scene_hash_after=self._scene.known_hash,
+                )
+        gated = time.time()
         self._settle(schedule, board, known, failing)
         runnable = [call for call in known.to_run if board.open(call.operation_id)]
         runnable = self._granted(runnable, questions, consent)
@@ -149,7 +156,7 @@ class Runner:
             self._run_unit(schedule, board, unit, bounds, asking)
         board.release()
         self._last_run.keep(self._journal, plan, board.reports())
-        return self._report(schedule, board, started)
+        return self._report(schedule, board, scene_hash, started, gated)
 
     def _run_unit(
         self, schedule: Schedule, board: RunState, unit: Unit, bounds: RunDeadline, asking: Asking | None
@@ -198,7 +205,9 @@ class Runner:
         tool = self._tools[operation.tool]
         level = operation.safety_level or tool.safety_level.value
         chain = None if operation.origin is None else operation.origin.operation_id
-        return Invocation(request_id, operation.id, tool, operation.args, level, key, call_id, chain=chain)
+        return Invocation(
+            request_id, operation.id, tool, operation.args, operation.model, level, key, call_id, chain=chain
+        )
 
     # ------------------------------------------------------------------ before anything runs
 
@@ -331,7 +340,9 @@ class Runner:
             self._journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
         self._scene.head_moved()
 
-    def _report(self, schedule: Schedule, board: RunState, started: float) -> RunReport:
+    def _report(
+        self, schedule: Schedule, board: RunState, scene_hash_before: str | None, started: float, gated: float
+    ) -> RunReport:
         plan = schedule.plan
         finished = time.time()
         findings = tuple(board.findings())
@@ -344,10 +355,12 @@ class Runner:
             schedule_hash=schedule.hash,
             boundary=plan.boundary,
             contract=self._agreement.fingerprint,
+            scene_hash_before=scene_hash_before,
+            scene_hash_after=self._scene.known_hash,
             checkpoint=self._latest_checkpoint() if Fault.ROLLBACK_FAILED in board.faults() else None,
             started=started,
             finished=finished,
-            timings={"run_ms": round((finished - started) * 1000, 3)},
+            timings={"gate_ms": _milliseconds(started, gated), "run_ms": _milliseconds(started, finished)},
             remarks=plan.remarks,
         )
 
@@ -366,3 +379,7 @@ class Runner:
             "sha256": found.sha256,
             "timestamp": found.timestamp,
         }
+
+
+def _milliseconds(started: float, finished: float) -> float:
+    return round((finished - started) * 1000, 3)
