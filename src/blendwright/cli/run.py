@@ -78,7 +78,7 @@ def run(
     def document() -> dict[str, Any]:
         ok = report.ok and all(outcome.ok for outcome in extra)
         exported = {} if export is None or not extra else {"export": extra[0].result}
-        body = {**report.to_json(), **exported}
+        body = {**report.outline(), **exported}
         return {"dialect": report.dialect, "ok": ok, "result": registry.render(report), "report": body}
 
     exit_code = present(json, document, lambda out: _show(out, report), Exit.of_run(report, extra))

@@ -11,11 +11,12 @@ from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -40,10 +41,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     wireframe or geometry nodes."""
 
     name = "modifier.add"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
         Example(
             {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 5, "constant_offset": [3, 0, 0]}},
@@ -75,9 +73,8 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
 
     def check(self, scene: Scene, args: AddModifierArgs) -> Iterator[Finding]:
         yield from blender_settings.name_problems(args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.object)
+        obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
-            yield from scene.missing(Kind.OBJECT, args.object, "/object")
             return
         yield from _object_problems(obj, args)
         settings = args.settings.for_new()
@@ -92,7 +89,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
             yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Choose another name, or use modifier.set.")
 
     def apply(self, scene: Scene, args: AddModifierArgs) -> ModifierResult:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         if obj.modifiers.get(args.name) is not None:
             return modifier_result(obj, args.name, changed=False)
         scene.edit(obj)
@@ -105,7 +102,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
         return modifier_result(obj, args.name, changed=True)
 
     def verify(self, scene: Scene, args: AddModifierArgs, result: ModifierResult) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         modifier = obj.modifiers.get(args.name)
         yield from differs("the presence of the modifier", True, modifier is not None, "/name")
         if modifier is not None:

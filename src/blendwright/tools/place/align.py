@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, BoundedFloat, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.place.bounds import AXES, Edge, side
 from blendwright.tools.place.movement import (
@@ -23,11 +23,11 @@ from blendwright.tools.place.movement import (
     is_in_place,
     most_rounds,
     movement_problems,
-    position_problems,
     shift_all,
 )
 from blendwright.tools.place.results import Moved
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -60,10 +60,7 @@ class Align(Tool[AlignArgs, Moved]):
     """Align objects along a world axis by their bounds: to an object, or to a coordinate."""
 
     name = "place.align"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, (BOX, BALL)),
         Example(
@@ -76,8 +73,8 @@ class Align(Tool[AlignArgs, Moved]):
         yield from movement_problems(scene, args.objects, "/objects")
         if args.reference is None:
             return
-        yield from position_problems(scene, args.reference, "/reference")
-        for parent in ancestors(scene.find(Kind.OBJECT, args.reference)):
+        reference = yield from evaluated_object(scene, args.reference, "/reference")
+        for parent in ancestors(reference):
             if parent.name in args.objects:
                 message = f"the reference '{args.reference}' moves along with its parent '{parent.name}'"
                 at = f"/objects/{args.objects.index(parent.name)}"

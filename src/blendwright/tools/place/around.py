@@ -11,12 +11,13 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, view_matrix, zero_scale
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import missing_targets, subject
+from blendwright.tools.picture_subject import subject
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object, existing_objects, required_object
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -58,10 +59,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
     """Put an object around others, by angles and a distance that goes with their size, and turn it to them."""
 
     name = "place.around"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example(
             {"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3},
@@ -72,19 +70,18 @@ class PlaceAround(Tool[AroundArgs, Around]):
     )
 
     def check(self, scene: Scene, args: AroundArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        yield from missing_targets(scene, args.targets, "/targets")
+        obj = yield from existing_object(scene, args.object, "/object")
+        yield from existing_objects(scene, args.targets, "/targets")
         if args.object in args.targets:
             message = f"'{args.object}' cannot stand around itself"
             at = f"/targets/{args.targets.index(args.object)}"
             yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out of the targets.")
-        obj = scene.find(Kind.OBJECT, args.object)
         if obj is not None:
             yield from zero_scale(scene, obj, "/object")
             yield from move_conflicts(scene, obj, "/object", turn=args.face)
 
     def apply(self, scene: Scene, args: AroundArgs) -> Around:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         targets = subject(scene, args.targets, args.object)
         changed = move_to(scene, obj, self._pose(scene, args, obj))
         place = world_matrix(scene, obj).translation
@@ -97,7 +94,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
         )
 
     def verify(self, scene: Scene, args: AroundArgs, result: Around) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         in_place = nearly_equal_matrices(self._pose(scene, args, obj), world_matrix(scene, obj))
         yield from differs("that it stands there (no constraint or animation holds it)", True, in_place, "/object")
 

@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vec
 from blendwright.tool_api.effects import Idempotence, Kind
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import Reach, own_box, shape
 from blendwright.tools.mesh.solid import positions_of
@@ -21,11 +21,11 @@ from blendwright.tools.place.movement import (
     does_not_settle,
     is_negligible,
     most_rounds,
-    position_problems,
     shift,
 )
 from blendwright.tools.place.surface import Hit, surface_problems, vertical_hit
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -67,10 +67,7 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
     The surface is the evaluated one, modifiers included, at the vertical through the place."""
 
     name = "place.on_surface"
-    version = 1
-    promises = SAFE_ACCUMULATING_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Box", "target": "Hill"}, (GROUND, BOX)),
         Example({"object": "Box", "target": "Hill", "at": [2, 1], "align_to_normal": True, "gap": 0.01}, (GROUND, BOX)),
@@ -84,8 +81,8 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
 
     def check(self, scene: Scene, args: OnSurfaceArgs) -> Iterator[Finding]:
         obj, target = scene.find(Kind.OBJECT, args.object), scene.find(Kind.OBJECT, args.target)
-        problems = list(position_problems(scene, args.object, "/object"))
-        problems += surface_problems(scene, args.target, "/target", target)
+        problems = list(evaluated_object(scene, args.object, "/object"))
+        problems += surface_problems(scene, args.target, "/target")
         if obj is not None:
             problems += move_conflicts(scene, obj, "/object", turn=args.align_to_normal)
         if obj is not None and target is not None and obj in (target, *ancestors(target)):
