@@ -8,7 +8,7 @@ from blendwright.app.read_workspace import InspectionScene
 from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalReader
 from blendwright.run.differences import Difference, Picture, compare, take
-from blendwright.run.replaying import rebuild
+from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.snapshots import to_look_into, with_modifier_settings
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -23,5 +23,5 @@ def difference(journal: JournalReader, stage: InspectionScene, before: Commit, a
 
 
 def _taken(journal: JournalReader, worker: RemoteScene, commit: Commit) -> Picture:
-    rebuild(worker, journal, commit.number)
+    rebuild_commit(worker, journal, commit.number)
     return take(worker)

@@ -20,7 +20,7 @@ from blendwright.journal import Journal, JournalView
 from blendwright.records.journal_port import JournalPort, JournalReader
 from blendwright.run.externals import Externals
 from blendwright.run.reach import Reach
-from blendwright.run.replaying import fresh
+from blendwright.run.rebuild import take_worker
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit
@@ -63,7 +63,7 @@ class InspectionScene:
     catalogue: str
 
     def worker(self) -> RemoteScene:
-        return fresh(self.pool, self.catalogue)
+        return take_worker(self.pool, self.catalogue)
 
 
 @contextlib.contextmanager

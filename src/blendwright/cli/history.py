@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +12,7 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app.diffing import difference
+from blendwright.app.exporting import export_scene
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import inspect_scene, read_journal
 from blendwright.cli.difference import show_difference
@@ -35,9 +33,7 @@ from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalReader
 from blendwright.run.externals import recorded_in
-from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
-from blendwright.run.replaying import EXCHANGED, rebuild
-from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
+from blendwright.run.history import REDO_BUDGET, Moved, find, require_head
 
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, or HEAD.")]
 COMMIT_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "tool_version", "timestamp",
@@ -168,28 +164,16 @@ def export(
     json: AsJson = False,
 ) -> int:
     """Write the scene, or that of an earlier commit, to a .blend file, without code that would run where it is opened."""
-    if file.suffix != ".blend":
-        other = "Other formats are written by: blendwright call file.export"
-        raise refusal(f"{file} is not the name of a .blend file", other)
-    if file.exists() and not overwrite:
-        raise refusal(f"{file} is there already", "Name another file, or give --overwrite.")
-    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as place:
-        commit = find(journal, at)
-        worker = place.worker()
-        rebuild(worker, journal, commit.number)
-        saved = worker.export(EXCHANGED)
-        if saved["hash"] != commit.hash_after:
-            raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
-        deliver(worker.require_process().scratch / EXCHANGED, file)
-    size = file.stat().st_size
+    exported = export_scene(workspace, file, at=at, overwrite=overwrite, blender=blender)
+    commit = exported.commit
     if json:
         print_json(
-            {"ok": True, "file": str(file), "bytes": size, "commit": commit.number, "scene_hash": commit.hash_after,
-             "cleaned": saved["cleaned"]}
+            {"ok": True, "file": str(file), "bytes": exported.size, "commit": commit.number,
+             "scene_hash": commit.hash_after, "cleaned": exported.cleaned}
         )  # fmt: skip
     else:
-        console().print(Text(f"wrote {file} ({size} bytes): the scene of commit {commit.number}"))
-        say_cleaned(saved["cleaned"])
+        console().print(Text(f"wrote {file} ({exported.size} bytes): the scene of commit {commit.number}"))
+        say_cleaned(exported.cleaned)
     return Exit.DONE
 
 
@@ -291,16 +275,3 @@ def _moves(journal: JournalReader, limit: int, json: bool) -> int:
         table.row(Text(move.timestamp[:19]), Text(move.kind), Text(f"{origin} → {move.to_commit}"))
     console().print(table if found else Text("no moves"))
     return Exit.DONE
-
-
-def deliver(made: Path, target: Path) -> None:
-    """Whole or not at all: a file that is replaced must not be half of each."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(made, part)
-        part.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
-            part.unlink()
-        raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another place.") from error

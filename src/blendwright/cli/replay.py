@@ -10,8 +10,9 @@ from rich.text import Text
 
 from blendwright.app.read_workspace import inspect_scene, read_journal
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json
-from blendwright.run import replaying
 from blendwright.run.history import require_head
+from blendwright.run.replay import Replay
+from blendwright.run.replay import replay as replay_journal
 
 
 def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
@@ -22,7 +23,7 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
     with read_journal(workspace) as journal:
         require_head(journal)
         with inspect_scene(workspace, blender=blender) as place:
-            found = replaying.replay(place.worker(), journal)
+            found = replay_journal(place.worker(), journal)
     if json:
         print_json({"ok": found.ok, **asdict(found)})
     else:
@@ -30,7 +31,7 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
     return Exit.DONE if found.ok else Exit.FAILED
 
 
-def _show(found: replaying.Replay) -> None:
+def _show(found: Replay) -> None:
     out = console()
     told = f"{found.commits} commits, {found.redone} run again, {found.opened} opened from a saved scene"
     if found.mismatch is None:

@@ -19,7 +19,7 @@ from blendwright.policy.policy import Verdict
 from blendwright.records.journal_port import JournalReader
 from blendwright.run.external_kinds import fits_its_users
 from blendwright.run.reach import Reach
-from blendwright.run.replaying import EXCHANGED, open_file
+from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire.remote_scene import RemoteScene
@@ -57,11 +57,11 @@ class External:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
-    """A file that is now a worker's scene; `saved` is what to keep of it."""
+class OpenedFile:
+    """A file that is now a worker's scene; `file` is the copy to keep of it."""
 
     hash: str
-    saved: Path
+    file: Path
     externals: tuple[External, ...]
 
 
@@ -71,19 +71,19 @@ class Externals:
     def __init__(self, reach: Reach | None = None) -> None:
         self._reach = reach or Reach({})
 
-    def take_in(self, worker: RemoteScene, file: Path, what: str, directory: Path) -> TakenIn:
+    def open_file(self, worker: RemoteScene, file: Path, label: str, directory: Path) -> OpenedFile:
         """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
-        found = open_file(worker, file, what)
+        found = open_scene_file(worker, file, label)
         listed = worker.external_files()
         places = {entry["path"]: _absolute(entry["path"], directory) for entry in listed}
         relative = {path: place for path, place in places.items() if path != place}
         if relative:
-            found = worker.relocate_files(EXCHANGED, relative)
+            found = worker.relocate_files(SCENE_FILE, relative)
         users: dict[str, set[str]] = {}
         for entry in listed:
             users.setdefault(places[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
         externals = [each for place in sorted(users) for each in self._recorded(place, tuple(sorted(users[place])))]
-        return TakenIn(found, worker.require_process().scratch / EXCHANGED, tuple(externals))
+        return OpenedFile(found, worker.require_process().scratch / SCENE_FILE, tuple(externals))
 
     def readable(self, journal: JournalReader) -> tuple[ReadableFile, ...]:
         """What workers of this workspace may read besides their scratch, as it is in this moment. Linked files never: another content

@@ -10,9 +10,9 @@ from typing import Any
 
 from blendwright.policy.policy import Verdict
 from blendwright.policy.refusals import refusal
-from blendwright.run.handover import bring_in, files_in, make_room, take_out
 from blendwright.run.reach import Reach
 from blendwright.run.resource_guard import Unseen, files_below
+from blendwright.run.scratch_files import copy_in, list_files, make_directory, move_out
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values import crash_points
@@ -209,7 +209,7 @@ class FileAccess:
             # Before anything is copied: a file that is too large would fill the disk first.
             self._refuse_size(sum(real.stat().st_size for real in wanted.values()), "Blender would have")
             for name, real in wanted.items():
-                bring_in(real, scratch, *inside, name)
+                copy_in(real, scratch, *inside, name)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
             raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", "Check the file's permissions.")]) from error
@@ -226,7 +226,7 @@ class FileAccess:
 def belonging(room: Path, target: Path) -> list[Path]:
     """What a worker wrote for `target`: the file itself, and those beside it that its format is known to have. Nothing else leaves."""
     scratch, folders = room.parent.parent, (room.parent.name, room.name)
-    names = files_in(scratch, *folders)
+    names = list_files(scratch, *folders)
     if target.name not in names:
         message = f"Blender left no file for {target}"
         raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Try again, or another format.")])
@@ -234,13 +234,13 @@ def belonging(room: Path, target: Path) -> list[Path]:
     found = [Path(name) for name in names if name == target.name or name in beside]
     if target.suffix.lower() in FOLDERS:
         folder, suffix = FOLDERS[target.suffix.lower()]
-        found += [Path(folder, name) for name in files_in(scratch, *folders, folder) if name.endswith(suffix)]
+        found += [Path(folder, name) for name in list_files(scratch, *folders, folder) if name.endswith(suffix)]
     return found
 
 
 def _room(scratch: Path, name: str) -> Path:
     try:
-        return make_room(scratch, "files", name)
+        return make_directory(scratch, "files", name)
     except OSError as error:
         message = f"the scratch directory cannot be used: {error.strerror}"
         raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
@@ -251,7 +251,7 @@ def _bring_out(place: Path, scratch: Path, *parts: str, private: bool = False) -
     try:
         place.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
         crash_points.reach("files.before_move")
-        take_out(place, scratch, *parts)
+        move_out(place, scratch, *parts)
         if private:
             place.chmod(0o600)
         crash_points.reach("files.moved")

@@ -16,13 +16,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from blendwright.blendfile.comparison import same_content
 from blendwright.policy.gate import FULL
 from blendwright.policy.refusals import refusal
 from blendwright.run.invocation import Invocation
-from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene
+from blendwright.run.live_scene import LiveScene
 from blendwright.run.reasons import reason_of
 from blendwright.run.resource_guard import ResourceGuard
-from blendwright.run.sameness import same_content
+from blendwright.run.scratch_files import SCENE_FILE, copy_scene
 from blendwright.tool_api.effects import Isolation
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import WorkerError
@@ -71,11 +72,11 @@ class IsolatedRunner:
             self._scene.discard()
             answer["reverted_by"] = "rebuild"
             return answer
-        worker.save(EXCHANGED, deadline=HANDOVER_SECONDS)
+        worker.save(SCENE_FILE, deadline=HANDOVER_SECONDS)
         clean = self._scene.another_worker()
         try:
-            copy_scene(worker.require_process().scratch / EXCHANGED, clean.require_process().scratch / EXCHANGED)
-            opened = clean.open(EXCHANGED, deadline=HANDOVER_SECONDS)
+            copy_scene(worker.require_process().scratch / SCENE_FILE, clean.require_process().scratch / SCENE_FILE)
+            opened = clean.open(SCENE_FILE, deadline=HANDOVER_SECONDS)
         except BaseException:
             clean.abandon()
             raise
@@ -108,7 +109,7 @@ class IsolatedRunner:
             if findings:
                 return _answer(before, findings=findings, told=told)
             result, finding = _result(call, told)
-            finding = finding or watch.finding() or fetched(process.scratch / EXCHANGED, saved, self._scratch_mb)
+            finding = finding or watch.finding() or fetched(process.scratch / SCENE_FILE, saved, self._scratch_mb)
             if finding is not None:
                 return _answer(before, findings=(finding,), told=told)
         finally:
@@ -121,10 +122,10 @@ class IsolatedRunner:
 
     def _opened(self, worker: RemoteScene, saved: Path, found: Path, cancel: CancelToken | None) -> None:
         """Give the scene to the process, and keep how that one writes it: only what one process wrote can be compared."""
-        file = worker.require_process().scratch / EXCHANGED
+        file = worker.require_process().scratch / SCENE_FILE
         copy_scene(saved, file)
-        worker.open(EXCHANGED, deadline=HANDOVER_SECONDS, cancel=cancel)
-        worker.save(EXCHANGED, full=False, deadline=HANDOVER_SECONDS, cancel=cancel)
+        worker.open(SCENE_FILE, deadline=HANDOVER_SECONDS, cancel=cancel)
+        worker.save(SCENE_FILE, full=False, deadline=HANDOVER_SECONDS, cancel=cancel)
         copy_scene(file, found)
 
     def _ran(
@@ -135,7 +136,7 @@ class IsolatedRunner:
         kept.pop("rehearse", None)
         answer = worker.step(kept, deadline=seconds, cancel=cancel)
         if answer["ok"]:
-            worker.save(EXCHANGED, deadline=HANDOVER_SECONDS, cancel=cancel)
+            worker.save(SCENE_FILE, deadline=HANDOVER_SECONDS, cancel=cancel)
         return answer
 
     def _taken(
@@ -143,7 +144,7 @@ class IsolatedRunner:
     ) -> StepAnswer:
         """The result in place of the scene, when it brings nothing but data."""
         try:
-            opened = ours.swap(EXCHANGED, deadline=HANDOVER_SECONDS)
+            opened = ours.swap(SCENE_FILE, deadline=HANDOVER_SECONDS)
         except WorkerError as error:
             self._scene.discard()
             message = f"what the code left cannot be opened: {error.message}"

@@ -20,12 +20,13 @@ from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
-from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene
+from blendwright.run.live_scene import LiveScene
 from blendwright.run.pictures import delivered
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.run_state import Progress
 from blendwright.run.runner import Runner
+from blendwright.run.scratch_files import copy_scene, open_scene_file
 from blendwright.run.snapshots import Bounded, bounded, to_look_into, with_modifier_settings
 from blendwright.tool_api.effects import Determinism
 from blendwright.tool_api.tool import AnyTool
@@ -137,9 +138,7 @@ class Previewer:
 
     def _go_back_to(self, baseline: Path) -> None:
         """The last thing that happens to the copy: what its journal says of it is of no more use."""
-        worker = self._scene.worker()
-        copy_scene(baseline, worker.require_process().scratch / EXCHANGED)
-        worker.open(EXCHANGED)
+        open_scene_file(self._scene.worker(), baseline, "the scene before the plan")
 
     def _picture(self, target: Path, after: Picture, cancel: CancelToken | None, consent: Consent) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalPort
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
-from blendwright.run.replaying import rebuild
+from blendwright.run.rebuild import rebuild_commit
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 from blendwright.wire.remote_scene import RemoteScene
@@ -69,7 +69,7 @@ def return_to(journal: JournalPort, worker: RemoteScene, number: int) -> Commit:
 
     Safe to be killed in: the quarantine ends last.
     """
-    rebuild(worker, journal, number)
+    rebuild_commit(worker, journal, number)
     crash_points.reach("rescue.proved")
     boundary = journal.open_boundary()
     if boundary is not None:

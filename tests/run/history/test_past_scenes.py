@@ -14,7 +14,8 @@ from blendwright.journal import Journal, JournalView
 from blendwright.records.recovery import NewIntent
 from blendwright.run import repair as rescue
 from blendwright.run.differences import PAGE, compare, take
-from blendwright.run.replaying import rebuild, replay, same_result
+from blendwright.run.rebuild import rebuild_commit
+from blendwright.run.replay import replay, same_result
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
@@ -46,7 +47,7 @@ from run.history.past import copy_of, do, edit_arguments
 def test_a_difference_is_exactly_what_was_changed(
     engine: Engine, worker: RemoteScene, tool: str, args: dict[str, Any], expected: set[Any]
 ) -> None:
-    rebuild(worker, engine.journal, engine.head().number)
+    rebuild_commit(worker, engine.journal, engine.head().number)
     before = take(worker)
     do(engine, worker, tool, args)
     found = compare(before, take(worker))
@@ -64,7 +65,7 @@ def _frozen(value: Any) -> Any:
 
 
 def test_what_came_and_went_is_named_and_equal_scenes_do_not_differ(engine: Engine, worker: RemoteScene) -> None:
-    rebuild(worker, engine.journal, engine.head().number)
+    rebuild_commit(worker, engine.journal, engine.head().number)
     before = take(worker)
     do(engine, worker, "object.rename", {"name": "Box b", "new_name": "Crate"})
     do(engine, worker, "material.ensure_principled", {"name": "Red"})
@@ -76,7 +77,7 @@ def test_what_came_and_went_is_named_and_equal_scenes_do_not_differ(engine: Engi
 
 
 def test_scenes_of_more_than_a_page_are_compared_whole(engine: Engine, worker: RemoteScene) -> None:
-    rebuild(worker, engine.journal, engine.head().number)
+    rebuild_commit(worker, engine.journal, engine.head().number)
     before = take(worker)
     tool = engine.tools["object.create_empty"]
     for number in range(PAGE + 5):
@@ -137,7 +138,7 @@ def test_with_another_blender_results_are_compared_instead_of_hashes(
         agreed = replay(worker, view)
         assert agreed.ok and agreed.by == "results" and agreed.redone == 4
         with pytest.raises(EnvironmentUnfit, match="written with"):
-            rebuild(worker, view, 2)
+            rebuild_commit(worker, view, 2)
     with closing(raw(place)) as db:
         receipt = orjson.loads(db.execute("SELECT receipt FROM commits WHERE number = 3").get)
         receipt["result"]["object"] = "Another"
