@@ -18,7 +18,8 @@ from blendwright.policy.limits import Limits
 from blendwright.policy.session_contract import Terms
 from blendwright.schemas.published import schema
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools import catalog
@@ -201,13 +202,8 @@ class Coding(Tool[PythonPayload, Nothing]):
 
     name = "python.run"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = False
     requires = Requires(blender_min=(4, 2, 0), capabilities=())
     examples = (Example({"code": "print()"}),)
 

@@ -14,7 +14,8 @@ from pydantic import Field
 
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.tool_api.arguments import Args, Name, Result, Seed, Text, UnitFloat, Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools import catalog
@@ -46,13 +47,8 @@ class AllKinds(Tool[AllKindsArgs, Nothing]):
 
     name = "trial.all_kinds"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (Example({"name": "A"}),)
 

@@ -14,7 +14,8 @@ from blendwright.plan.arguments import canonical_arguments
 from blendwright.policy.policy import Verdict
 from blendwright.run.files import FileAccess
 from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.values.errors import ProtocolBreach, Refusal
@@ -36,14 +37,9 @@ class Copy(Tool[CopyArgs, Nothing]):
 
     name = "trial.copy"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
+    promises = SAFE_IDEMPOTENT_WRITE
     destructive_with = ("overwrite",)
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("file_read",))
     examples = (Example({}),)
 

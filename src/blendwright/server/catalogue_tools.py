@@ -16,7 +16,7 @@ from blendwright.server.context import Caller, ServerContext
 from blendwright.server.server_tool import ServerTool, without_titles
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.search import score, score_of, words_of
+from blendwright.tools.tool_search import score, score_of, words_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY, SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import AnyTool, Example, Requires, Tool
 from blendwright.values.errors import StepError
@@ -34,13 +35,8 @@ class Misbehave(Tool[MisbehaveArgs, Nothing]):
 
     name = "trial.misbehave"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE
     writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (Example({"how": "nothing"}),)
 
@@ -83,13 +79,8 @@ class Peek(Tool[MisbehaveArgs, Nothing]):
 
     name = "trial.peek"
     version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = READ_ONLY
     writes = ()
-    revert = Revert.NOTHING
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
     examples = (Example({"how": "nothing"}),)
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pydantic import Field, model_validator
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import action_of, curve_list, curves, sharers
-from blendwright.tools.channels import Channel, path_of, refuse_stray_property, write_values
+from blendwright.tools.animation.channels import Channel, path_of, refuse_stray_property, write_values
+from blendwright.tools.animation_data import action_of, action_sharers, curve_list, curves
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -53,13 +54,8 @@ class Clear(Tool[ClearArgs, Cleared]):
 
     name = "animation.clear"
     version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = DESTRUCTIVE_WRITE.but(idempotence=Idempotence.IDEMPOTENT)
     writes = (Kind.OBJECT, Kind.ACTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
     examples = (
         Example({"object": "Box"}, given=(BOX, MOVED, SCALED)),
@@ -71,7 +67,7 @@ class Clear(Tool[ClearArgs, Cleared]):
         obj = scene.find(Kind.OBJECT, args.object)
         if obj is None or not curves(scene, obj, args.path()):
             return
-        others = sharers(scene, obj)
+        others = action_sharers(scene, obj)
         if others and len(curves(scene, obj, args.path())) < len(curves(scene, obj)):
             message = (
                 f"the animation of '{args.object}' is shared with '{others[0]}', which would lose the keys as well"

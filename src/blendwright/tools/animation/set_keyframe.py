@@ -10,11 +10,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import LAYERED, action_of, curve_list, curves, driven, sharers
-from blendwright.tools.channels import (
+from blendwright.tools.animation.channels import (
     PATHS,
     Channel,
     is_discrete,
@@ -24,6 +24,7 @@ from blendwright.tools.channels import (
     stored,
     write_values,
 )
+from blendwright.tools.animation_data import LAYERED, action_of, action_sharers, curve_list, curves, is_driven
 from blendwright.tools.readback import close, differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -112,13 +113,8 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
 
     name = "animation.set_keyframe"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT, Kind.ACTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
     examples = (
         Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, given=(BOX,)),
@@ -142,13 +138,13 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
             return
         if args.property is not None:
             yield from property_findings(obj, args.property, args.value)
-        if driven(obj, args.path()):
+        if is_driven(obj, args.path()):
             message = f"{args.path()} of '{args.object}' is driven, which overrides keyframes"
             yield Finding(Fault.SCENE_CONFLICT, message, "/channel", "Choose another channel.")
         yield from _rotation_conflict(scene, args, obj)
         if action_of(obj) is None:
             yield from scene.taken(Kind.ACTION, f"{args.object}Action", "/object")
-        others = sharers(scene, obj)
+        others = action_sharers(scene, obj)
         if others:
             message = f"the animation of '{args.object}' is shared with '{others[0]}', which would move as well"
             yield Finding(

@@ -10,17 +10,18 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.extents import corners
-from blendwright.tools.geometry import Point
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import corners
+from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import NEAREST, flat, like, pose, stand, view_axes
-from blendwright.tools.world import near, world_matrix
+from blendwright.tools.targets import wrong_type
+from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -58,13 +59,8 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
 
     name = "camera.look_at"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Camera", "target": "Box"}, given=(CAMERA, CUBE)),
@@ -83,8 +79,8 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
         if obj is None or (args.target is not None and scene.find(Kind.OBJECT, args.target) is None):
             return
         wrong = wrong_type(obj, ("CAMERA", "LIGHT"), "/name")
-        yield from wrong or flat(scene, obj, "/name")
-        yield from cannot_move(scene, obj, "/name", turn=True, move=False)
+        yield from wrong or zero_scale(scene, obj, "/name")
+        yield from move_conflicts(scene, obj, "/name", turn=True, move=False)
         if not wrong and math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
             at = "/target" if args.target is not None else "/point"
             yield Finding(
@@ -96,19 +92,19 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
 
     def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        return ObjectChanged(object=args.name, changed=stand(scene, obj, self._pose(scene, args, obj)))
+        return ObjectChanged(object=args.name, changed=move_to(scene, obj, self._pose(scene, args, obj)))
 
     def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        turned = near(self._pose(scene, args, obj), world_matrix(scene, obj))
+        turned = nearly_equal_matrices(self._pose(scene, args, obj), world_matrix(scene, obj))
         yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/name")
 
     def _pose(self, scene: Scene, args: LookAtArgs, obj: Block) -> Block:
         held = world_matrix(scene, obj)
         place, point = held.translation, self._point(scene, args)
         back: Point = (place[0] - point[0], place[1] - point[1], place[2] - point[2])
-        axes = like(held, view_axes(back, args.roll_deg))
-        return pose(scene, axes, (place[0], place[1], place[2]), held)
+        axes = mirrored_like(held, view_axes(back, args.roll_deg))
+        return view_matrix(scene, axes, (place[0], place[1], place[2]), held)
 
     def _point(self, scene: Scene, args: LookAtArgs) -> Point:
         if args.point is not None:

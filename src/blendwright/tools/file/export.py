@@ -10,7 +10,8 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from blendwright.tool_api.arguments import Args, Name, Result, WritePath, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
@@ -75,14 +76,9 @@ class ExportFile(Tool[ExportArgs, Exported]):
 
     name = "file.export"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
+    promises = SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
     destructive_with = ("overwrite",)
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
     writes = ()
-    revert = Revert.INVERSE
-    replayable = False
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "file_write"))
     examples = (
         Example({"path": "box.glb"}, given=(CUBE, EMPTY)),

@@ -10,13 +10,14 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
 from blendwright.tools.file.truncation import truncation_problems
-from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -111,13 +112,10 @@ class ImportFile(Tool[ImportArgs, Imported]):
 
     name = "file.import"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE.but(
+        determinism=Determinism.NONDETERMINISTIC, revert=Revert.MEMFILE, replayable=False
+    )
     writes = tuple(Kind)
-    revert = Revert.MEMFILE
-    replayable = False
     requires = Requires(
         blender_min=(4, 2, 0), capabilities=("file_read", "object_write", "mesh_write", "material_write")
     )
@@ -135,7 +133,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
         return Determinism.DETERMINISTIC if form_of(args.path) == "blend" else Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
-        yield from no_home(scene, args.collection)
+        yield from missing_target_collection(scene, args.collection)
         path, form = scene.input_file(args.path), form_of(args.path)
         yield from truncation_problems(path, form)
         if form == "blend":
@@ -144,7 +142,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
     def apply(self, scene: Scene, args: ImportArgs) -> Imported:
         path, form = scene.input_file(args.path), form_of(args.path)
         contents = _requested_contents(args, scene.blend_contents(path)) if form == "blend" else None
-        arrivals = scene.import_file(path, form, home(scene, args.collection), contents)
+        arrivals = scene.import_file(path, form, target_collection(scene, args.collection), contents)
         if not arrivals:
             cure = "Look into the file: it is empty, or not what its name says."
             raise StepError.of(Fault.EXECUTION_FAILED, "the file brought nothing", at="/path", cure=cure)

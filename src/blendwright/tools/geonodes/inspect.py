@@ -10,7 +10,8 @@ from pydantic import Field
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, to_payload
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
@@ -61,13 +62,8 @@ class InspectTree(Tool[InspectTreeArgs, TreeInspected]):
 
     name = "geonodes.inspect"
     version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = READ_ONLY
     writes = ()
-    revert = Revert.NOTHING
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
     examples = (
         Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from blendwright.nodes.checks.payload import check_payload_for
 from blendwright.nodes.edits import are_repeatable, edits_of
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool, Version
 from blendwright.tools.geonodes.examples import link
@@ -26,13 +27,8 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
 
     name = "geonodes.node_tree"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE
     writes = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
     examples = (
         Example(

@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
@@ -57,13 +58,8 @@ class Verify(Tool[VerifyArgs, Verified]):
 
     name = "geonodes.verify"
     version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = READ_ONLY
     writes = ()
-    revert = Revert.NOTHING
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
     examples = (
         Example(

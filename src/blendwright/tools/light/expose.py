@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.settings import Setting, held, unlike, write
-from blendwright.tools.subject import missing_targets, subject
-from blendwright.tools.typed import wrong_type
-from blendwright.tools.world import world_matrix
+from blendwright.tools.picture_subject import missing_targets, subject
+from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
+from blendwright.tools.targets import wrong_type
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -60,13 +61,8 @@ class Expose(Tool[ExposeArgs, Exposed]):
 
     name = "light.expose"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.LIGHT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, given=(BOX, KEY)),
@@ -86,15 +82,15 @@ class Expose(Tool[ExposeArgs, Exposed]):
         if args.softness is not None and obj.data.type == "SUN":
             message = "a SUN is as soft from everywhere, so it has no size to set"
             yield Finding(Fault.ARGS_INVALID, message, "/softness", "Leave it out; set angle_deg with light.set.")
-        yield from held(scene, self._settings(scene, args, obj))
+        yield from animation_conflicts(scene, self._settings(scene, args, obj))
 
     def apply(self, scene: Scene, args: ExposeArgs) -> Exposed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        changed = write(scene, self._settings(scene, args, obj))
+        changed = write_settings(scene, self._settings(scene, args, obj))
         return Exposed(light=args.name, energy=obj.data.energy, distance=_distance(scene, args, obj), changed=changed)
 
     def verify(self, scene: Scene, args: ExposeArgs, result: Exposed) -> Iterator[Finding]:
-        yield from unlike(self._settings(scene, args, scene.require(Kind.OBJECT, args.name, "/name")))
+        yield from settings_differ(self._settings(scene, args, scene.require(Kind.OBJECT, args.name, "/name")))
 
     def _settings(self, scene: Scene, args: ExposeArgs, obj: Block) -> Iterator[Setting]:
         light = obj.data

@@ -8,14 +8,16 @@ from contextlib import ExitStack
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.mesh.target import no_mesh, not_evaluated
+from blendwright.tools.mesh.target import no_mesh
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import ModifierType
 from blendwright.tools.node_trees.properties import nested_trees
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import not_evaluated
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -69,10 +71,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
 
     name = "modifier.apply"
     version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = DESTRUCTIVE_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
     writes = (
         Kind.OBJECT,
         Kind.MESH,
@@ -83,8 +82,6 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         Kind.COLLECTION,
         Kind.CURVE,
     )
-    revert = Revert.INVERSE
-    replayable = False
     requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write", "mesh_write"))
     examples = (
         Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, (CUBE, ROW, SMOOTH)),

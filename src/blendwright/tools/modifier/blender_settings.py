@@ -8,7 +8,7 @@ from typing import Any
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import held_by_animation
+from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import BlenderProperty, NodesSettings, requested
 from blendwright.tools.readback import differs
@@ -85,7 +85,7 @@ def animated_settings(scene: Scene, modifier: Block, settings: Any) -> Iterator[
     """Where a setting would not last, because keyframes or a driver have it."""
     for name, (rna, _) in requested(settings).items():
         path = modifier.path_from_id(rna.attribute)
-        yield from held_by_animation(scene, modifier.id_data, path, f"{AT}/{name}")
+        yield from channel_conflicts(scene, modifier.id_data, path, f"{AT}/{name}")
     if isinstance(settings, NodesSettings) and settings.inputs and modifier.node_group is not None:
         yield from inputs.animated_inputs(scene, modifier, settings.inputs, f"{AT}/inputs")
 

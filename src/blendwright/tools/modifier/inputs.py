@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import custom_path, held_by_animation
+from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
@@ -82,7 +82,7 @@ def animated_inputs(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at
     for key in inputs:
         for socket in inputs_named(modifier.node_group, key):
             path = modifier.path_from_id() + custom_path(socket.identifier)
-            yield from held_by_animation(scene, modifier.id_data, path, at + pointer_of([key]))
+            yield from channel_conflicts(scene, modifier.id_data, path, at + pointer_of([key]))
 
 
 def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:

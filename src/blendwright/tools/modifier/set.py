@@ -8,10 +8,11 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import held_by_animation
+from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
@@ -37,13 +38,8 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
 
     name = "modifier.set"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
     examples = (
         Example({"object": "Box", "modifier": "Row", "settings": {"type": "ARRAY", "count": 8}}, (CUBE, ROW)),
@@ -63,7 +59,7 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
             message = f"object '{obj.name}' has {len(obj.modifiers)} modifiers"
             yield Finding(Fault.ARGS_INVALID, message, "/index", f"Use 0 to {len(obj.modifiers) - 1}.")
         for name in _visibility(args):
-            yield from held_by_animation(scene, obj, modifier.path_from_id(name), f"/{name}")
+            yield from channel_conflicts(scene, obj, modifier.path_from_id(name), f"/{name}")
         if args.settings is None:
             return
         if args.settings.type != modifier.type:

@@ -8,11 +8,12 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import action_of
-from blendwright.tools.objectdata import DATA_KINDS, own_data
+from blendwright.tools.animation_data import action_of
+from blendwright.tools.object_data import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
 from blendwright.values.faults import Fault
@@ -38,10 +39,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
 
     name = "object.duplicate"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE
     writes = (
         Kind.OBJECT,
         Kind.COLLECTION,
@@ -53,8 +51,6 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         Kind.ACTION,
         Kind.SHAPE_KEY,
     )
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Box", "new_name": "Second box"}, given=(CUBE,)),

@@ -10,13 +10,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import ROTATIONS, held_by_animation, rotation_channel
+from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
 from blendwright.tools.placement import radians
 from blendwright.tools.readback import differs
-from blendwright.tools.world import orientation
+from blendwright.tools.world_space import orientation
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -72,13 +73,8 @@ class Transform(Tool[TransformArgs, Transformed]):
 
     name = "object.transform"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.ACCUMULATING
+    promises = SAFE_ACCUMULATING_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, given=(CUBE,)),
@@ -95,15 +91,15 @@ class Transform(Tool[TransformArgs, Transformed]):
         if obj is None:
             return
         if args.location is not None:
-            yield from held_by_animation(scene, obj, "location", "/location")
+            yield from channel_conflicts(scene, obj, "location", "/location")
         if args.scale is not None:
-            yield from held_by_animation(scene, obj, "scale", "/scale")
+            yield from channel_conflicts(scene, obj, "scale", "/scale")
         if args.rotation_euler_deg is not None:
-            yield from held_by_animation(scene, obj, rotation_channel(obj), "/rotation_euler_deg")
+            yield from channel_conflicts(scene, obj, rotation_channel(obj), "/rotation_euler_deg")
         if args.rotation_quaternion is not None:
             # Another mode would silence the keyframes of the old one.
             for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle"):
-                yield from held_by_animation(scene, obj, channel, "/rotation_quaternion")
+                yield from channel_conflicts(scene, obj, channel, "/rotation_quaternion")
 
     def apply(self, scene: Scene, args: TransformArgs) -> Transformed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

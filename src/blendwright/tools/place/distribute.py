@@ -9,11 +9,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.extents import Bounds, world_bounds
-from blendwright.tools.geometry import Point
+from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.bounds import AXES
 from blendwright.tools.place.movement import Offset, along, is_in_place, movement_problems, shift_all
 from blendwright.tools.place.results import Moved
@@ -28,7 +29,7 @@ ROW = tuple(
     )
     for number, place in enumerate((0, 1.5, 9))
 )
-Placed = tuple[str, Bounds]
+Placed = tuple[str, BoundingBox]
 
 
 class DistributeArgs(Args):
@@ -68,13 +69,8 @@ class Distribute(Tool[DistributeArgs, Moved]):
 
     name = "place.distribute"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, ROW),

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.geometry import Point
-from blendwright.tools.mesh.target import not_evaluated
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.targets import not_evaluated
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -88,7 +88,7 @@ def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Iterator[F
         yield from position_problems(scene, name, place)
         obj = scene.find(Kind.OBJECT, name)
         if obj is not None:
-            yield from cannot_move(scene, obj, place)
+            yield from move_conflicts(scene, obj, place)
     for number, name in enumerate(names):
         obj = scene.find(Kind.OBJECT, name)
         parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)

@@ -8,13 +8,14 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.extents import Reach, own_box, shape
-from blendwright.tools.geometry import Point
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import Reach, own_box, shape
 from blendwright.tools.mesh.solid import positions_of
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.movement import (
     ancestors,
     does_not_settle,
@@ -67,13 +68,8 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
 
     name = "place.on_surface"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.ACCUMULATING
+    promises = SAFE_ACCUMULATING_WRITE
     writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"object": "Box", "target": "Hill"}, (GROUND, BOX)),
@@ -91,7 +87,7 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
         problems = list(position_problems(scene, args.object, "/object"))
         problems += surface_problems(scene, args.target, "/target", target)
         if obj is not None:
-            problems += cannot_move(scene, obj, "/object", turn=args.align_to_normal)
+            problems += move_conflicts(scene, obj, "/object", turn=args.align_to_normal)
         if obj is not None and target is not None and obj in (target, *ancestors(target)):
             message = f"'{args.target}' moves along with '{args.object}', so the one cannot rest on the other"
             problems.append(Finding(Fault.SCENE_CONFLICT, message, "/target", "Name an object that stays where it is."))

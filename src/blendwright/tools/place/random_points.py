@@ -6,7 +6,7 @@ import itertools
 import math
 from random import Random
 
-from blendwright.tools.geometry import Point
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.surface import Hit, Surface
 
 # Darts thrown for each point that is wanted, before the surface counts as full.

@@ -12,15 +12,16 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geometry import Point
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.random_points import random_points
 from blendwright.tools.place.surface import Hit, Surface, surface_problems
-from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import same
-from blendwright.tools.world import world_matrix
+from blendwright.tools.targets import missing_target_collection, target_collection
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -79,13 +80,8 @@ class Scatter(Tool[ScatterArgs, Scattered]):
 
     name = "place.scatter"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.SEEDED
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED)
     writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
     examples = (
         Example({"source": "Stone", "target": "Ground", "count": 12, "seed": 7, "prefix": "Pebble"}, (GROUND, STONE)),
@@ -106,7 +102,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
         problems = list(scene.missing(Kind.OBJECT, args.source, "/source"))
         problems += surface_problems(scene, args.target, "/target", scene.find(Kind.OBJECT, args.target))
-        problems += no_home(scene, args.collection)
+        problems += missing_target_collection(scene, args.collection)
         yield from problems
         if problems:
             return
@@ -126,7 +122,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             return Scattered(objects=names, created=False)
         spots = _spots(scene, args)
         source = scene.require(Kind.OBJECT, args.source, "/source")
-        collection = home(scene, args.collection)
+        collection = target_collection(scene, args.collection)
         for name, spot in zip(names, spots, strict=True):
             copy = scene.adopt(Kind.OBJECT, source.copy(), name)
             _reset_copy(copy)
@@ -183,7 +179,7 @@ def _reset_copy(copy: Block) -> None:
 def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
     """Whether every copy is in its place, with the source's data and in its collection."""
     data = scene.require(Kind.OBJECT, args.source, "/source").data
-    collection = home(scene, args.collection)
+    collection = target_collection(scene, args.collection)
     for number, spot in enumerate(spots):
         copy = scene.find(Kind.OBJECT, args.copy_name(number))
         if copy is None or copy.data != data or not scene.is_in(collection, copy):

@@ -11,9 +11,9 @@ from itertools import accumulate
 from random import Random
 
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.extents import SOLID, world_bounds, world_mesh
-from blendwright.tools.geometry import Point
+from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
 from blendwright.tools.mesh.solid import positions_of
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.movement import position_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -8,15 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Result, Seed
-from blendwright.tool_api.effects import (
-    Determinism,
-    Idempotence,
-    Isolation,
-    Kind,
-    Revert,
-    SafetyLevel,
-    SafetyMode,
-)
+from blendwright.tool_api.effects import Determinism, Isolation, Kind, Revert
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool, Version
 from blendwright.tools.python.code_check import check_code
@@ -61,13 +54,8 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
 
     name = "python.run"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.SEEDED
-    idempotence = Idempotence.NON_IDEMPOTENT
+    promises = SAFE_ONE_TIME_WRITE.but(determinism=Determinism.SEEDED, revert=Revert.MEMFILE, replayable=False)
     writes = tuple(Kind)
-    revert = Revert.MEMFILE
-    replayable = False
     requires = Requires(blender_min=(4, 2, 0), capabilities=("python_safe",))
     examples = (
         Example({

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.pictures import Rendered, read_picture
-from blendwright.tools.typed import wrong_type
+from blendwright.tools.render.pictures import Rendered, read_picture
+from blendwright.tools.targets import wrong_type
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

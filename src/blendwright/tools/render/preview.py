@@ -10,15 +10,16 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Seed, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.engines import engine_id
-from blendwright.tools.extents import everything
-from blendwright.tools.pictures import PngName, Rendered
+from blendwright.tools.bounding_boxes import everything
+from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.readback import differs
+from blendwright.tools.render.engines import engine_id
 from blendwright.tools.render.picture import camera_problems, render_picture
-from blendwright.tools.views import FROM, View, frustum, pose, standpoint, view_axes
+from blendwright.tools.render.pictures import PngName, Rendered
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -53,13 +54,8 @@ class Preview(Tool[PreviewArgs, Rendered]):
 
     name = "render.preview"
     version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.SEEDED
-    idempotence = Idempotence.IDEMPOTENT
+    promises = READ_ONLY.but(determinism=Determinism.SEEDED)
     writes = ()
-    revert = Revert.NOTHING
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render"))
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, given=(CUBE,)),
@@ -101,7 +97,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
         lens.clip_end = max(stand.farthest * 2.0, 1.0)
         # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
         lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
-        eye.matrix_world = pose(scene, axes, stand.place)
+        eye.matrix_world = view_matrix(scene, axes, stand.place)
         return eye
 
 

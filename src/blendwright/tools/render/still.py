@@ -9,13 +9,14 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.engines import engine_name
-from blendwright.tools.pictures import PngName, Rendered
 from blendwright.tools.readback import differs
+from blendwright.tools.render.engines import engine_name
 from blendwright.tools.render.picture import camera_problems, render_picture
+from blendwright.tools.render.pictures import PngName, Rendered
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -60,14 +61,9 @@ class Still(Tool[StillArgs, Rendered]):
 
     name = "render.still"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
+    promises = SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
     destructive_with = ("overwrite",)
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
     writes = ()
-    revert = Revert.INVERSE
-    replayable = False
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render", "file_write"))
     examples = (
         Example({"camera": "Camera"}, given=STAGE),

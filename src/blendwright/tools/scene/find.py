@@ -9,15 +9,16 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.extents import Reach, around
+from blendwright.tools.bounding_boxes import Reach, around
 from blendwright.tools.readback import same
 from blendwright.tools.scene.object_filter import Paged, matching, missing_collection, next_offset, page
 from blendwright.tools.scene.plain_values import custom_keys, vector3
 from blendwright.tools.scene.snapshot_model import Vector3 as Position
-from blendwright.tools.world import evaluated_matrix
+from blendwright.tools.world_space import evaluated_matrix
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -77,13 +78,8 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
 
     name = "scene.find"
     version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = READ_ONLY
     writes = ()
-    revert = Revert.NOTHING
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
     examples = (
         Example({"name": "B*", "type": "MESH"}, given=(CUBE, BALL)),

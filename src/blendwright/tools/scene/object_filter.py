@@ -12,7 +12,7 @@ from pydantic import Field
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.placement import home, no_home
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.findings import Finding
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Paged(Args):
 
 
 def missing_collection(scene: Scene, args: Paged) -> Sequence[Finding]:
-    return no_home(scene, args.collection)
+    return missing_target_collection(scene, args.collection)
 
 
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
@@ -75,4 +75,4 @@ def _pattern(wildcards: str) -> re.Pattern[str]:
 
 
 def _names_in_collection(scene: Scene, collection: str) -> set[str]:
-    return {obj.name for obj in home(scene, collection).all_objects if obj.library is None}
+    return {obj.name for obj in target_collection(scene, collection).all_objects if obj.library is None}

@@ -8,11 +8,12 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, settings_differ, write_settings
 from blendwright.values.findings import Finding
 
 LAST = 1_048_574  # Blender's own limit
@@ -36,13 +37,8 @@ class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
 
     name = "scene.set_frame_range"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
     examples = (Example({"start": 1, "end": 120}), Example({"start": 300, "end": 400, "step": 2}))
 
@@ -54,10 +50,10 @@ class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
         # A start behind the old end would push it, and an unrecorded value would be lost for the revert.
         if args.start > scene.active.frame_end:
             settings = [settings[1], settings[0], *settings[2:]]
-        return SceneChanged(scene=scene.active.name, changed=write(scene, settings))
+        return SceneChanged(scene=scene.active.name, changed=write_settings(scene, settings))
 
     def verify(self, scene: Scene, args: SetFrameRangeArgs, result: SceneChanged) -> Iterator[Finding]:
-        yield from unlike(_settings(args, scene.active))
+        yield from settings_differ(_settings(args, scene.active))
 
 
 def _settings(args: SetFrameRangeArgs, target: Block) -> list[Setting]:

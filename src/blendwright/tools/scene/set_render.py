@@ -9,12 +9,13 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Seed, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.engines import Engine, engine_id, engine_name
+from blendwright.tools.render.engines import Engine, engine_id, engine_name
 from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, held, unlike, write
+from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -36,13 +37,8 @@ class SetRender(Tool[SetRenderArgs, SceneChanged]):
 
     name = "scene.set_render"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
     examples = (
         Example({"engine": "CYCLES", "samples": 32, "seed": 7, "resolution": [1280, 720]}),
@@ -58,13 +54,13 @@ class SetRender(Tool[SetRenderArgs, SceneChanged]):
                 Fault.ARGS_INVALID, message, "/samples", "Leave it out, or set the engine to CYCLES or EEVEE."
             )
         else:
-            yield from held(scene, _settings(scene, args))
+            yield from animation_conflicts(scene, _settings(scene, args))
 
     def apply(self, scene: Scene, args: SetRenderArgs) -> SceneChanged:
-        return SceneChanged(scene=scene.active.name, changed=write(scene, _settings(scene, args)))
+        return SceneChanged(scene=scene.active.name, changed=write_settings(scene, _settings(scene, args)))
 
     def verify(self, scene: Scene, args: SetRenderArgs, result: SceneChanged) -> Iterator[Finding]:
-        yield from unlike(_settings(scene, args))
+        yield from settings_differ(_settings(scene, args))
 
 
 def _settings(scene: Scene, args: SetRenderArgs) -> Iterator[Setting]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Literal
 
 from blendwright.tool_api.arguments import Args, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -49,13 +50,8 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
 
     name = "scene.set_units"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
     examples = (
         Example({"system": "METRIC", "scale": 0.001, "length_unit": "MILLIMETERS"}),
@@ -79,14 +75,14 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
                     scene.set(units, attribute, value)
             scene.set(units, "system", args.system)
             changed = True
-        changed = write(scene, _settings(args, units)) or changed
+        changed = write_settings(scene, _settings(args, units)) or changed
         return SceneChanged(scene=scene.active.name, changed=changed)
 
     def verify(self, scene: Scene, args: SetUnitsArgs, result: SceneChanged) -> Iterator[Finding]:
         units = scene.active.unit_settings
-        yield from unlike(_settings(args, units))
+        yield from settings_differ(_settings(args, units))
         if args.system is not None:
-            yield from unlike([Setting(units, "system", args.system, "/system")])
+            yield from settings_differ([Setting(units, "system", args.system, "/system")])
 
 
 def _settings(args: SetUnitsArgs, units: Block) -> list[Setting]:

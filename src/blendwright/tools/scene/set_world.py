@@ -8,12 +8,13 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.principled import with_nodes
+from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.readback import differs
-from blendwright.tools.settings import Setting, held, unlike, write
+from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -40,13 +41,8 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
 
     name = "scene.set_world"
     version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = SAFE_IDEMPOTENT_WRITE
     writes = (Kind.SCENE, Kind.WORLD)
-    revert = Revert.INVERSE
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
     examples = (
         Example({"color": [0.5, 0.7, 1.0], "strength": 0.8}),
@@ -71,7 +67,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
                 yield Finding(
                     Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one."
                 )
-        yield from held(scene, _sockets(args, node))
+        yield from animation_conflicts(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
         world = _existing_world(scene, args)
@@ -79,10 +75,10 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         if world is None:
             world = scene.create(Kind.WORLD, args.name or DEFAULT)
         with_nodes(scene, world)
-        changed = write(scene, _sockets(args, background(world)), owner=world)
+        changed = write_settings(scene, _sockets(args, background(world)), owner=world)
         # Workbench does not look at nodes.
         if args.color is not None:
-            changed = write(scene, [Setting(world, "color", args.color, "/color")]) or changed
+            changed = write_settings(scene, [Setting(world, "color", args.color, "/color")]) or changed
         if scene.active.world != world:
             scene.set(scene.active, "world", world)
             changed = True
@@ -92,7 +88,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         world = scene.active.world
         yield from differs("the scene's world", result.world, world.name if world else None, "/name")
         if world is not None:
-            yield from unlike(_sockets(args, background(world)))
+            yield from settings_differ(_sockets(args, background(world)))
 
 
 def _existing_world(scene: Scene, args: SetWorldArgs) -> Block | None:

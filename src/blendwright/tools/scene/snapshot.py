@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
@@ -55,13 +56,8 @@ class TakeSnapshot(Tool[SnapshotArgs, Snapshot]):
 
     name = "scene.snapshot"
     version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
+    promises = READ_ONLY
     writes = ()
-    revert = Revert.NOTHING
-    replayable = True
     requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
     examples = (
         Example({}, given=(CUBE,)),

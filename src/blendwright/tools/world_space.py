@@ -57,12 +57,12 @@ def orientation(scene: Scene, obj: Block) -> Block:
     return obj.rotation_euler.to_quaternion()
 
 
-def rows(matrix: Block) -> list[list[float]]:
+def matrix_rows(matrix: Block) -> list[list[float]]:
     """A matrix as plain numbers, without negative zeros."""
     return [[value + 0.0 for value in row] for row in matrix]
 
 
-def near(asked: Sequence[Sequence[float]], held: Sequence[Sequence[float]]) -> bool:
+def nearly_equal_matrices(asked: Sequence[Sequence[float]], held: Sequence[Sequence[float]]) -> bool:
     """Equal matrices, as far as single precision can tell after some arithmetic."""
     if same(asked, held):
         return True

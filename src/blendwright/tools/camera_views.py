@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geometry import Point
-from blendwright.tools.world import near, world_matrix
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -49,12 +49,12 @@ def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
     return turned, _cross(back, turned), back
 
 
-def like(held: Block, axes: Axes) -> Axes:
+def mirrored_like(held: Block, axes: Axes) -> Axes:
     """Axes for an object that is mirrored where `held` is. It stays so on X, so that it looks and stands as the axes say."""
     return (_times(axes[0], -1.0), *axes[1:]) if held.determinant() < 0.0 else axes
 
 
-def pose(scene: Scene, axes: Axes, place: Point, held: Block | None = None) -> Block:
+def view_matrix(scene: Scene, axes: Axes, place: Point, held: Block | None = None) -> Block:
     """A world matrix from axes and place, as large as `held` is along each of its own axes."""
     # Not `to_scale`, which takes a mirrored matrix for one that is turned over on all three axes.
     scale = [axis.length for axis in held.to_3x3().col] if held is not None else [1.0, 1.0, 1.0]
@@ -63,18 +63,18 @@ def pose(scene: Scene, axes: Axes, place: Point, held: Block | None = None) -> B
     return scene.matrix([*rows, [0.0, 0.0, 0.0, 1.0]])
 
 
-def flat(scene: Scene, obj: Block, at: str) -> Iterator[Finding]:
+def zero_scale(scene: Scene, obj: Block, at: str) -> Iterator[Finding]:
     """A finding when an object has no size along an axis: it has no direction that it could be turned from."""
     if any(axis.length < NEAREST for axis in world_matrix(scene, obj).to_3x3().col):
         message = f"'{obj.name}' has a scale of zero, so it cannot be aimed"
         yield Finding(Fault.SCENE_CONFLICT, message, at, "Give it a scale first, with object.transform.")
 
 
-def stand(scene: Scene, obj: Block, matrix: Block) -> bool:
+def move_to(scene: Scene, obj: Block, matrix: Block) -> bool:
     """Bring an object to a world matrix; False when it stood there already.
 
     Nearly there is there: taking a matrix apart and together again moves the last digits, and a repeated call must change nothing."""
-    if near(matrix, world_matrix(scene, obj)):
+    if nearly_equal_matrices(matrix, world_matrix(scene, obj)):
         return False
     scene.set_world_matrix(obj, matrix)
     return True

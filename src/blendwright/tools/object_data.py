@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import actions_of
-from blendwright.tools.unparenting import leave_children
+from blendwright.tools.animation_data import actions_of
+from blendwright.tools.parenting import unparent_children
 
 # Types of object whose data belongs to them. An empty may show an image, which is nobody's own.
 DATA_KINDS: dict[str, Kind] = {
@@ -20,7 +20,7 @@ DATA_KINDS: dict[str, Kind] = {
     "ARMATURE": Kind.ARMATURE,
 }
 # Types of object that only show what they have.
-NOBODYS = ("EMPTY",)
+SHOWN_ONLY = ("EMPTY",)
 
 # Any kind may change when an object goes: whoever referred to it.
 DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)
@@ -36,9 +36,9 @@ def delete_objects(scene: Scene, objects: Iterable[Block], at: str, *, keep_data
 
     Says what went, as kind/name. `at` is the argument to name where a child cannot stay."""
     victims = list(dict.fromkeys(objects))
-    leave_children(scene, victims, at)
+    unparent_children(scene, victims, at)
     if not keep_data:
-        data = dict.fromkeys(obj.data for obj in victims if obj.data is not None and obj.type not in NOBODYS)
+        data = dict.fromkeys(obj.data for obj in victims if obj.data is not None and obj.type not in SHOWN_ONLY)
         victims += [block for block in data if set(scene.users(block)) <= set(victims)]
     victims += _actions(scene, victims)
     names = [f"{scene.kind_of(victim).value}/{victim.name}" for victim in victims]

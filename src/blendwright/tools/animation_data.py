@@ -56,16 +56,16 @@ def curves(scene: Scene, obj: Block, path: str | None = None) -> list[Block]:
     return sorted(chosen, key=lambda curve: (curve.data_path, curve.array_index))
 
 
-def driven(obj: Block, path: str) -> bool:
+def is_driven(obj: Block, path: str) -> bool:
     data = obj.animation_data
     return data is not None and any(driver.data_path == path for driver in data.drivers)
 
 
-def held_by_animation(scene: Scene, obj: Block, path: str, at: str) -> Iterator[Finding]:
+def channel_conflicts(scene: Scene, obj: Block, path: str, at: str) -> Iterator[Finding]:
     """A finding when a value that is written into a channel would not last: the next evaluation overwrites it.
 
     Not only for objects: any datablock that can be animated."""
-    if driven(obj, path):
+    if is_driven(obj, path):
         message = f"{path} of '{obj.name}' is driven, so a value would not last"
         yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave the channel to its driver.")
     elif any(not curve.mute for curve in curves(scene, obj, path)):
@@ -81,12 +81,12 @@ def rotation_channel(obj: Block) -> str:
     return ROTATIONS.get(obj.rotation_mode, "rotation_euler")
 
 
-def cannot_move(scene: Scene, obj: Block, at: str, *, turn: bool = False, move: bool = True) -> Iterator[Finding]:
+def move_conflicts(scene: Scene, obj: Block, at: str, *, turn: bool = False, move: bool = True) -> Iterator[Finding]:
     """What keeps an object from being put or turned somewhere for good: animation that has its channels."""
     if move:
-        yield from held_by_animation(scene, obj, "location", at)
+        yield from channel_conflicts(scene, obj, "location", at)
     if turn:
-        yield from held_by_animation(scene, obj, rotation_channel(obj), at)
+        yield from channel_conflicts(scene, obj, rotation_channel(obj), at)
 
 
 def custom_path(key: str) -> str:
@@ -95,7 +95,7 @@ def custom_path(key: str) -> str:
     return f'["{escaped}"]'
 
 
-def sharers(scene: Scene, obj: Block) -> list[str]:
+def action_sharers(scene: Scene, obj: Block) -> list[str]:
     """The names of other datablocks that the same curves move."""
     action = action_of(obj)
     if action is None or action.users < 2:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Scene
-from blendwright.tools.extents import Bounds, corners, everything
-from blendwright.tools.geometry import Point
+from blendwright.tools.bounding_boxes import BoundingBox, corners, everything
+from blendwright.tools.mesh_data import Point
 from blendwright.values.findings import Finding
 
 # Where there is nothing yet, a set-up is made for a cube of two metres at the origin.
@@ -18,7 +18,7 @@ SMALLEST = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Subject(Bounds):
+class Subject(BoundingBox):
     """A box along the world's axes, for what is to be shown or lit."""
 
     @property

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import chain, product
 
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import bounds_of, positions_of
-from blendwright.tools.world import world_matrix
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -29,7 +29,7 @@ FARTHEST = 1e18
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class BoundingBox:
     """A box along axes."""
 
     low: Point
@@ -57,7 +57,7 @@ class Reach:
         placed = list(_placed(self._scene, own, world_matrix(self._scene, obj))) if own else []
         return placed + self.instance_corners(obj)
 
-    def bounds(self, obj: Block) -> Bounds | None:
+    def bounds(self, obj: Block) -> BoundingBox | None:
         """The box along the world's axes: exact but for instances, which count with the corners of their boxes."""
         if obj.type not in SOLID:
             return around(self.corners(obj))
@@ -82,12 +82,12 @@ class Reach:
         return self._instances.get(obj.name, [])
 
 
-def around(points: Sequence[Sequence[float]]) -> Bounds | None:
+def around(points: Sequence[Sequence[float]]) -> BoundingBox | None:
     """The box around points; None without any."""
     if not points:
         return None
     x, y, z = zip(*points, strict=True)
-    return Bounds((min(x), min(y), min(z)), (max(x), max(y), max(z)))
+    return BoundingBox((min(x), min(y), min(z)), (max(x), max(y), max(z)))
 
 
 def own_box(scene: Scene, obj: Block) -> list[Point]:
@@ -118,13 +118,13 @@ def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
     return found
 
 
-def world_bounds(scene: Scene, objects: Iterable[Block]) -> list[Bounds]:
+def world_bounds(scene: Scene, objects: Iterable[Block]) -> list[BoundingBox]:
     """The box around each object, along the world's axes; its origin when it has no extent."""
     reach = Reach(scene)
-    found: list[Bounds] = []
+    found: list[BoundingBox] = []
     for obj in objects:
         origin = _origin(scene, obj)
-        bounds = reach.bounds(obj) or Bounds(origin, origin)
+        bounds = reach.bounds(obj) or BoundingBox(origin, origin)
         _refuse_endless(obj, (bounds.low, bounds.high))
         found.append(bounds)
     return found

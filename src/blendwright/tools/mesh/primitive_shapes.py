@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from blendwright.tools.geometry import Geometry, Point, geometry
+from blendwright.tools.mesh_data import Geometry, Point, geometry
 
 Parts = tuple[list[Point], list[tuple[int, ...]]]
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.scene import Block
-from blendwright.tools.animated import custom_path
+from blendwright.tools.animation_data import custom_path
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

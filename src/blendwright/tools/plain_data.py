@@ -24,7 +24,7 @@ LEFT_OUT = frozenset(
 PLAIN = ("BOOLEAN", "INT", "FLOAT", "STRING", "ENUM")
 
 
-def settings(struct: Block) -> dict[str, Any]:
+def plain_settings(struct: Block) -> dict[str, Any]:
     """The plain settings of a structure by name; a datablock that it points at is given by its name."""
     found: dict[str, Any] = {}
     for prop in sorted(struct.bl_rna.properties, key=lambda prop: prop.identifier):
@@ -33,7 +33,7 @@ def settings(struct: Block) -> dict[str, Any]:
             continue
         if prop.type in PLAIN:
             if not prop.is_readonly:
-                found[name] = plain(getattr(struct, name))
+                found[name] = plain_value(getattr(struct, name))
         elif prop.type == "POINTER":
             value = getattr(struct, name)
             if value is None or hasattr(value, "users"):
@@ -41,13 +41,13 @@ def settings(struct: Block) -> dict[str, Any]:
     return found
 
 
-def properties(struct: Block) -> dict[str, Any]:
+def custom_properties(struct: Block) -> dict[str, Any]:
     """The custom properties of a structure by name."""
     runtime = {prop.identifier for prop in struct.bl_rna.properties if prop.is_runtime}
-    return {key: plain(struct[key]) for key in sorted(struct.keys()) if key not in runtime}
+    return {key: plain_value(struct[key]) for key in sorted(struct.keys()) if key not in runtime}
 
 
-def plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """A value as JSON can say it."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
@@ -66,8 +66,8 @@ def plain(value: Any) -> Any:
         return value.name
     if hasattr(value, "to_list"):
         value = value.to_list()
-    return [plain(item) for item in value]
+    return [plain_value(item) for item in value]
 
 
 def _mapping(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: plain(values[key]) for key in sorted(values)}
+    return {key: plain_value(values[key]) for key in sorted(values)}

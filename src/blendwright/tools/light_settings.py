@@ -63,14 +63,14 @@ class LightSettings(Args):
     size_y: PositiveFloat | None = Field(default=None, description="AREA: height of a RECTANGLE or ELLIPSE in metres.")
 
 
-def unsuited(args: LightSettings, light_type: str) -> Iterator[tuple[str, str]]:
+def unsuitable_settings(args: LightSettings, light_type: str) -> Iterator[tuple[str, str]]:
     """The given settings that a type does not have, each with a message."""
     for argument, (_, types) in PROPERTIES.items():
         if getattr(args, argument) is not None and light_type not in types:
             yield argument, f"a {light_type} light has no {argument}; only {' and '.join(types)} have"
 
 
-def uneven(shape: str | None) -> bool:
+def has_own_height(shape: str | None) -> bool:
     """Whether an area light of a shape has a height of its own; a new one is a SQUARE."""
     return shape in ("RECTANGLE", "ELLIPSE")
 
