@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.records.commits import Commit
 from blendwright.run.history import find, refusal
@@ -42,9 +42,9 @@ def export_scene(
         raise refusal(f"{file} is not the name of a .blend file", other)
     if file.exists() and not overwrite:
         raise refusal(f"{file} is there already", "Name another file, or give --overwrite.")
-    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as stage:
+    with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as workers:
         commit = find(journal, at)
-        worker = stage.worker()
+        worker = workers.worker()
         rebuild_commit(worker, journal, commit.number)
         saved = worker.export(SCENE_FILE)
         if saved["hash"] != commit.hash_after:

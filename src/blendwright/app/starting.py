@@ -16,7 +16,7 @@ from pathlib import Path
 from blendwright.app.opening import DEFAULT_WORKSPACE, open, place_of
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.journal.store import FILE as JOURNAL
-from blendwright.run.externals import External, recorded_in
+from blendwright.run.externals import External, recorded_externals
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -57,7 +57,7 @@ def begin(
         undo.pop_all()
     if head is None:
         return NewWorkspace(place, written, None, ())
-    return NewWorkspace(place, written, head.hash_after, recorded_in(head.receipt))
+    return NewWorkspace(place, written, head.hash_after, recorded_externals(head.receipt))
 
 
 def _written(place: Path) -> tuple[Path, ...]:

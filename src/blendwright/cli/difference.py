@@ -24,7 +24,7 @@ def show_difference(found: Difference, out: Console, *, none: str | None = None)
             out.print(Text(f"    {change.property}: {_value(change.old)} → {_value(change.new)}", style="dim"))
     if found.unseen:
         out.print(Text("~ something that snapshots do not show", style="yellow"))
-    if found.none and none is not None:
+    if found.is_empty and none is not None:
         out.print(Text(none))
 
 

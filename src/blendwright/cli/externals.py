@@ -11,8 +11,8 @@ from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import read_journal
 from blendwright.cli.output import AsJson, Columns, Exit, Workspace, console, notes, print_json
 from blendwright.records.journal_port import JournalReader
-from blendwright.run.externals import External, Externals, findings, recorded_in
-from blendwright.run.reach import Reach
+from blendwright.run.externals import External, Externals, external_findings, recorded_externals
+from blendwright.run.file_roots import FileRoots
 
 
 def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
@@ -20,9 +20,9 @@ def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> in
     with read_journal(workspace) as journal:
         recorded = of_head(journal)
     place = Path(workspace).resolve()
-    here = Externals(Reach(load_policy(place).policy.policy.roots, place))
+    here = Externals(FileRoots(load_policy(place).policy.policy.roots, place))
     today = [here.now(external) for external in recorded]
-    found = findings(today)
+    found = external_findings(today)
     if json:
         entries = [external.to_json() for external in today]
         print_json({"ok": not found, "externals": entries, "findings": [finding.to_json() for finding in found]})
@@ -40,11 +40,11 @@ def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> in
 
 def of_head(journal: JournalReader) -> tuple[External, ...]:
     """Those of the file that HEAD's scene was taken in from last."""
-    return next((recorded_in(commit.receipt) for commit in journal.origins()), ())
+    return next((recorded_externals(commit.receipt) for commit in journal.origins()), ())
 
 
 def say_externals(recorded: Sequence[External]) -> None:
     """What is wrong with them, for people."""
-    for finding in findings(recorded):
+    for finding in external_findings(recorded):
         notes().print(Text("external file: ", style="bold yellow").append(finding.message, style="default"))
         notes().print(Text(f"  {finding.cure}", style="dim"))

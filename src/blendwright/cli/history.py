@@ -14,7 +14,7 @@ import blendwright
 from blendwright.app.diffing import difference
 from blendwright.app.exporting import export_scene
 from blendwright.app.policy_files import load_policy
-from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.cli.difference import show_difference
 from blendwright.cli.externals import say_externals
 from blendwright.cli.output import (
@@ -32,7 +32,7 @@ from blendwright.cli.request_story import tell_story
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalReader
-from blendwright.run.externals import recorded_in
+from blendwright.run.externals import recorded_externals
 from blendwright.run.history import REDO_BUDGET, Moved, find, require_head
 
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, or HEAD.")]
@@ -118,13 +118,13 @@ def diff(
     json: AsJson = False,
 ) -> int:
     """Show what differs between the scenes of two commits, property by property."""
-    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as place:
+    with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as place:
         before, after = find(journal, a), find(journal, b)
         found = difference(journal, place, before, after)
     if json:
         ends = {name: {"commit": commit.number, "scene_hash": commit.hash_after}
                 for name, commit in (("a", before), ("b", after))}  # fmt: skip
-        print_json({"ok": True, **ends, "equal": found.none, **found.to_json()})
+        print_json({"ok": True, **ends, "equal": found.is_empty, **found.to_json()})
     else:
         show_difference(found, console(), none="no difference")
     return Exit.DONE
@@ -197,7 +197,7 @@ def adopt(
         console().print(Text(f"{file} is the scene that HEAD has already: nothing to adopt"))
     else:
         console().print(Text(f"adopted {file} as commit {commit.number}, scene {scene_hash}"))
-        say_externals(recorded_in(commit.receipt))
+        say_externals(recorded_externals(commit.receipt))
     return Exit.DONE
 
 

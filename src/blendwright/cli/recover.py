@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from blendwright.app.read_workspace import inspect_scene, repair_journal
+from blendwright.app.read_workspace import inspection_workers, repair_journal
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json
 from blendwright.records.journal_port import JournalPort
 from blendwright.run import repair as rescue
@@ -42,12 +42,12 @@ def recover(
             done.append(f"intent {resolve} is settled: {note}")
         if to is not None:
             target = find(journal, to)
-            with inspect_scene(workspace, blender=blender) as place:
+            with inspection_workers(workspace, blender=blender) as place:
                 commit = rescue.return_to(journal, place.worker(), target.number)
             done.append(
                 f"HEAD is at commit {commit.number}, whose scene was rebuilt and has the hash {commit.hash_after}"
             )
-        trouble = rescue.look(journal)
+        trouble = rescue.find_problems(journal)
     if json:
         print_json(_document(trouble, done))
     else:
@@ -62,7 +62,7 @@ def _settle(journal: JournalPort, id: int, note: str) -> None:
         raise refusal(error.message, "See which there are: blendwright recover") from error
 
 
-def _document(trouble: rescue.Trouble, done: list[str]) -> dict[str, object]:
+def _document(trouble: rescue.WorkspaceProblems, done: list[str]) -> dict[str, object]:
     return {
         "ok": True,
         "fit": trouble.fit,
@@ -72,12 +72,12 @@ def _document(trouble: rescue.Trouble, done: list[str]) -> dict[str, object]:
         "lost": trouble.lost,
         "indeterminate": [asdict(intent) for intent in trouble.indeterminate],
         "boundary": None if trouble.boundary is None else asdict(trouble.boundary),
-        "places": trouble.places,
+        "places": trouble.reachable,
         "ways_out": list(trouble.ways_out()),
     }
 
 
-def _show(trouble: rescue.Trouble, done: list[str]) -> None:
+def _show(trouble: rescue.WorkspaceProblems, done: list[str]) -> None:
     out = console()
     for sentence in done:
         out.print(Text("done: ", style="bold green").append(sentence, style="default"))

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from rich.text import Text
 
-from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json
 from blendwright.run.history import require_head
 from blendwright.run.replay import Replay
@@ -22,7 +22,7 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
     """
     with read_journal(workspace) as journal:
         require_head(journal)
-        with inspect_scene(workspace, blender=blender) as place:
+        with inspection_workers(workspace, blender=blender) as place:
             found = replay_journal(place.worker(), journal)
     if json:
         print_json({"ok": found.ok, **asdict(found)})

@@ -40,7 +40,7 @@ from blendwright.cli.output import (
     say_recovered,
 )
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
-from blendwright.run.pictures import delivered
+from blendwright.run.pictures import deliver_picture
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -145,7 +145,7 @@ def picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) ->
         taken = opened.outcome(
             "render.preview", {"artifact": "run.png", "view": "ISO"}, cancel=cancel, limit=PICTURE_SECONDS
         )
-    return delivered(taken, target)
+    return deliver_picture(taken, target)
 
 
 class _Speed(ProgressColumn):

@@ -119,7 +119,7 @@ class ExclusiveStep:
         if file_arguments(call.tool.args_model):
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
-        request["files"] = staged.places
+        request["files"] = staged.paths
         asked = call.tool.seconds_for(call.model) if call.isolation is not Isolation.SHARED else None
         seconds = seconds if asked is None else min(seconds, asked)
         if call.isolation is Isolation.SHARED:
@@ -142,7 +142,7 @@ class ExclusiveStep:
         crash_points.reach("call.saved")
         try:
             artifacts: list[str] = []
-            if staged.places or answer["artifacts"] or call.isolation is not Isolation.SHARED:
+            if staged.paths or answer["artifacts"] or call.isolation is not Isolation.SHARED:
                 scratch = worker.require_process().scratch
                 self._files.refuse_too_much(scratch)
                 artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)

@@ -86,13 +86,13 @@ class History:
         if not file.is_file():
             raise refusal(f"there is no file {file}", "Check the path.")
         before = self._scene.hash
-        worker = self._scene.hand_out() or take_worker(self._pool, self._catalogue)
+        worker = self._scene.release_worker() or take_worker(self._pool, self._catalogue)
         try:
             opened = self._scene.externals.open_file(worker, file, str(file), file.resolve().parent)
             if scheme_of(opened.hash) != scheme_of(before):
                 raise other_scheme(before, opened.hash)
             if opened.hash == before and self._is_head_scene(worker, opened.file):
-                self._scene.take_over(worker, 0.0)
+                self._scene.adopt_worker(worker, 0.0)
                 return None
             # What was opened, not the file that was named: that one may have been replaced meanwhile.
             crash_points.reach("adopt.opened")
@@ -108,7 +108,7 @@ class History:
             worker.abandon()
             self._scene.head_moved()
         else:
-            self._scene.take_over(worker, 0.0)
+            self._scene.adopt_worker(worker, 0.0)
         return require_head(self._journal)
 
     def _is_head_scene(self, worker: RemoteScene, opened: Path) -> bool:
@@ -137,7 +137,7 @@ class History:
 
     def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit) -> Moved:
         origin = require_head(self._journal).number
-        worker = self._scene.hand_out() or take_worker(self._pool, self._catalogue)
+        worker = self._scene.release_worker() or take_worker(self._pool, self._catalogue)
         started = perf_counter()
         try:
             rebuild_commit(worker, self._journal, target.number)
@@ -148,7 +148,7 @@ class History:
             # The next need for the scene rebuilds what HEAD still is.
             worker.abandon()
             raise
-        self._scene.take_over(worker, (perf_counter() - started) * 1000)
+        self._scene.adopt_worker(worker, (perf_counter() - started) * 1000)
         return Moved(kind, origin, target)
 
 

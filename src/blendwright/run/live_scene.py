@@ -1,6 +1,6 @@
-"""The scene as it is now: one worker that holds it, and the way back to it from the journal when that worker is gone.
+"""The current scene: the worker that holds it, and its rebuild from the journal when that worker is gone.
 
-HEAD decides what the scene is. A journal that leads elsewhere is quarantined, with both hashes; it is never silently accepted.
+HEAD decides what the scene is. A journal that leads to another scene is quarantined, with both hashes; it is never silently accepted.
 """
 
 from __future__ import annotations
@@ -114,23 +114,23 @@ class LiveScene:
         self._hash = None if head is None else head.hash_after
 
     def rolled_back(self) -> None:
-        """The same, where nothing is wrong with the worker but its scene: it is the one that is brought to HEAD."""
-        worker = self.hand_out()
+        """The same after a rollback, where nothing is wrong with the worker but its scene: the next rebuild uses it again."""
+        worker = self.release_worker()
         self.head_moved()
         self._reusable = worker
 
-    def hand_out(self) -> RemoteScene | None:
-        """The worker, where one is alive, for another scene than HEAD's: the caller's from now on."""
+    def release_worker(self) -> RemoteScene | None:
+        """Give the worker, where one is alive, to a caller who brings another scene than HEAD's into it."""
         worker = self._worker if self.ready else None
         self._worker = None
         return worker
 
-    def take_over(self, worker: RemoteScene, redo_ms: float) -> None:
-        """HEAD has moved to the scene that this worker holds, and this is what it cost to get there."""
+    def adopt_worker(self, worker: RemoteScene, redo_ms: float) -> None:
+        """Go on with a worker that holds the scene which HEAD has moved to; `redo_ms` is what it took to get there."""
         self.head_moved()
         self._worker, self.redo_ms = worker, redo_ms
 
-    def another_worker(self, *, bare: bool = False) -> RemoteScene:
+    def fresh_worker(self, *, bare: bool = False) -> RemoteScene:
         """A ready worker without a scene, the caller's; the next spare is started behind it. A `bare` one reads no external files."""
         self.allow_externals()
         worker = take_worker(self._pool, self._catalogue, bare=bare)
@@ -138,8 +138,8 @@ class LiveScene:
             self._pool.warm()
         return worker
 
-    def go_on_with(self, worker: RemoteScene) -> None:
-        """This worker holds the scene that is about to be committed; the one that held it is gone."""
+    def replace_worker(self, worker: RemoteScene) -> None:
+        """Go on with a worker that holds the scene which is about to be committed; the one before it is ended."""
         self.discard()
         self._worker = worker
 
@@ -158,14 +158,14 @@ class LiveScene:
         self._worker = self._reusable = None
 
     def lose(self, error: BlendwrightError, ids: CallIds) -> None:
-        """A worker failed in a call: tell why, with what it wrote last, and end it."""
+        """Report why a worker failed in a call, with what it wrote last, and end it."""
         pid = error.details.get("pid") or (None if self._worker is None else self._worker.profile.pid)
         log = error.details.get("log") or _log_tail(self._worker)
         self._observe(WorkerTrouble(ids, pid, error.message, log, lost=True))
         self.discard()
 
     def tell_log(self, ids: CallIds, message: str) -> None:
-        """What the worker wrote when a tool raised in it."""
+        """Report what the worker wrote when a tool raised in it."""
         if self._worker is not None:
             self._observe(WorkerTrouble(ids, self._worker.profile.pid, message, _log_tail(self._worker), lost=False))
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from blendwright.app.diffing import difference
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.records.commits import Commit
 from blendwright.run.history import find
 from blendwright.server.answers import Answer, succeeded
@@ -58,14 +58,14 @@ async def history_diff(house: ServerContext, caller: Caller, args: DiffArgs) -> 
     def work() -> dict[str, Any]:
         with (
             read_journal(house.workspace) as journal,
-            inspect_scene(house.workspace, blender=house.blender) as place,
+            inspection_workers(house.workspace, blender=house.blender) as place,
             contextlib.ExitStack() as end,
         ):
             # A request that is cancelled ends its Blenders, and so whatever waits for them.
             end.callback(caller.cancel.subscribe(place.pool.close))
             before, after = find(journal, args.a), find(journal, args.b)
             found = difference(journal, place, before, after)
-        return {"a": before.number, "b": after.number, "equal": found.none, **found.to_json()}
+        return {"a": before.number, "b": after.number, "equal": found.is_empty, **found.to_json()}
 
     return succeeded("history_diff", await house.ask_beside(caller, work))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.records.commits import Commit
-from blendwright.run.differences import take
+from blendwright.run.differences import take_snapshot
 from blendwright.run.history import History, find
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.replay import head_line
@@ -24,11 +24,11 @@ from run.history.past import PLAN, TRIANGLE, do
 
 def test_undo_redo_and_checkout_bring_the_old_scenes_back_and_lose_nothing(engine: Engine, history: History) -> None:
     commits = head_line(engine.journal)
-    pictures = {commits[-1].number: take(engine.scene.worker())}
+    pictures = {commits[-1].number: take_snapshot(engine.scene.worker())}
 
     def arrived(at: Commit) -> None:
         assert engine.head() == at and engine.scene.hash == at.hash_after == engine.full_hash()
-        picture = take(engine.scene.worker())
+        picture = take_snapshot(engine.scene.worker())
         assert pictures.setdefault(at.number, picture) == picture
 
     moved = history.undo()
