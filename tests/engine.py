@@ -12,7 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from blendwright.blender.worker.trial_tools import TOOLS
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.journal import Journal
@@ -37,8 +36,15 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
+from blendwright.wire.worker_environment import EXTENSIONS
+from trial_tools import TOOLS
 
-TRIALS = {"BLENDWRIGHT_TEST_METHODS": "1"}
+# The environment of workers that have the tools and methods that misbehave on purpose.
+TRIALS = {
+    EXTENSIONS: os.pathsep.join(
+        [str(Path(__file__).with_name(name)) for name in ("trial_tools.py", "trial_methods.py")]
+    )
+}
 # For tests of anything but the policy: nobody is asked.
 UNASKED = Policy(policy=Rules(levels=Levels(destructive=Verdict.ALLOW)))
 

@@ -227,7 +227,7 @@ BUGS = (
     ),
     Bug(
         "a form that was declined is a yes",
-        "server/asking.py",
+        "server/elicitation.py",
         'return Answer.NONE if result.action == "cancel" else Answer.DECLINED',
         'return Answer.NONE if result.action == "cancel" else Answer.APPROVED',
         "tests/server/test_asking.py",

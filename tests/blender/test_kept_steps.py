@@ -50,8 +50,8 @@ def played(place: Path, story: list[Call], *, at_once: bool) -> list[dict[str, A
         args, findings = canonical_arguments(tools()[tool], raw)
         assert not findings
         step = stepper.begin(cast("StepRequest", {"tool": tool, "version": tools()[tool].version, "args": args}))
-        begun.append(step.settle() if at_once and isinstance(step, KeptStep) else step)
-    answers = [step.settle() if isinstance(step, KeptStep) else step for step in begun]
+        begun.append(step.finish() if at_once and isinstance(step, KeptStep) else step)
+    answers = [step.finish() if isinstance(step, KeptStep) else step for step in begun]
     assert stage.state.root() == stage.state.full_root()
     return [{key: value for key, value in answer.items() if not key.endswith("_ms")} for answer in answers]
 
@@ -69,8 +69,8 @@ def test_a_kept_step_waits_until_somebody_asks(tmp_path: Path) -> None:
     step = stepper.begin({"tool": BOX[0], "version": 1, "args": args})
     assert isinstance(step, KeptStep)
     assert stage.state.fingerprint.get(("objects", "Box")) is None, "it is not hashed yet"
-    assert stage.state.known(("objects", "Box")) is not None, "and is when it matters"
-    assert step.settle()["ok"]
+    assert stage.state.leaf_hash(("objects", "Box")) is not None, "and is when it matters"
+    assert step.finish()["ok"]
 
 
 def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild(
@@ -87,7 +87,7 @@ def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild
 
     with monkeypatch.context() as broken:
         broken.setattr("blendwright.blender.fingerprint.leaf", unreadable)
-        answer = step.settle()
+        answer = step.finish()
     assert (answer["ok"], answer["reverted_by"]) == (False, "failed")
 
 
@@ -111,7 +111,7 @@ def test_of_steps_that_wait_together_only_the_one_that_cannot_be_hashed_fails(
 
     with monkeypatch.context() as broken:
         broken.setattr(fp, "leaf", leaf)
-        answers = [step.settle() for step in begun]
+        answers = [step.finish() for step in begun]
     assert [(answer["ok"], answer["reverted_by"]) for answer in answers] == [
         (True, None),
         (False, "failed"),

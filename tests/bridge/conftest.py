@@ -11,18 +11,19 @@ from blendwright.bridge.pool import Pool
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
+from engine import TRIALS
 
 
 @pytest.fixture(scope="session")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> WorkerSettings:
     """Workers with the methods that misbehave on purpose."""
-    return WorkerSettings(tmp_path_factory.mktemp("scratch"), environment={"BLENDWRIGHT_TEST_METHODS": "1"})
+    return WorkerSettings(tmp_path_factory.mktemp("scratch"), environment=TRIALS)
 
 
 @pytest.fixture
 def own_settings(tmp_path: Path) -> WorkerSettings:
     """The same, with a scratch root that no other test uses."""
-    return WorkerSettings(tmp_path / "scratch", environment={"BLENDWRIGHT_TEST_METHODS": "1"})
+    return WorkerSettings(tmp_path / "scratch", environment=TRIALS)
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError, WorkerFault, WorkerLost
 from blendwright.wire import frames
 from blendwright.wire.remote_scene import RemoteScene
+from engine import TRIALS
 
 # Whoever waits for native work that never ends waits forever: any bound tells. How soon it is, `make bench` measures.
 AT_ONCE = 30.0
@@ -118,10 +119,19 @@ def test_the_worker_is_given_the_hashes_of_its_tools(own_settings: WorkerSetting
         assert given == registry.fingerprints(catalog.CATALOG)
 
 
-def test_the_test_methods_exist_only_where_they_were_asked_for(own_settings: WorkerSettings) -> None:
+def test_a_worker_has_extensions_only_where_its_settings_name_them(
+    own_settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by what its user's environment says."""
+    for name, value in TRIALS.items():
+        monkeypatch.setenv(name, value)
     with PythonEnvironment().open_pool(WorkerSettings(own_settings.scratch_root)) as pool:
+        worker = pool.take()
         with pytest.raises(WorkerFault) as caught:
-            pool.take().call("test.crash", {"how": "exit"}, deadline=10)
+            worker.call("scene.step", {"tool": "trial.peek", "version": 1, "args": {"how": "nothing"}}, deadline=10)
+        assert caught.value.code == "unknown_tool"
+        with pytest.raises(WorkerFault) as caught:
+            worker.call("test.crash", {"how": "exit"}, deadline=10)
         assert caught.value.code == "unknown_method"
 
 

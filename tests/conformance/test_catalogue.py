@@ -102,7 +102,7 @@ def test_checking_writes_nothing(play: Play, case: Case) -> None:
     before = play.leaves()
     findings, scene = play.check(case)
     assert not findings
-    assert scene.record.clean
+    assert scene.undo_log.clean
     assert play.leaves() == before
 
 
@@ -112,7 +112,7 @@ def test_checking_without_what_an_example_needs_finds_rather_than_raises(play: P
     before = play.leaves()
     findings, scene = play.check(case)
     assert all(finding.message and finding.cure for finding in findings)
-    assert scene.record.clean
+    assert scene.undo_log.clean
     assert play.leaves() == before
 
 

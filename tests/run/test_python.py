@@ -21,7 +21,7 @@ from blendwright.run import isolated_code as apart
 from blendwright.run.approvals import Consent
 from blendwright.run.executor import Executor
 from blendwright.run.replay import replay
-from blendwright.server.asking import Asked
+from blendwright.server.elicitation import PendingApproval
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from engine import Engine
@@ -164,7 +164,7 @@ def test_trusted_code_cannot_hide_from_the_person_who_is_asked(engine: Engine) -
     (asked,) = person.asked
     assert asked.shown == "import os; os.remove('x') # \\x1b[1A\\x1b[2K\\u202e\nprint('hello')"
     assert "\u202e" not in asked.what and "\\u202e" in asked.what
-    assert Asked(asked).message.endswith(asked.shown)
+    assert PendingApproval(asked).message.endswith(asked.shown)
 
 
 PAINT = """import bpy

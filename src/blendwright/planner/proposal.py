@@ -20,7 +20,7 @@ from blendwright.values.plan import Boundary, Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PlanProposal:
     """A plan that a model proposes. `document` is what is held to the contract."""
 
     document: Any
@@ -32,9 +32,9 @@ def boundary_of(dialect: Dialect) -> Boundary:
     return "operation" if dialect == "operations" else "plan"
 
 
-def read_answer(
+def read_proposal(
     text: str, dialect: Dialect, request_id: str, committed: Sequence[Mapping[str, Any]] = ()
-) -> Proposal | tuple[Finding, ...]:
+) -> PlanProposal | tuple[Finding, ...]:
     """The proposal, or why the text is none. What is wrong inside a plan is for its validation to say."""
     document, findings = read_json(text.encode())
     if findings:
@@ -45,7 +45,7 @@ def read_answer(
         plan = parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary_of(dialect))
     except Refusal as refusal:
         return refusal.findings
-    return Proposal(document, plan)
+    return PlanProposal(document, plan)
 
 
 def _ours(document: dict[str, Any], request_id: str, committed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

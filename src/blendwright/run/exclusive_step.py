@@ -60,7 +60,7 @@ def way_back(answer: StepAnswer) -> str | None:
 def tell_if_raised(scene: LiveScene, call: Invocation, answer: StepAnswer) -> None:
     """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
     if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
-        scene.tell_log(call.ids, answer["message"])
+        scene.report_log(call.ids, answer["message"])
 
 
 class ExclusiveStep:
@@ -167,7 +167,7 @@ class ExclusiveStep:
     ) -> StepOutcome:
         """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what HEAD says."""
         if not unsent(error):
-            self._scene.lose(error, call.ids)
+            self._scene.report_loss(error, call.ids)
         fault, cure = reason_of(error, call.tool)
         finding = Finding(fault, error.message, "", error.cure or cure)
         note = self._ledger.note(call, "rolled_back", before, fault=fault, settles=intent)

@@ -102,7 +102,7 @@ class LiveScene:
         """One step; a worker that fails in it is gone, and the next one starts from HEAD."""
         return self.worker().step(request, deadline=deadline, cancel=cancel)
 
-    def stands_at(self, hash: str, redo_ms: float, *, saved: bool) -> None:
+    def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
         """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
         self._hash = hash
         self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
@@ -157,14 +157,14 @@ class LiveScene:
                 worker.abandon()
         self._worker = self._reusable = None
 
-    def lose(self, error: BlendwrightError, ids: CallIds) -> None:
+    def report_loss(self, error: BlendwrightError, ids: CallIds) -> None:
         """Report why a worker failed in a call, with what it wrote last, and end it."""
         pid = error.details.get("pid") or (None if self._worker is None else self._worker.profile.pid)
         log = error.details.get("log") or _log_tail(self._worker)
         self._observe(WorkerTrouble(ids, pid, error.message, log, lost=True))
         self.discard()
 
-    def tell_log(self, ids: CallIds, message: str) -> None:
+    def report_log(self, ids: CallIds, message: str) -> None:
         """Report what the worker wrote when a tool raised in it."""
         if self._worker is not None:
             self._observe(WorkerTrouble(ids, self._worker.profile.pid, message, _log_tail(self._worker), lost=False))

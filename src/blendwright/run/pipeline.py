@@ -157,7 +157,7 @@ class Pipeline:
             answer = self._answer(future)
         except WorkerError as error:
             several = self._anyone_of_them(error)
-            self._scene.lose(error, CallIds(call.request_id) if several else call.ids)
+            self._scene.report_loss(error, CallIds(call.request_id) if several else call.ids)
             if several:
                 self._one_by_one = len(self._window)
                 self._recall()

@@ -4,14 +4,14 @@ import ctypes
 import os
 import resource
 
-from blendwright.blender.confinement.account import Resources
+from blendwright.blender.confinement.report import Resources
 
 _PR_SET_NO_NEW_PRIVS = 38
 
 _OPEN_FILES = 1024
 
 
-def vow_no_new_privileges() -> None:
+def forbid_new_privileges() -> None:
     """Landlock and seccomp ask for this of everyone but root; with it no setuid program helps either."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:

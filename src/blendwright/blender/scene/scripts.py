@@ -14,8 +14,8 @@ from typing import Any, cast
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import externals
-from blendwright.blender.scene.naming_files import by_itself, named_files
+from blendwright.blender.scene import external_files as externals
+from blendwright.blender.scene.file_properties import file_paths, is_default_path
 from blendwright.tool_api.scene import Carried
 from blendwright.values.canonical import digest
 from blendwright.wire.methods import ActiveItem
@@ -56,8 +56,8 @@ def active_content() -> list[ActiveItem]:
         cast("ActiveItem", asdict(script.what) | {"digest": _digest(script)}) for script in _scripts()
     ]
     named = {(entry["kind"], entry["name"], entry["path"]) for entry in externals.paths()}
-    named |= {(kind, block.name, path) for kind, block in _in_the_file() for path in named_files(block)}
-    for kind, name, path in sorted(entry for entry in named if not by_itself(entry[2])):
+    named |= {(kind, block.name, path) for kind, block in _blocks_in_file() for path in file_paths(block)}
+    for kind, name, path in sorted(entry for entry in named if not is_default_path(entry[2])):
         items.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
     packed = _packed()
     libraries: Any = bpy.data.libraries
@@ -77,7 +77,7 @@ def active_content() -> list[ActiveItem]:
 def _packed() -> dict[int, list[list[str]]]:
     """What is packed of each library, by its session id: another content under the same name is another library."""
     found: dict[int, list[list[str]]] = {}
-    for kind, block in _in_the_file():
+    for kind, block in _blocks_in_file():
         if block.library is not None:
             entry = [kind, block.name, fp.leaf(block).hex()]
             found.setdefault(block.library.session_uid, []).append(entry)
@@ -85,11 +85,11 @@ def _packed() -> dict[int, list[list[str]]]:
 
 
 def _digest(script: Script) -> str:
-    said = [_said(getattr(target, name)) for target, name, _ in script.writes]
-    return digest([said, _said(script.block)])
+    said = [_text_of(getattr(target, name)) for target, name, _ in script.writes]
+    return digest([said, _text_of(script.block)])
 
 
-def _said(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, bpy.types.Text):
         return f"{value.name}\n{value.as_string()}"
     return "" if isinstance(value, bpy.types.ID) else str(value)
@@ -111,11 +111,11 @@ def _write(writes: Sequence[tuple[Any, str, Any]]) -> None:
 
 def _scripts() -> Iterator[Script]:
     """What is linked from other files is not ours to write to, and is not in the file; unless it is packed into it."""
-    for kind, block in _in_the_file():
+    for kind, block in _blocks_in_file():
         yield from _of_block(kind, block)
 
 
-def _in_the_file() -> Iterator[tuple[str, Any]]:
+def _blocks_in_file() -> Iterator[tuple[str, Any]]:
     for kind in fp.kinds():
         blocks: Any = getattr(bpy.data, kind)
         for block in blocks:

@@ -30,12 +30,11 @@ def launch(argv: Sequence[str]) -> NoReturn:
     # All of it holds across exec: Blender ends with the core from its first instruction on, and its threads are born confined.
     lifeline.die_with_parent(options.parent)
     lifeline.forbid_new_privileges()
-    readable = [*worker.import_root, *worker.readable]
     resources = Resources(worker.memory_mb << 20, worker.file_mb << 20)
     home = confine_before_exec(
         worker.scratch,
         Path(options.blender),
-        readable=readable,
+        readable=entry.readable_directories(worker),
         files=entry.readable_files(worker),
         resources=resources,
     )
