@@ -16,7 +16,7 @@ from bench.plain import Plain
 from bench.table import row
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.step import StepRequest
@@ -42,7 +42,7 @@ def measure() -> Iterator[dict[str, Any]]:
 
 def _step(tool: str, args: dict[str, Any]) -> StepRequest:
     """What the core does for each call: check the arguments, and say which tool."""
-    canonical, findings = canonical_arguments(tools()[tool], args)
+    canonical, findings, _ = validate_arguments(tools()[tool], args)
     assert not findings, findings
     return {"tool": tool, "version": tools()[tool].version, "args": canonical}
 

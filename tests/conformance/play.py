@@ -12,7 +12,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene
 from blendwright.blender.scene.state import is_tombstone
 from blendwright.blender.step import Stepper
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.step import StepAnswer, StepRequest
 from conformance.cases import Case, doubted, places
@@ -96,7 +96,7 @@ class Play:
 
 
 def canonical(case: Case) -> dict[str, Any]:
-    found, findings = canonical_arguments(case.tool, case.args)
+    found, findings, _ = validate_arguments(case.tool, case.args)
     assert not findings, findings
     return found
 

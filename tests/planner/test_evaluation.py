@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.plans import parse_plan
+from blendwright.dialects.registry import parse_plan
 from blendwright.planner.budget import Budget
 from blendwright.planner.evaluation import EvaluatedRequest, evaluate, read_requests
 from blendwright.planner.port import PlanRequest, PlanResponse, ServiceUnavailable

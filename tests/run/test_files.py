@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.policy.policy import Verdict
 from blendwright.run.files import FileAccess
 from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
@@ -98,7 +98,7 @@ def test_paths_become_absolute_and_straight(access: FileAccess, root: Path, monk
     assert accepted(access, source="./sub/../a.obj")["source"] == str(root / "a.obj")
     monkeypatch.setenv("HOME", str(root))
     assert accepted(access, source="~/a.obj")["source"] == str(root / "a.obj")
-    assert canonical_arguments(TOOL, {"source": "  a.obj "})[0]["source"] == "a.obj"
+    assert validate_arguments(TOOL, {"source": "  a.obj "})[0]["source"] == "a.obj"
 
 
 def test_a_path_that_was_left_out_stays_out(access: FileAccess, scratch: Path) -> None:

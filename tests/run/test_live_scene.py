@@ -158,7 +158,7 @@ def rolled_back(engine: Engine, request: str) -> None:
     """A plan that is kept whole, and fails at its second operation."""
     first = box("a", args={"kind": "cube", "name": request})
     second = box("b", "a", tool_name="trial.misbehave", args={"how": "raise", "name": request})
-    plan = operations.parse({"request_id": request, "operations": [first, second]}, boundary="plan")
+    plan = operations.DIALECT.parse({"request_id": request, "operations": [first, second]}, boundary="plan")
     assert engine.run(plan).status == "rolled_back"
 
 

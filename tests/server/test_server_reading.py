@@ -9,7 +9,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from blendwright.app.plans import parse_plan
+from blendwright.dialects.registry import parse_plan
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.planner.prompt_examples import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
 from blendwright.policy.session_contract import Terms

@@ -12,8 +12,8 @@ from blendwright.run.keys import new_id
 from blendwright.tool_api.effects import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
-from blendwright.values.json_values import foreign_values
-from blendwright.values.macro_report import as_asked, kept_steps
+from blendwright.values.json_reader import non_interoperable_values
+from blendwright.values.macro_report import kept_steps, reports_by_caller
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Places, Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -24,7 +24,7 @@ NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
 
 def plan_of(macro: Macro, args: Any) -> Plan | tuple[Finding, ...]:
     """The plan, or what is no JSON in the arguments."""
-    findings = tuple(foreign_values(args, Fault.ARGS_INVALID))
+    findings = non_interoperable_values(args)
     if findings:
         return findings
     operation = Operation(CALL, macro.name, args, (), None, 0, "", NOWHERE)
@@ -54,7 +54,7 @@ def outcome_of(macro: Macro, args: Mapping[str, Any], report: RunReport, clock: 
     """`scene_hash` is that of the scene afterwards."""
     if report.status == "refused":
         return refused_call(macro, tuple(report.all_findings()), clock, scene_hash)
-    (asked,) = as_asked(report.operations)
+    (asked,) = reports_by_caller(report.operations)
     for phase, part in (("plan", "plan_ms"), ("execute", "execute_ms"), ("verify", "verify_ms")):
         clock.note(phase, asked.timings.get(part, 0.0))
     before = asked.scene_hash_before or scene_hash

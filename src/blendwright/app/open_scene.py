@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 from blendwright.app.compiling import Compiler
 from blendwright.app.macro_calling import not_rehearsed, outcome_of, plan_of, refused_call
 from blendwright.app.observing.event_bus import EventBus
-from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
+from blendwright.dialects.registry import parse_plan
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
 from blendwright.policy.gate import denied

@@ -9,12 +9,10 @@ from itertools import islice
 from typing import Any, Protocol
 
 from blendwright.macros import Macro
-from blendwright.plan.arguments import canonical_arguments
-from blendwright.plan.collector import collector_paused
-from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, graph_findings, read_graph
+from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph
 from blendwright.plan.macro_calls import RANKS, Expanded, declared_too_low, expand_macros
-from blendwright.plan.order import content_hash, run_order
-from blendwright.plan.ownership import Owners
+from blendwright.plan.schedule import content_hash, run_order
 from blendwright.policy.gate import too_much_code
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
@@ -22,6 +20,7 @@ from blendwright.tool_api.effects import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Operation, Plan
 
 # A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
@@ -60,7 +59,7 @@ class ValidPlan:
         return content_hash(self.plan)
 
 
-@collector_paused()
+@gc_paused()
 def validate(
     plan: Plan,
     tools: Mapping[str, AnyTool],
@@ -133,15 +132,13 @@ class _Checks:
         if "args" in operation.unsound:
             yield from declared_too_low(operation, tool.name, tool.safety_level)
             return
-        args, findings = canonical_arguments(tool, operation.args)
-        level = tool.safety_level
-        if tool.destructive_with and not findings:
-            level = tool.safety_level_for(tool.args_model.model_validate(args))
+        args, findings, model = validate_arguments(tool, operation.args)
+        level = tool.safety_level_for(model) if tool.destructive_with and not findings else tool.safety_level
         yield from declared_too_low(operation, tool.name, level)
         for finding in findings:
             yield operation.in_arguments(finding)
         if not findings:
-            yield from self._gated(operation, tool, args)
+            yield from self._objections_to(operation, tool, args, model)
             # Not dataclasses.replace: this is the hot line of a plan of 100,000 operations.
             self.canonical.append(
                 Operation(
@@ -155,6 +152,7 @@ class _Checks:
                     operation.places,
                     operation.unsound,
                     operation.origin,
+                    model,
                 )
             )
 
@@ -172,28 +170,24 @@ class _Checks:
         else:
             self.failing[operation.id] = finding
 
-    def _gated(self, operation: Operation, tool: AnyTool, args: Mapping[str, Any]) -> Iterator[Finding]:
-        given, model = tool.determinism, None
-        has_code = "code_chars_for" in type(tool).__dict__
-        if self._objections is not None or has_code or "determinism_for" in type(tool).__dict__:
-            model = tool.args_model.model_validate(args)
-            given = tool.determinism_for(model)
-        demand = self._terms.constraints.determinism
-        unwanted = given is Determinism.NONDETERMINISTIC and self._plan.on_nondeterministic == "refuse"
-        if unwanted or (demand is not None and given.rank > demand.rank):
-            wanted = (
-                "a plan takes deterministic and seeded calls only" if demand is None else f"{demand.value} is demanded"
-            )
-            message = f"{tool.name} is {given.value} with these arguments, and {wanted}"
+    def _objections_to(
+        self, operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any
+    ) -> Iterator[Finding]:
+        promised, demanded = tool.determinism_for(model), self._terms.constraints.determinism
+        refused = promised is Determinism.NONDETERMINISTIC and self._plan.on_nondeterministic == "refuse"
+        if refused or (demanded is not None and promised.rank > demanded.rank):
+            rule = "a plan takes deterministic and seeded calls only"
+            if demanded is not None:
+                rule = f"{demanded.value} is demanded"
+            message = f"{tool.name} is {promised.value} with these arguments, and {rule}"
             cure = "Choose other arguments, or call the tool by itself, outside a plan."
             yield operation.in_arguments(
-                Finding(Fault.NONDETERMINISTIC_REFUSED, message, "", cure, None if demand is None else "determinism")
+                Finding(Fault.NONDETERMINISTIC_REFUSED, message, "", cure, None if demanded is None else "determinism")
             )
-        if has_code and self._objections is None:
-            for finding in too_much_code(self._terms, tool, model):
-                yield operation.in_arguments(finding)
         if self._objections is not None:
             yield from self._objections(operation, tool, args, model)
+        else:
+            yield from (operation.in_arguments(finding) for finding in too_much_code(self._terms, tool, model))
 
 
 def _higher(declared: str | None, level: SafetyLevel) -> str:

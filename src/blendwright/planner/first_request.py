@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.dialects.recognise import Dialect
 from blendwright.planner.port import PlanRequest
 from blendwright.planner.prompt import build_prompt
 from blendwright.planner.relevance import choose_tools, permitted_tools
@@ -14,7 +13,7 @@ from blendwright.values.errors import EnvironmentUnfit
 NODE_TOOLS = ("geonodes.node_tree", "geonodes.patch")
 
 
-def build_first_request(opened: OpenScene, request: str, dialect: Dialect, request_id: str) -> PlanRequest:
+def build_first_request(opened: OpenScene, request: str, dialect: str, request_id: str) -> PlanRequest:
     """Everything the model is told at first. Starts Blender, to read the scene."""
     snapshot = opened.outcome("scene.snapshot", {"limit": MOST_OBJECTS})
     if not snapshot.ok:

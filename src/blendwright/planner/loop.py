@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.plans import render
+from blendwright.dialects import registry
 from blendwright.planner.budget import Budget, UsageMeter
 from blendwright.planner.feedback import AttemptFailure, Stage, repair_turns
 from blendwright.planner.observer import SILENT, PlannerObserver
@@ -27,7 +27,7 @@ from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
 from blendwright.values.faults import RENDERINGS, Fault
-from blendwright.values.macro_report import as_asked
+from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.report import RunReport
 
 # Nothing that another plan would cure: the same one is run once more before the model hears of it.
@@ -182,7 +182,7 @@ class PlannerRun:
         ending = _final_ending("execution", report)
         if ending is not None or not report.ok:
             return ending or _failure("execution", report)
-        result = render(report)
+        result = registry.render(report)
         if not _is_finished(proposal, result):
             return AttemptFailure("gates", (), result)
         return "done", "done", ""
@@ -197,9 +197,9 @@ class PlannerRun:
 
     def _remember_committed(self, proposal: PlanProposal, report: RunReport) -> None:
         """What is in the scene now, as the plan has it: the next plan repeats it, and it is skipped."""
-        if self.first.dialect != "operations":
+        if registry.dialect(self.first.dialect).resume is None:
             return
-        done = {operation.operation_id for operation in as_asked(report.operations) if operation.done}
+        done = {operation.operation_id for operation in reports_by_caller(report.operations) if operation.done}
         for item in cast("list[dict[str, Any]]", proposal.document["operations"]):
             if item["operation_id"] in done:
                 self._committed[item["operation_id"]] = item
@@ -239,7 +239,7 @@ def prompt_hash(request: PlanRequest) -> str:
 
 
 def _failure(stage: Stage, report: RunReport) -> AttemptFailure:
-    return AttemptFailure(stage, tuple(report.all_findings()), render(report))
+    return AttemptFailure(stage, tuple(report.all_findings()), registry.render(report))
 
 
 def _is_transient(report: RunReport) -> bool:

@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
-from blendwright.dialects.recognise import Dialect
 from blendwright.values.errors import BlendwrightError
 
 Role = Literal["user", "model"]
@@ -59,7 +58,7 @@ class PlanRequest:
     """One call. `request` is what the person asked for; `system` and `turns` are everything the model is told."""
 
     request: str
-    dialect: Dialect
+    dialect: str
     system: str
     turns: tuple[Turn, ...]
     schema: ResponseSchema | None = None

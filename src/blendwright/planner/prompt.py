@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from blendwright.dialects.recognise import Dialect
 from blendwright.planner.port import Turn
 from blendwright.planner.prompt_data import data_block, visible
 from blendwright.planner.prompt_examples import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
@@ -65,7 +64,7 @@ class Prompt:
 
 def build_prompt(
     request: str,
-    dialect: Dialect,
+    dialect: str,
     *,
     request_id: str,
     terms: Terms,

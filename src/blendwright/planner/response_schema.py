@@ -18,6 +18,7 @@ import orjson
 from blendwright.planner.port import ResponseSchema
 from blendwright.tool_api.effects import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
+from blendwright.values.json_reader import read_json
 
 # Parts of a schema (every property, item and alternative counts) that one answer's form may have. Services compile schemas into
 # automata and refuse big ones, without publishing where the border is: this bound is ours, and what is refused is asked again packed.
@@ -206,15 +207,11 @@ def _alternatives(options: list[Schema]) -> Schema:
 
 def unpack(text: str) -> str:
     """The answer in the form of its dialect. What is no JSON, or no packed JSON, stays as it is: the contract says what is wrong."""
-    try:
-        document = orjson.loads(text)
-    except orjson.JSONDecodeError:
+    document, findings = read_json(text)
+    if findings:
         return text
-    try:
-        whole = _unpacked(document)
-        return text if whole == document else orjson.dumps(whole).decode()
-    except (RecursionError, orjson.JSONEncodeError):
-        return text  # nested deeper than any plan
+    whole = _unpacked(document)
+    return text if whole == document else orjson.dumps(whole).decode()
 
 
 def _unpacked(value: Any) -> Any:
@@ -226,10 +223,8 @@ def _unpacked(value: Any) -> Any:
     for key, inner in cast("Schema", value).items():
         name = key.removesuffix(PACKED)
         if name != key and name and name not in value and isinstance(inner, str):
-            try:
-                document[name] = orjson.loads(inner)
-            except orjson.JSONDecodeError:
-                document[key] = inner
+            inner_document, findings = read_json(inner)
+            document[key if findings else name] = inner if findings else inner_document
         else:
             document[key] = _unpacked(inner)
     return document

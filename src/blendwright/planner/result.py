@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from blendwright.app.plans import render
-from blendwright.dialects.recognise import Dialect
+from blendwright.dialects.registry import render
 from blendwright.planner.feedback import Stage
 from blendwright.planner.port import PlannerError, Usage
 from blendwright.run.preview import Preview
@@ -37,7 +36,7 @@ class PlannerResult:
 
     request_id: str
     request: str
-    dialect: Dialect
+    dialect: str
     ending: Ending
     reason: str
     calls: tuple[PlannerAttempt, ...]

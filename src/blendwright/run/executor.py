@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import ValidatedArguments, validate_arguments
 from blendwright.policy.refusals import refusal
 from blendwright.records.commits import NewAudit, NewReading
 from blendwright.run.active_contract import ActiveContract
@@ -26,6 +26,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import RebuildFailed, Refusal, WorkerError
 from blendwright.values.events import CallEnded, CallIds, Observer, silent
 from blendwright.values.findings import Finding, did_you_mean, sentence
+from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.outcome import Outcome
 from blendwright.wire.step import StepAnswer
 
@@ -81,8 +82,9 @@ class Executor:
             finding = refusal("tool_unknown", f"there is no tool named '{name}'", near=near)
             return self._ended(_refused(Outcome(name, 0, request_id=new_id()), (finding,), clock), recorded=False)
         known = self._scene.known_hash
-        args, findings = canonical_arguments(tool, raw)
-        call = _invocation(tool, args, sound=not findings)
+        foreign = non_interoperable_values(raw)
+        args, findings, model = ValidatedArguments({}, foreign) if foreign else validate_arguments(tool, raw)
+        call = _invocation(tool, args, model)
         blank = Outcome(
             name, tool.version, fingerprint_before=known, fingerprint_after=known,
             request_id=call.request_id, mcp_call_id=call.call_id,
@@ -172,11 +174,10 @@ class Executor:
         return self._turned_away(call, blank, (finding,), clock)
 
 
-def _invocation(tool: AnyTool, args: Mapping[str, Any], *, sound: bool) -> Invocation:
-    request, level = new_id(), tool.safety_level
-    if tool.destructive_with and sound:
-        level = tool.safety_level_for(tool.args_model.model_validate(args))
-    return Invocation(request, CALL, tool, args, level.value, operation_key(request, CALL, args), new_id())
+def _invocation(tool: AnyTool, args: Mapping[str, Any], model: Any) -> Invocation:
+    request = new_id()
+    level = tool.safety_level if model is None else tool.safety_level_for(model)
+    return Invocation(request, CALL, tool, args, model, level.value, operation_key(request, CALL, args), new_id())
 
 
 def _outcome(call: Invocation, settled: StepOutcome, blank: Outcome, seconds: float, clock: Clock) -> Outcome:

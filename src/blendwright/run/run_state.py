@@ -32,7 +32,7 @@ class RunState:
 
     def asked_as(self, id: str) -> str:
         """The caller's name for it, as a message says it: nobody outside knows the steps of a macro."""
-        return cut(self._operations[id].asked_as)
+        return cut(self._operations[id].caller_id)
 
     def open(self, id: str) -> bool:
         return id not in self._reports

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
 from blendwright.records.audit import AuditDetails
@@ -35,6 +34,7 @@ from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, 
 from blendwright.values.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import RunReport
 
@@ -96,7 +96,7 @@ class Runner:
             )
         )
         try:
-            with collector_paused():
+            with gc_paused():
                 report = self._run(schedule, failing, seconds, cancel, progress, determinism, consent)
         except BaseException as error:
             message = str(error) or type(error).__name__
@@ -205,7 +205,9 @@ class Runner:
         tool = self._tools[operation.tool]
         level = operation.safety_level or tool.safety_level.value
         chain = None if operation.origin is None else operation.origin.operation_id
-        return Invocation(request_id, operation.id, tool, operation.args, level, key, call_id, chain=chain)
+        return Invocation(
+            request_id, operation.id, tool, operation.args, operation.model, level, key, call_id, chain=chain
+        )
 
     # ------------------------------------------------------------------ before anything runs
 

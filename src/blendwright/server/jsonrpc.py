@@ -10,6 +10,7 @@ from typing import Any, cast
 import orjson
 
 from blendwright.server.early_server import LARGEST_MESSAGE
+from blendwright.values.json_reader import read_json
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -19,15 +20,26 @@ def message_error(raw: bytes, limit: int = LARGEST_MESSAGE) -> dict[str, Any] | 
     """The error to send back for a message that is none; None when it is one."""
     if len(raw) > limit:
         return error_response(INVALID_REQUEST, f"a message has at most {limit} bytes")
-    try:
-        message: Any = orjson.loads(raw)
-    except orjson.JSONDecodeError as problem:
-        return error_response(PARSE_ERROR, f"this is not JSON: {problem}")
+    # What numbers and depths may be is for the reader of the arguments to say, with their pointers.
+    message, findings = read_json(raw, any_value=True)
+    if findings:
+        first = findings[0]
+        where = f" at {first.pointer}" if first.pointer else ""
+        return error_response(PARSE_ERROR, f"{first.message}{where}", _id_of(raw))
     if not isinstance(message, dict):
         return error_response(INVALID_REQUEST, "a message is one JSON object; batches are not part of the protocol")
     fields = cast("dict[str, Any]", message)
     problem = _problem(fields)
     return None if problem is None else error_response(INVALID_REQUEST, problem, fields.get("id"))
+
+
+def _id_of(raw: bytes) -> Any:
+    """The id of a message that repeats a key, so that whoever waits for an answer gets one."""
+    try:
+        message: Any = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    return cast("dict[str, Any]", message).get("id") if isinstance(message, dict) else None
 
 
 def _problem(message: dict[str, Any]) -> str | None:

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from blendwright.app.checking import check
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.plans import parse_plan, render
 from blendwright.dialects.plan_outcome import plan_outcome
+from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.run.approvals import NO_CONSENT, Consent
@@ -122,7 +122,7 @@ async def geonodes_execute(context: ServerContext, caller: Caller, args: Geonode
 def _parse(document: dict[str, Any], **options: Any) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
-    plan = parse_plan(document, **options)
+    plan = parse_plan(document, is_json=True, **options)  # the arguments were checked when they were read
     return plan, round((perf_counter() - started) * 1000, 3)
 
 

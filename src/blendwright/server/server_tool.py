@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, get_type_hints
 
-import orjson
 from pydantic import ValidationError
 
 from blendwright.schemas.check import Checker
@@ -20,7 +19,7 @@ from blendwright.server.responses import ToolResponse
 from blendwright.tool_api.arguments import Args
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.values.json_values import foreign_values
+from blendwright.values.json_reader import non_interoperable_values, read_json
 
 # gemini-cli adds this to every call, whatever the schema says.
 ADDED_BY_HOSTS = "wait_for_previous"
@@ -64,23 +63,24 @@ class ServerTool:
 
     def parse(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
         """The arguments, or everything that is wrong with them."""
-        given = {key: self._parsed(key, value) for key, value in raw.items() if key != ADDED_BY_HOSTS}
-        findings = tuple(foreign_values(given, Fault.ARGS_INVALID)) or tuple(self._checker.findings(given))
+        given: dict[str, Any] = {}
+        findings: list[Finding] = []
+        for key, value in raw.items():
+            if key == ADDED_BY_HOSTS:
+                continue
+            if isinstance(value, str) and self.input_schema["properties"].get(key, {}).get("type") == "object":
+                # Some hosts send nested objects as text.
+                given[key], found = read_json(value)
+            else:
+                given[key], found = value, non_interoperable_values(value)
+            findings += (finding.under(pointer_of([key])) for finding in found)
+        findings = findings or list(self._checker.findings(given))
         if findings:
-            return findings
+            return tuple(findings)
         try:
             return self.args.model_validate(given)
         except ValidationError as error:
             return tuple(self._refused(error))
-
-    def _parsed(self, key: str, value: Any) -> Any:
-        """Some hosts send nested objects as text. What is no JSON stays as it is, and the schema says what is wrong."""
-        if not isinstance(value, str) or self.input_schema["properties"].get(key, {}).get("type") != "object":
-            return value
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
 
     def _refused(self, error: ValidationError) -> Iterator[Finding]:
         for problem in error.errors(include_url=False, include_context=False, include_input=False):

@@ -1,4 +1,4 @@
-"""Python's collector of cycles, out of the way while a large plan is read: it would look at a million objects that all stay."""
+"""Pauses Python's cyclic garbage collector while a large plan is read: it would visit a million objects that all stay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collector_paused() -> Generator[None]:
+def gc_paused() -> Generator[None]:
     """Also a decorator. What is freed by reference counts is freed as always."""
     was_enabled = gc.isenabled()
     gc.disable()
