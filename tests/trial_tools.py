@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY, SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import AnyTool, Example, Requires, Tool
+from blendwright.tool_api.tool import AnyTool, Example, Tool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -34,10 +34,7 @@ class Misbehave(Tool[MisbehaveArgs, Nothing]):
     """Create an empty, then break a promise."""
 
     name = "trial.misbehave"
-    version = 1
-    promises = SAFE_ONE_TIME_WRITE
-    writes = (Kind.OBJECT, Kind.COLLECTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (Example({"how": "nothing"}),)
 
     def check(self, scene: Scene, args: MisbehaveArgs) -> Iterator[Finding]:
@@ -78,10 +75,7 @@ class Peek(Tool[MisbehaveArgs, Nothing]):
     """Claims to be read-only and creates an empty."""
 
     name = "trial.peek"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (Example({"how": "nothing"}),)
 
     def check(self, scene: Scene, args: MisbehaveArgs) -> Iterator[Finding]:

@@ -126,7 +126,7 @@ def test_blenders_own_undo_takes_back_what_nobody_recorded(trial: Trial) -> None
     assert trial.full() == before
 
 
-def test_buried_datablocks_do_not_pile_up_without_end(stage: Stage) -> None:
+def test_soft_deleted_datablocks_do_not_pile_up_without_end(stage: Stage) -> None:
     for number in range(MOST_TOMBSTONES // 2 + 2):
         stage.call("mesh.create_primitive", {"kind": "plane", "name": f"P{number}"}, cross_check=False)
         stage.call("object.delete", {"name": f"P{number}"}, cross_check=False)

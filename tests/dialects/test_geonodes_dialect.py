@@ -20,7 +20,7 @@ from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
@@ -201,10 +201,11 @@ class Coding(Tool[PythonPayload, Nothing]):
     """Takes the place of whatever runs code."""
 
     name = "python.run"
-    version = 1
-    promises = SAFE_ONE_TIME_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=())
+    promises = (
+        SAFE_ONE_TIME_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to(Kind.OBJECT)
+        .needs()
+    )
     examples = (Example({"code": "print()"}),)
 
     def code_chars_for(self, args: PythonPayload) -> int:

@@ -17,7 +17,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, Seed, Text, UnitF
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import non_interoperable_values
@@ -47,10 +47,7 @@ class AllKinds(Tool[AllKindsArgs, Nothing]):
     """Take every kind of argument."""
 
     name = "trial.all_kinds"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (Example({"name": "A"}),)
 
     def check(self, scene: Scene, args: AllKindsArgs) -> Iterator[Finding]:

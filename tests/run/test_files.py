@@ -17,7 +17,7 @@ from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.values.errors import ProtocolBreach, Refusal
 from blendwright.values.findings import Finding
 
@@ -36,11 +36,8 @@ class Copy(Tool[CopyArgs, Nothing]):
     """Read a file and write another one."""
 
     name = "trial.copy"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
     destructive_with = ("overwrite",)
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("file_read",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("file_read")
     examples = (Example({}),)
 
     def check(self, scene: Scene, args: CopyArgs) -> Iterator[Finding]:

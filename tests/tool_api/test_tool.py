@@ -12,7 +12,7 @@ import pytest
 from blendwright.tool_api.arguments import Args, Result, Seed
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, READ_ONLY, SAFE_IDEMPOTENT_WRITE, Promises
-from blendwright.tool_api.tool import DECLARATIONS, AnyTool, Example, Requires, Tool
+from blendwright.tool_api.tool import DECLARATIONS, AnyTool, Example, Tool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
 
@@ -50,13 +50,13 @@ class DoesNothing(Tool[A, Done], Generic[A], family=True):
     apply = apply
 
 
+SAFE = SAFE_IDEMPOTENT_WRITE
+WRITE = SAFE.writes_to(Kind.OBJECT).needs("object_write")
+
 COMPLETE: dict[str, Any] = {
     "__doc__": "Do nothing at all.\n\nAnd at length.",
     "name": "trial.do_nothing",
-    "version": 1,
-    "promises": SAFE_IDEMPOTENT_WRITE,
-    "writes": (Kind.OBJECT,),
-    "requires": Requires(blender_min=(4, 2, 0), capabilities=("object_write",)),
+    "promises": WRITE,
     "examples": (Example({}),),
     "check": check,
     "apply": apply,
@@ -98,9 +98,11 @@ def test_a_declaration_of_another_type_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("promise", dataclasses.fields(Promises), ids=lambda promise: promise.name)
-def test_a_profile_states_every_promise(promise: dataclasses.Field[Any]) -> None:
-    assert promise.default is promise.default_factory is dataclasses.MISSING
-    assert getattr(define(), promise.name) is getattr(SAFE_IDEMPOTENT_WRITE, promise.name)
+def test_every_promise_is_an_attribute_of_the_tool_and_none_has_a_permissive_default(
+    promise: dataclasses.Field[Any],
+) -> None:
+    assert promise.default in (dataclasses.MISSING, None)
+    assert getattr(define(), promise.name) is getattr(WRITE, promise.name)
 
 
 def test_a_tool_of_a_family_has_its_parts_and_names_the_rest_itself() -> None:
@@ -137,19 +139,21 @@ def test_a_tool_that_does_not_name_its_models_is_refused(base: Any) -> None:
 
 CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "no example": ({"examples": ()}, "has no example"),
+    "a profile that says nothing about writes": ({"promises": SAFE.needs("object_write")}, "what it writes to"),
+    "a profile without capabilities": ({"promises": SAFE.writes_to(Kind.OBJECT)}, "what capabilities it needs"),
     "a name without a noun": ({"name": "create"}, "noun.verb"),
     "a name in capitals": ({"name": "Object.create"}, "noun.verb"),
     "a write that reverts nothing": (
-        {"promises": SAFE_IDEMPOTENT_WRITE.but(revert=Revert.NOTHING)},
+        {"promises": WRITE.but(revert=Revert.NOTHING)},
         "must revert by something",
     ),
     "a read that reverts": (
         {"promises": READ_ONLY.but(revert=Revert.INVERSE), "writes": ()},
         "must revert by something",
     ),
-    "a read that writes": ({"promises": READ_ONLY}, "declares writes"),
+    "a read that writes": ({"promises": READ_ONLY.writes_to(Kind.OBJECT).needs("scene_read")}, "declares writes"),
     "destructive with what it does not take": ({"destructive_with": ("force",)}, "destructive with force"),
-    "seeded without a seed": ({"promises": SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED)}, "takes no seed"),
+    "seeded without a seed": ({"promises": WRITE.but(determinism=Determinism.SEEDED)}, "takes no seed"),
 }
 
 
@@ -166,7 +170,7 @@ def test_a_tool_that_replaces_files_says_that_it_then_destroys() -> None:
     tool = define(Tool[Replacing, Done], destructive_with=("overwrite",))()
     levels = [tool.safety_level_for(Replacing(overwrite=given)).value for given in (False, True)]
     assert levels == ["safe_write", "destructive"]
-    assert define(Tool[Replacing, Done], promises=DESTRUCTIVE_WRITE)
+    assert define(Tool[Replacing, Done], promises=DESTRUCTIVE_WRITE.writes_to().needs("file_write"))
 
 
 def test_a_refusal_names_every_problem_at_once() -> None:
@@ -177,21 +181,21 @@ def test_a_refusal_names_every_problem_at_once() -> None:
 
 
 def test_a_seeded_tool_echoes_its_seed_and_others_have_none() -> None:
-    seeded = define(Tool[Seeded, Done], promises=SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED))()
+    seeded = define(Tool[Seeded, Done], promises=WRITE.but(determinism=Determinism.SEEDED))()
     assert seeded.seed_for(Seeded(seed=7)) == 7
     assert define()().seed_for(NoArguments()) is None
 
 
 CHANGES: dict[str, dict[str, Any]] = {
     "version": {"version": 2},
-    "safety": {"promises": SAFE_IDEMPOTENT_WRITE.but(safety_level=SafetyLevel.DESTRUCTIVE)},
-    "mode": {"promises": SAFE_IDEMPOTENT_WRITE.but(safety_mode=SafetyMode.UNSAFE_OPS)},
-    "determinism": {"promises": SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC)},
-    "idempotence": {"promises": SAFE_IDEMPOTENT_WRITE.but(idempotence=Idempotence.ACCUMULATING)},
-    "writes": {"writes": (Kind.MESH,)},
-    "revert": {"promises": SAFE_IDEMPOTENT_WRITE.but(revert=Revert.MEMFILE)},
-    "replayable": {"promises": SAFE_IDEMPOTENT_WRITE.but(replayable=False)},
-    "requires": {"requires": Requires(blender_min=(4, 5, 0), capabilities=("object_write",))},
+    "safety": {"promises": WRITE.but(safety_level=SafetyLevel.DESTRUCTIVE)},
+    "mode": {"promises": WRITE.but(safety_mode=SafetyMode.UNSAFE_OPS)},
+    "determinism": {"promises": WRITE.but(determinism=Determinism.NONDETERMINISTIC)},
+    "idempotence": {"promises": WRITE.but(idempotence=Idempotence.ACCUMULATING)},
+    "writes": {"promises": WRITE.writes_to(Kind.MESH)},
+    "revert": {"promises": WRITE.but(revert=Revert.MEMFILE)},
+    "replayable": {"promises": WRITE.but(replayable=False)},
+    "requires": {"promises": WRITE.needs("object_write", blender_min=(4, 5, 0))},
     "examples": {"examples": (Example({}), Example({}))},
     "docstring": {"__doc__": "Do something else."},
     "arguments": {"base": Tool[Seeded, Done]},

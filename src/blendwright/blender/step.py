@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 MEMBER_KIND = str(Kind.COLLECTION)
 # Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
-# Buried datablocks cost memory; removing them all at once is cheap, one at a time is not.
+# Soft-deleted datablocks cost memory; removing them all at once is cheap, one at a time is not.
 MOST_TOMBSTONES = 512
 
 
@@ -44,14 +44,14 @@ class Stepper:
 
     def run(self, request: StepRequest) -> StepAnswer:
         """One step, answered at once."""
-        begun = self.begin(request)
-        return begun.finish() if isinstance(begun, KeptStep) else begun
+        answer = self.begin(request)
+        return answer.finish() if isinstance(answer, KeptStep) else answer
 
     def begin(self, request: StepRequest) -> StepAnswer | KeptStep:
         """One step. Where it was kept and only its hash is missing, that may wait: see `KeptStep.finish`."""
         tool = self._tools[request["tool"]]
         args: Any = tool.args_model.model_validate(request["args"])
-        run = _Run(self._state, tool, args, request, self._outbox)
+        run = _StepRun(self._state, tool, args, request, self._outbox)
         answer = run.answer()
         return KeptStep(self._state, run) if answer is None else answer
 
@@ -60,10 +60,10 @@ class KeptStep:
     """A step that was checked, applied, verified and kept, and is not hashed yet.
 
     Hashing several in a row takes half the time of hashing each between two others, so a worker that has more requests
-    waiting leaves it. Nobody sees the scene in between: whoever touches the same datablocks has it settled first.
+    waiting leaves it. Nobody sees the scene in between: whoever touches the same datablocks has it hashed first.
     """
 
-    def __init__(self, state: SceneState, run: _Run) -> None:
+    def __init__(self, state: SceneState, run: _StepRun) -> None:
         self._state = state
         self._run = run
 
@@ -72,7 +72,7 @@ class KeptStep:
         return self._run.finished()
 
 
-class _Run:
+class _StepRun:
     """One run of one step."""
 
     def __init__(self, state: SceneState, tool: AnyTool, args: Any, request: StepRequest, outbox: Path) -> None:
@@ -216,19 +216,19 @@ class _Run:
 
     def _revert(self) -> str:
         before = self._before  # asked for while nothing of the step is in the fingerprint
-        way = Revert.MEMFILE if self._memfile else Revert.INVERSE
-        if way is Revert.MEMFILE and not HAS_UNDO:
+        method = Revert.MEMFILE if self._memfile else Revert.INVERSE
+        if method is Revert.MEMFILE and not HAS_UNDO:
             return REVERT_FAILED
         try:
             self._record_changes()
-            (self._undo if way is Revert.MEMFILE else self._scene.undo_log.revert)()
+            (self._undo if method is Revert.MEMFILE else self._scene.undo_log.revert)()
         except Exception:
             # An outermost place: whatever goes wrong here, the core rebuilds the scene.
-            _log.exception("%s could not be reverted by %s (mcp_call_id %s)", self._tool.name, way, self._call)
+            _log.exception("%s could not be reverted by %s (mcp_call_id %s)", self._tool.name, method, self._call)
             return REVERT_FAILED
         if self._proof() == before:
-            return way.value
-        _log.error("%s reverted by %s left another hash (mcp_call_id %s)", self._tool.name, way, self._call)
+            return method.value
+        _log.error("%s reverted by %s left another hash (mcp_call_id %s)", self._tool.name, method, self._call)
         return REVERT_FAILED
 
     def _proof(self) -> str:
@@ -293,9 +293,7 @@ def _exception_finding(error: Exception) -> Finding:
 def _invalid_result(error: ValidationError) -> Finding:
     """An answer that its own model refuses: something in the scene became infinite, or no number at all."""
     [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
-    message = (
-        f"the answer cannot be told, since at {pointer_of(first['loc'])} there is no finite number: {first['msg']}"
-    )
+    message = f"the result has no JSON, since at {pointer_of(first['loc'])} there is no finite number: {first['msg']}"
     cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
     return Finding(Fault.EXECUTION_FAILED, message, "", cure)
 

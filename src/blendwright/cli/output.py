@@ -86,9 +86,13 @@ def notes() -> Screen:
     return Screen(stderr=True, highlight=False, soft_wrap=True)
 
 
+_LAYOUT = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS
+
+
 def print_json(document: Any) -> None:
+    """What is no plain data in it is rendered by its own `to_json` when its turn comes, and held no longer than that."""
     if out := getattr(sys.stdout, "buffer", None):  # without standard output there is no file at all
-        out.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        out.write(orjson.dumps(document, default=lambda value: value.to_json(), option=_LAYOUT))
         out.flush()
 
 

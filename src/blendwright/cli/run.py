@@ -111,7 +111,7 @@ def run(
                 "dialect": report.dialect,
                 "ok": ok,
                 "result": registry.render(report),
-                "report": {**report.to_json(), **exported},
+                "report": {**report.outline(), **exported},
             }
         )
     else:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from blendwright.values.cancel import CancelToken
-from blendwright.values.clearing import remove
+from blendwright.values.directory_removal import remove_entry
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
@@ -57,7 +57,7 @@ def copy_scene(source: Path, target: Path) -> None:
 def make_directory(scratch: Path, *folders: str) -> Path:
     """An empty directory in the scratch, whatever stood there."""
     with _inside(scratch, folders[:-1], make=True) as parent:
-        remove(folders[-1], parent)
+        remove_entry(folders[-1], parent)
         os.mkdir(folders[-1], 0o700, dir_fd=parent)
     return scratch.joinpath(*folders)
 
@@ -67,7 +67,7 @@ def copy_in(source: Path, scratch: Path, *parts: str) -> None:
     with os.fdopen(os.open(source, READ_PLAIN), "rb") as opened, _inside(scratch, parts[:-1]) as parent:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             raise OSError(0, "it is not a plain file")
-        remove(parts[-1], parent)
+        remove_entry(parts[-1], parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with os.fdopen(os.open(parts[-1], flags, 0o600, dir_fd=parent), "wb") as copy:
             shutil.copyfileobj(opened, copy, CHUNK)
@@ -118,7 +118,7 @@ def _inside(scratch: Path, folders: Sequence[str], *, make: bool = False) -> Gen
     try:
         for name in folders:
             if make and not _is_directory(name, directory):
-                remove(name, directory)
+                remove_entry(name, directory)
                 os.mkdir(name, 0o700, dir_fd=directory)
             inner = os.open(name, flags, dir_fd=directory)
             os.close(directory)

@@ -24,23 +24,13 @@ from blendwright.tool_api.effects import (
     SafetyLevel,
     SafetyMode,
 )
-from blendwright.tool_api.promises import Promises
+from blendwright.tool_api.promises import Promises, Requires, Version
 from blendwright.tool_api.scene import Scene
 from blendwright.values.findings import Finding
 
-Version = tuple[int, int, int]
 # What replaces a file loses what was in it.
 OVERWRITE = "overwrite"
 NAME = re.compile(r"[a-z]+\.[a-z]+(_[a-z]+)*")
-
-
-@dataclass(frozen=True, slots=True)
-class Requires:
-    """What a tool needs of the Blender it runs in; `blender_max` is the first version that is too new."""
-
-    blender_min: Version
-    capabilities: tuple[str, ...]
-    blender_max: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +46,7 @@ R = TypeVar("R", bound=Result)
 
 DECLARATIONS: dict[str, type | tuple[type, ...]] = {
     "name": str,
-    "version": int,
     "promises": Promises,
-    "writes": tuple,
-    "requires": Requires,
     "examples": tuple,
 }
 
@@ -68,10 +55,9 @@ class Tool(Generic[A, R]):
     """What every tool is. Declared promises hold for all arguments; a `…_for` method may promise more for given ones."""
 
     name: ClassVar[str]
-    version: ClassVar[int]
+    version: ClassVar[int] = 1
+    """Raised with every change of a promise."""
     promises: ClassVar[Promises]
-    writes: ClassVar[tuple[Kind, ...]]
-    requires: ClassVar[Requires]
     examples: ClassVar[tuple[Example, ...]]
     destructive_with: ClassVar[tuple[str, ...]] = ()
     """Arguments that make a call destructive where they are true."""
@@ -83,6 +69,8 @@ class Tool(Generic[A, R]):
     idempotence: ClassVar[Idempotence]
     revert: ClassVar[Revert]
     replayable: ClassVar[bool]
+    writes: ClassVar[tuple[Kind, ...]]
+    requires: ClassVar[Requires]
     # Set from the models that a tool names in its base.
     args_model: ClassVar[type[Args]]
     result_model: ClassVar[type[Result]]
@@ -273,7 +261,11 @@ def _contradictions(cls: type[AnyTool]) -> Iterable[str]:
     read_only = promises.safety_level is SafetyLevel.READ_ONLY
     if read_only != (promises.revert is Revert.NOTHING):
         yield "must revert by something exactly when it is not read-only"
-    if read_only and cls.__dict__.get("writes"):
+    if promises.writes is None:
+        yield "does not say what it writes to"
+    if promises.requires is None:
+        yield "does not say what capabilities it needs"
+    if read_only and promises.writes:
         yield "is read-only and declares writes"
     if (
         OVERWRITE in arguments

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Scene
 from blendwright.tools.bounding_boxes import BoundingBox, corners, everything
 from blendwright.tools.mesh_data import Point
-from blendwright.values.findings import Finding
 
 # Where there is nothing yet, a set-up is made for a cube of two metres at the origin.
 NOTHING: tuple[Point, Point] = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
@@ -42,8 +41,3 @@ def subject(scene: Scene, names: Sequence[str], without: str) -> Subject:
     low_x, low_y, low_z = (min(column) for column in columns)
     high_x, high_y, high_z = (max(column) for column in columns)
     return Subject((low_x, low_y, low_z), (high_x, high_y, high_z))
-
-
-def missing_targets(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
-    for place, name in enumerate(names):
-        yield from scene.missing(Kind.OBJECT, name, f"{at}/{place}")

@@ -93,7 +93,7 @@ def test_the_last_user_of_a_datablock_leaves_it_kept(village: Trial) -> None:
     assert data.materials["Paint"].use_fake_user
 
 
-def test_users_that_are_buried_do_not_count_in_a_later_step(village: Trial) -> None:
+def test_users_that_are_soft_deleted_do_not_count_in_a_later_step(village: Trial) -> None:
     village.step(lambda scene: scene.remove(scene.require(Kind.OBJECT, "Plank")))
     assert [block for block in data.objects if is_tombstone(block)]
     village.proves(lambda scene: scene.remove(scene.require(Kind.OBJECT, "Twin")))

@@ -87,7 +87,7 @@ class Trial:
         return message
 
     def is_sound(self) -> None:
-        """Incremental and full hash agree, names are exact, and nothing living knows of what is buried."""
+        """Incremental and full hash agree, names are exact, and nothing points at a tombstone."""
         full = fp.full(is_tombstone)
         same(full, self.leaves())
         assert self.state.root() == fp.Fingerprint(full).root()
@@ -96,10 +96,10 @@ class Trial:
             assert set(self.state.named(kind)) == there
             assert all(block.name == name for name, block in self.state.named(kind).items())
             assert not [name for name in there if re.search(r"\.\d\d\d$", name)]
-        buried = {block for block in _all_blocks() if is_tombstone(block)}
-        users: dict[Any, set[Any]] = data.user_map(subset=buried) if buried else {}
-        haunted = {block: [user for user in who if not is_tombstone(user)] for block, who in users.items()}
-        assert {block: who for block, who in haunted.items() if who} == {}
+        tombstones = {block for block in _all_blocks() if is_tombstone(block)}
+        users: dict[Any, set[Any]] = data.user_map(subset=tombstones) if tombstones else {}
+        pointed_at = {block: [user for user in who if not is_tombstone(user)] for block, who in users.items()}
+        assert {block: who for block, who in pointed_at.items() if who} == {}
 
 
 def same(expected: Leaves, found: Leaves) -> None:

@@ -48,6 +48,11 @@ def kinds() -> tuple[str, ...]:
     return tuple(kind for kind in _kind_by_type().values() if kind not in EXCLUDED_KINDS)
 
 
+def all_blocks() -> Iterator[tuple[str, Any]]:
+    """Every datablock that has a leaf, with its kind."""
+    return ((kind, block) for kind in kinds() for block in getattr(_data, kind))
+
+
 def kind_of(block: Any) -> str:
     """The attribute of bpy.data that lists this datablock."""
     cls = block.__class__

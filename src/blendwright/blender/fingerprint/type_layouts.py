@@ -145,13 +145,13 @@ class TypeLayout:
         self.parts = getter(self.part_names)
         # Properties added by add-ons, and whether instances can carry such or custom ones.
         self.runtime = frozenset(p.identifier for p in rna.properties if p.is_runtime)
-        self.custom = _supports_custom(instance)
+        self.custom = supports_custom(instance)
         self.system = hasattr(instance, "bl_system_properties_get")
         # Whether there is nothing to it but numbers and strings.
         self.plain = not (flags or paths or parts or self.custom)
 
 
-def _supports_custom(instance: Any) -> bool:
+def supports_custom(instance: Any) -> bool:
     try:
         instance.keys()
     except (TypeError, AttributeError):
@@ -159,7 +159,7 @@ def _supports_custom(instance: Any) -> bool:
     return True
 
 
-def _is_block(rna: Any) -> bool:
+def is_block(rna: Any) -> bool:
     return bases(rna)[-1] == "ID"
 
 
@@ -169,7 +169,7 @@ def _pointer_kind(prop: Any) -> int:
         return ANIMATION
     if target.identifier == "ID":
         return ANY_BLOCK
-    if _is_block(target):
+    if is_block(target):
         return OWNED_BLOCK if target.identifier in _OWNED_BLOCK_TYPES else BLOCK
     if target.identifier in OWNED_STRUCTS:
         return STRUCT
@@ -180,7 +180,7 @@ def _pointer_kind(prop: Any) -> int:
 
 def _collection_kind(prop: Any) -> int:
     item = prop.fixed_type
-    if _is_block(item):
+    if is_block(item):
         return BLOCKS
     if item.identifier == "Attribute":
         return ATTRIBUTES

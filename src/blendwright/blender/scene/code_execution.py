@@ -9,9 +9,7 @@ import contextlib
 import io
 import random
 import traceback
-from typing import Any
 
-import bpy
 import numpy
 
 from blendwright.blender import fingerprint as fp
@@ -85,8 +83,6 @@ def _code_error(error: BaseException, printed: str) -> StepError:
 
 def _protect_unused() -> None:
     """Blender drops datablocks without users when it saves; what the code made shall not be lost that way."""
-    for kind in fp.kinds():
-        blocks: Any = getattr(bpy.data, kind)
-        for block in blocks:
-            if block.users == 0 and block.library is None:
-                block.use_fake_user = True
+    for _, block in fp.all_blocks():
+        if block.users == 0 and block.library is None:
+            block.use_fake_user = True

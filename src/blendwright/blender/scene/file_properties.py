@@ -1,6 +1,6 @@
 """Every property of the scene that names a file or a directory, found by what RNA says of it: also where Blender only writes.
 
-Blender's own list (see `externals`) has what it reads when it opens a file. Where it renders to, bakes to and caches in is in no list.
+Blender's own list (see `external_files`) has what it reads when it opens a file. Where it renders to, bakes to and caches in is in no list.
 """
 
 from __future__ import annotations

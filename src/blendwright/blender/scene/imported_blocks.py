@@ -7,18 +7,19 @@ only when nothing in the scene is in their way, hence `ImportTracker.with_names_
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.reader import NAME_BYTES
 from blendwright.blender.scene.state import RESERVED_PREFIX
 
 SUFFIX = re.compile(r"(\.\d{3,})+$")
 # A name this near the limit may have been cut to make room for a suffix.
-NEAR_LIMIT = (255 if bpy.app.version >= (5, 0, 0) else 63) - 8
+NEAR_LIMIT = NAME_BYTES - 8
 
 KindAndName = tuple[str, str]
 
@@ -29,14 +30,14 @@ class ImportTracker:
     def __init__(self) -> None:
         self._present: set[int] = set()
         self._names: dict[str, dict[str, Any]] = {}
-        for kind, block in _all_blocks():
+        for kind, block in fp.all_blocks():
             self._present.add(block.session_uid)
             if not block.library:
                 self._names.setdefault(kind, {})[block.name] = block
 
     def new(self) -> list[tuple[str, Any]]:
         """What came, as (kind, datablock), by kind and name."""
-        new = [(kind, block) for kind, block in _all_blocks() if block.session_uid not in self._present]
+        new = [(kind, block) for kind, block in fp.all_blocks() if block.session_uid not in self._present]
         return sorted(new, key=lambda pair: (pair[0], pair[1].name))
 
     def discard(self) -> None:
@@ -109,13 +110,6 @@ def link_imported(scene: Any, home: Any, new: Iterable[tuple[str, Any]], request
         # Blender drops what has no users when it saves.
         if block.users == 0:
             block.use_fake_user = True
-
-
-def _all_blocks() -> Iterator[tuple[str, Any]]:
-    for kind in fp.kinds():
-        blocks: Any = getattr(bpy.data, kind)
-        for block in blocks:
-            yield kind, block
 
 
 def _root(name: str) -> str:

@@ -94,7 +94,7 @@ class Interchange(SceneReader):
         if form != "blend":
             _export(path, form, objects or ())
             return ()
-        # A file must not carry what is buried.
+        # A file must not carry tombstones.
         self._state.purge()
         # What is touched is hashed again after the step: a scene that was not put back as it was would not be kept.
         with silenced(self.undo_log.touch) as carried:

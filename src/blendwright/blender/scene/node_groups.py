@@ -31,7 +31,7 @@ class NodeGroups(RecordedWrites):
             return
         draft = preimage.copy_of(tree)
         self._state.soft_delete(key[0], draft)
-        yield draft  # when this raises, the draft stays buried and the tree is as it was
+        yield draft  # when this raises, the draft stays a tombstone and the tree is as it was
         self._save_users(tree)
         self._swap(key, tree, draft)
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.fingerprint.type_layouts import is_block, supports_custom
 from blendwright.blender.scene.state import is_tombstone
 
 
@@ -123,29 +124,13 @@ def _slots_of(struct: Any) -> Slots:
             for prop in leading
             if prop.identifier not in DERIVED | ELEMENTS | INTERACTIVE and not _is_membership(prop)
         ]
-        cached = _slots[rna.identifier] = Slots(tuple(slots), _has_items(struct))
+        cached = _slots[rna.identifier] = Slots(tuple(slots), supports_custom(struct))
     return cached
 
 
 def _is_membership(prop: Any) -> bool:
     """Lists of datablocks, such as the objects of a scene, have their own way of being cleared, and can be long."""
-    return prop.type == "COLLECTION" and prop.identifier != MATERIALS and _is_block(prop.fixed_type)
-
-
-def _is_block(rna: Any) -> bool:
-    while rna is not None:
-        if rna.identifier == "ID":
-            return True
-        rna = rna.base
-    return False
-
-
-def _has_items(struct: Any) -> bool:
-    try:
-        struct.keys()
-    except (TypeError, AttributeError):
-        return False
-    return True
+    return prop.type == "COLLECTION" and prop.identifier != MATERIALS and is_block(prop.fixed_type)
 
 
 def _pointers(struct: Any, path: Path, depth: int, seen: set[StructId]) -> PointerSites:

@@ -1,6 +1,6 @@
-"""Reversible deletion: whoever refers to a datablock forgets it, and it is buried until nobody can want it back.
+"""Reversible deletion: whoever refers to a datablock drops its pointer, and it is kept as a tombstone until no revert can need it.
 
-Responsible for: leaving no pointer to what is buried, and no datablock that Blender would drop on save.
+Responsible for: leaving no pointer to a tombstone, and no datablock that Blender would drop on save.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Removal(Membership):
             self._writable(block)
             if getattr(block, "shape_keys", None) is not None:
                 victims[block.shape_keys] = None
-        held: dict[Any, dict[Any, None]] = {}  # who refers to which of them
+        victims_of: dict[Any, dict[Any, None]] = {}  # who refers to which of them
         for victim, users in references.referrers(set(victims)).items():
             for user in users:
                 if user not in victims:
-                    held.setdefault(user, {})[victim] = None
+                    victims_of.setdefault(user, {})[victim] = None
         for victim in victims:
             self.undo_log.touch(fp.key_of(victim))
             if isinstance(victim, bpy.types.Object):
@@ -40,8 +40,8 @@ class Removal(Membership):
                     self.unlink(home, victim)
             elif isinstance(victim, bpy.types.Collection):
                 self._empty(victim)
-        for user in sorted(held, key=fp.key_of):
-            self._clear(user, held[user])
+        for user in sorted(victims_of, key=fp.key_of):
+            self._clear(user, victims_of[user])
         for victim in victims:
             self._soft_delete(victim)
 
@@ -50,7 +50,7 @@ class Removal(Membership):
             self.unlink(collection, child)
 
     def _clear(self, user: Any, victims: dict[Any, None]) -> None:
-        """Make one datablock forget others."""
+        """Clear the pointers of one datablock to others."""
         parent = user.collection if isinstance(user, bpy.types.Scene) else user
         if isinstance(parent, bpy.types.Collection):
             for child in [child for child in parent.children if child in victims]:
@@ -91,9 +91,9 @@ class Removal(Membership):
         self.undo_log.released.append(victim)
 
         def back() -> None:
-            victim = self._state.tombstone(collection, tombstone)
-            self._state.restore(collection, victim, name)
-            victim.use_fake_user = fake
+            block = self._state.tombstone(collection, tombstone)
+            self._state.restore(collection, block, name)
+            block.use_fake_user = fake
 
         self.undo_log.inverse(back)
 
@@ -109,7 +109,7 @@ class Removal(Membership):
                 suspects.add(block)
             else:
                 self._protect(block)
-        # Only what is buried makes a count of users untrue; a new datablock that nothing buried knows is counted right.
+        # Only tombstones make a count of users untrue; a new datablock that no tombstone points at is counted right.
         for block in self.undo_log.made:
             if not block.users and not is_tombstone(block):
                 self._protect(block)

@@ -1,4 +1,4 @@
-"""What the worker knows of its scene between steps: names, fingerprint, and the buried datablocks.
+"""What the worker knows of its scene between steps: names, fingerprint, and the tombstones of deleted datablocks.
 
 References to datablocks live in the name map only, and the map is dropped whenever Blender may have moved them (open, undo).
 References to structures inside datablocks are never kept: they dangle without notice.
@@ -75,7 +75,7 @@ class SceneState:
         known = self.named(kind.blocks)
         return (self.find(kind.blocks, name) for name in sorted(known))
 
-    # ------------------------------------------------------------------ burying
+    # ------------------------------------------------------------------ soft deletion
 
     def soft_delete(self, collection: str, block: Any) -> str:
         """Hide a datablock from names, fingerprint and snapshot, alive until the next purge; returns its reserved name."""
@@ -90,13 +90,13 @@ class SceneState:
         return blocks.get(name)
 
     def restore(self, collection: str, block: Any, name: str) -> None:
-        """Undo a burial."""
+        """Undo a soft deletion."""
         self._tombstones.remove((collection, block.name))
         block.name = name
         self.add_name(collection, name, block)
 
     def purge(self) -> None:
-        """Really remove what is buried; before every save, since a file must not carry it."""
+        """Really remove the tombstones; before every save, since a file must not carry it."""
         self.hash_deferred()
         found = {self.tombstone(collection, name) for collection, name in self._tombstones}
         found.discard(None)
@@ -105,7 +105,7 @@ class SceneState:
         self._tombstones.clear()
 
     def reject_reserved_names(self) -> None:
-        """Raises RuntimeError where a datablock that is not ours has a name of the buried: nobody would see it or its changes."""
+        """Raises RuntimeError where a datablock that is not ours has the name of a tombstone: nobody would see it or its changes."""
         for kind in fp.kinds():
             blocks: Any = getattr(bpy.data, kind)
             names: list[str] = blocks.keys()

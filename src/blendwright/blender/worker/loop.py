@@ -79,7 +79,7 @@ class Loop:
         return ENDED
 
     def _next(self) -> bytes | None:
-        """The next request; what is pending is settled before waiting for one."""
+        """The next request; pending answers are sent before waiting for one."""
         if self._pending and (
             len(self._pending) >= MOST_PENDING or self._pending_too_long() or not self._reader.has_more()
         ):
@@ -93,7 +93,7 @@ class Loop:
     def _answer_pending(self) -> None:
         pending, self._pending = self._pending, []
         if pending:
-            # The first one to be settled settles all: their answers go out together.
+            # The first one to be finished finishes all: their answers go out together.
             frames.write_frames(self._write_fd, [self._bytes(number, deferred.finish) for number, deferred in pending])
 
     def _answer(self, body: bytes) -> bytes | None:

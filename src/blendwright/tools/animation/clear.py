@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Idempotence, Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation.channels import Channel, path_of, refuse_stray_property, write_values
 from blendwright.tools.animation_data import action_of, action_sharers, curve_list, curves
 from blendwright.tools.readback import differs
@@ -53,10 +53,11 @@ class Clear(Tool[ClearArgs, Cleared]):
     An action that nobody uses any more is deleted; one that others use stays as it is, and the object lets go of it."""
 
     name = "animation.clear"
-    version = 1
-    promises = DESTRUCTIVE_WRITE.but(idempotence=Idempotence.IDEMPOTENT)
-    writes = (Kind.OBJECT, Kind.ACTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    promises = (
+        DESTRUCTIVE_WRITE.but(idempotence=Idempotence.IDEMPOTENT)
+        .writes_to(Kind.OBJECT, Kind.ACTION)
+        .needs("animation_write")
+    )
     examples = (
         Example({"object": "Box"}, given=(BOX, MOVED, SCALED)),
         Example({"object": "Box", "channel": "scale"}, given=(BOX, MOVED, SCALED)),

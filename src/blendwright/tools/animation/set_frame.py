@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding
 
@@ -32,10 +32,7 @@ class SetFrame(Tool[SetFrameArgs, FrameSet]):
     """Go to a frame of the animation: what is looked at or rendered from now on is as of that frame."""
 
     name = "animation.set_frame"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.SCENE,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("animation_write")
     examples = (Example({"frame": 24}),)
 
     def check(self, scene: Scene, args: SetFrameArgs) -> Iterator[Finding]:

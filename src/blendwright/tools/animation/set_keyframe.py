@@ -13,7 +13,7 @@ from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation.channels import (
     PATHS,
     Channel,
@@ -112,10 +112,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
     the rotation mode in which they count."""
 
     name = "animation.set_keyframe"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.ACTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.ACTION).needs("animation_write")
     examples = (
         Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, given=(BOX,)),
         Example(

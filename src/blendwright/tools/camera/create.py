@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
 from blendwright.tools.families import CreatesObject
 from blendwright.tools.placement import ObjectPlacement
@@ -25,10 +25,7 @@ class CreateCamera(CreatesObject[CreateCameraArgs]):
     It does not become the scene's camera: that is camera.set_active."""
 
     name = "camera.create"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.CAMERA, Kind.COLLECTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"name": "Camera", "location": [7, -7, 5], "rotation_euler_deg": [63, 0, 45], "lens_mm": 35}),
         Example({"name": "Wide", "fov_deg": 90, "sensor_width_mm": 24, "clip_start": 0.01, "clip_end": 500}),

@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, Vector3
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.camera_views import (
     FROM,
@@ -32,7 +32,7 @@ from blendwright.tools.mesh_data import Point
 from blendwright.tools.picture_subject import subject_points
 from blendwright.tools.readback import close, differs
 from blendwright.tools.settings import Setting, animation_conflicts, write_settings
-from blendwright.tools.targets import wrong_type
+from blendwright.tools.targets import existing_object, existing_objects
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 
@@ -85,10 +85,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     An orthographic camera also gets the scale that fits. The far clipping distance grows when the objects would lie behind it."""
 
     name = "camera.frame_objects"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.CAMERA)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA).needs("object_write")
     examples = (
         Example({"name": "Camera", "objects": ["Box"]}, given=(CAMERA, CUBE)),
         Example(
@@ -102,17 +99,14 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     )
 
     def check(self, scene: Scene, args: FrameObjectsArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        for place, name in enumerate(args.objects):
-            yield from scene.missing(Kind.OBJECT, name, f"/objects/{place}")
-        obj = scene.find(Kind.OBJECT, args.name)
+        obj = yield from existing_object(scene, args.name, "/name", "CAMERA")
+        objects = yield from existing_objects(scene, args.objects, "/objects")
         if obj is None:
             return
         turns = args.view is not None or args.from_direction is not None
-        trouble = [*wrong_type(obj, ("CAMERA",), "/name"), *move_conflicts(scene, obj, "/name", turn=turns)]
-        trouble = trouble or list(zero_scale(scene, obj, "/name"))
-        yield from trouble
-        if not trouble and all(scene.find(Kind.OBJECT, name) for name in args.objects):
+        conflicts = list(move_conflicts(scene, obj, "/name", turn=turns)) or list(zero_scale(scene, obj, "/name"))
+        yield from conflicts
+        if not conflicts and objects is not None:
             yield from animation_conflicts(scene, _optics(obj.data, self._aim(scene, args, obj)[1]))
 
     def apply(self, scene: Scene, args: FrameObjectsArgs) -> ObjectsFramed:

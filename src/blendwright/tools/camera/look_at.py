@@ -13,14 +13,14 @@ from blendwright.tool_api.arguments import Args, Name, Vector3
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import corners
 from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import wrong_type
+from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -58,10 +58,7 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     """Turn a camera towards an object or a point, once: it stays where it is, its -Z points there and its Y is up."""
 
     name = "camera.look_at"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Camera", "target": "Box"}, given=(CAMERA, CUBE)),
         Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, given=(CAMERA,)),
@@ -72,23 +69,15 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: LookAtArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        if args.target is not None:
-            yield from scene.missing(Kind.OBJECT, args.target, "/target")
-        obj = scene.find(Kind.OBJECT, args.name)
-        if obj is None or (args.target is not None and scene.find(Kind.OBJECT, args.target) is None):
+        obj = yield from existing_object(scene, args.name, "/name", "CAMERA", "LIGHT")
+        target = (yield from existing_object(scene, args.target, "/target")) if args.target else None
+        if obj is None or (args.target and target is None):
             return
-        wrong = wrong_type(obj, ("CAMERA", "LIGHT"), "/name")
-        yield from wrong or zero_scale(scene, obj, "/name")
+        yield from zero_scale(scene, obj, "/name")
         yield from move_conflicts(scene, obj, "/name", turn=True, move=False)
-        if not wrong and math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
-            at = "/target" if args.target is not None else "/point"
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                f"'{args.name}' stands at the very point it is to look at",
-                at,
-                "Move it away first.",
-            )
+        if math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
+            message = f"'{args.name}' stands at the very point it is to look at"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/target" if target else "/point", "Move it away first.")
 
     def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
 from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.results import ObjectChanged
@@ -28,11 +28,8 @@ class SetCamera(SetsObjectSettings[SetCameraArgs, ObjectChanged]):
     """Change settings of a camera; what is left out stays as it is."""
 
     name = "camera.set"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
     # An object that was in focus may lose its last user.
-    writes = (Kind.CAMERA, Kind.OBJECT)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.CAMERA, Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Camera", "lens_mm": 85}, given=(CAMERA,)),
         Example({"name": "Camera", "projection": "ORTHO", "ortho_scale": 4, "shift": [0.1, 0]}, given=(CAMERA,)),

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.settings import Setting
@@ -24,11 +24,8 @@ class SetActiveCamera(SetsObjectSettings[SetActiveArgs, ObjectChanged]):
     """Make a camera the scene's own: the one that renders look through."""
 
     name = "camera.set_active"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
     # The camera before may have had no other user.
-    writes = (Kind.SCENE, Kind.OBJECT)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.OBJECT).needs("scene_write")
     examples = (Example({"name": "Camera"}, given=(("camera.create", {"name": "Camera"}),)),)
 
     object_types = ("CAMERA",)

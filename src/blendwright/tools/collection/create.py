@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import is_scene_collection, missing_target_collection, target_collection
 from blendwright.values.faults import Fault
@@ -37,10 +37,7 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
     """Add an empty collection to the scene or to another collection."""
 
     name = "collection.create"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.COLLECTION, Kind.SCENE)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.COLLECTION, Kind.SCENE).needs("object_write")
     examples = (
         Example({"name": "Props"}),
         Example(

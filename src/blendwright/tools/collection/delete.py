@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import Deletes
 from blendwright.tools.object_data import DELETION_WRITES, delete_objects
 from blendwright.tools.parenting import unparent_conflicts
@@ -42,10 +42,7 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
     """Delete a collection. The collections inside it move to the one above; so do its objects, unless they are to go too."""
 
     name = "collection.delete"
-    version = 1
-    promises = DESTRUCTIVE_WRITE
-    writes = DELETION_WRITES
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
         Example({"name": "Props"}, given=(PROPS, BOX)),
         Example({"name": "Props", "objects": "delete"}, given=(PROPS, BOX)),

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.targets import missing_target_collection, target_collection
@@ -31,11 +31,8 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
     """Put an object into a collection. It stays in those that hold it already."""
 
     name = "collection.link_object"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
     # The collection of a simulation makes an object a rigid body.
-    writes = (Kind.OBJECT, Kind.COLLECTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (Example({"object": "Box", "collection": "Props"}, given=(BOX, PROPS)),)
 
     def check(self, scene: Scene, args: LinkObjectArgs) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.targets import missing_target_collection, target_collection
@@ -36,11 +36,8 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
     """Take an object out of a collection, without deleting it."""
 
     name = "collection.unlink_object"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
     # An object that nobody holds any more is kept by a mark on itself.
-    writes = (Kind.COLLECTION, Kind.OBJECT)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.COLLECTION, Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Box"}, given=(BOX, PROPS, BOX_IN_PROPS)),
         Example({"object": "Box", "allow_unlinked": True}, given=(BOX,)),

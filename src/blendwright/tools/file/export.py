@@ -13,7 +13,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, WritePath, option
 from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
 from blendwright.tools.readback import differs
 from blendwright.values.errors import StepError
@@ -75,11 +75,12 @@ class ExportFile(Tool[ExportArgs, Exported]):
     those and what they need, and no scene."""
 
     name = "file.export"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
     destructive_with = ("overwrite",)
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "file_write"))
+    promises = (
+        SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to()
+        .needs("scene_read", "file_write")
+    )
     examples = (
         Example({"path": "box.glb"}, given=(CUBE, EMPTY)),
         Example({"path": "box.stl", "objects": ["Box"]}, given=(CUBE, EMPTY)),

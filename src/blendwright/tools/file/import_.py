@@ -13,7 +13,7 @@ from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optiona
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Arrival, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
 from blendwright.tools.file.truncation import truncation_problems
 from blendwright.tools.readback import differs
@@ -111,13 +111,10 @@ class ImportFile(Tool[ImportArgs, Imported]):
     unless renaming is allowed; nothing ever becomes `.001` silently."""
 
     name = "file.import"
-    version = 1
-    promises = SAFE_ONE_TIME_WRITE.but(
-        determinism=Determinism.NONDETERMINISTIC, revert=Revert.MEMFILE, replayable=False
-    )
-    writes = tuple(Kind)
-    requires = Requires(
-        blender_min=(4, 2, 0), capabilities=("file_read", "object_write", "mesh_write", "material_write")
+    promises = (
+        SAFE_ONE_TIME_WRITE.but(determinism=Determinism.NONDETERMINISTIC, revert=Revert.MEMFILE, replayable=False)
+        .writes_to(*Kind)
+        .needs("file_read", "object_write", "mesh_write", "material_write")
     )
     examples = (
         Example({"path": "crate.glb"}, given=CRATE),

@@ -13,7 +13,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
@@ -61,10 +61,7 @@ class InspectTree(Tool[InspectTreeArgs, TreeInspected]):
     """Look at a geometry-nodes tree: nodes, links, group sockets, modifier inputs; as JSON that builds it again, or as a diagram."""
 
     name = "geonodes.inspect"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),
         Example(

@@ -8,9 +8,9 @@ from blendwright.nodes.checks.payload import check_payload_for
 from blendwright.nodes.edits import are_repeatable, edits_of
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Version
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool, Version
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.geonodes.examples import link
 from blendwright.tools.geonodes.modifier_target import target_of, target_problems
 from blendwright.tools.geonodes.tree_editing import TreeChanged, edit_tree, tree_differences
@@ -26,10 +26,9 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
     done, or none: the work is on a copy, which takes the tree's place when it is finished."""
 
     name = "geonodes.node_tree"
-    version = 1
-    promises = SAFE_ONE_TIME_WRITE
-    writes = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT).needs(
+        "modifier_write"
+    )
     examples = (
         Example(
             {

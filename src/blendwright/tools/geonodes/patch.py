@@ -8,9 +8,9 @@ from blendwright.nodes.checks.payload import check_payload_for
 from blendwright.nodes.edits import are_repeatable, edits_of
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Version
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool, Version
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.geonodes.examples import CUBE, link
 from blendwright.tools.geonodes.modifier_target import target_of, target_problems
 from blendwright.tools.geonodes.tree_editing import TreeChanged, edit_tree, tree_differences
@@ -37,10 +37,9 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
     All operations are done, or none: the work is on a copy, which takes the tree's place when it is finished."""
 
     name = "geonodes.patch"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(
+        Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT
+    ).needs("modifier_write")
     examples = (
         Example(
             {

@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
@@ -56,10 +56,7 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
     """Set an input of a geometry-nodes modifier, by value or by the name of an attribute; checked against the group's sockets."""
 
     name = "geonodes.set_modifier_input"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
         Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, (CUBE, SIZED_CUBE)),
         Example(

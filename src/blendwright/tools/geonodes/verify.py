@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
@@ -57,10 +57,7 @@ class Verify(Tool[VerifyArgs, Verified]):
     A tree that is not there does not pass OUTPUT_CONNECTED. Without `required` a failed gate is a result, not an error of the call."""
 
     name = "geonodes.verify"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example(
             {"trees": [{"object_name": "Cube", "modifier_name": "GeometryNodes"}], "required": True}, (CUBE, SIZED_CUBE)

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.light_settings import LightSettings, has_own_height, light_settings, unsuitable_settings
 from blendwright.tools.results import ObjectChanged
@@ -30,10 +30,7 @@ class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
     """Change settings of a light; what is left out stays as it is. Objects that share the light data change together."""
 
     name = "light.set"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.LIGHT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
         Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, given=(LAMP,)),
         Example({"name": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, given=(SPOT,)),

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import Deletes
 from blendwright.tools.object_data import DELETION_WRITES
 from blendwright.tools.results import Removed
@@ -36,10 +36,7 @@ class DeleteMaterial(Deletes[DeleteMaterialArgs, Removed]):
     """Delete a material. While anything uses it, it is refused unless the users are to be cleared."""
 
     name = "material.delete"
-    version = 1
-    promises = DESTRUCTIVE_WRITE
-    writes = DELETION_WRITES
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
+    promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("material_write")
     examples = (
         Example({"name": "Red"}, given=(RED,)),
         Example(

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.principled_shader import (
     PrincipledValues,
     display_settings,
@@ -41,10 +41,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
     Workbench previews show it. A value that comes from another node through a link is refused, not overridden."""
 
     name = "material.ensure_principled"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.MATERIAL,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MATERIAL).needs("material_write")
     examples = (
         Example({"name": "Red", "base_color": [0.8, 0.05, 0.05], "roughness": 0.4}),
         Example({"name": "Glass", "transmission": 1, "roughness": 0, "ior": 1.45}),

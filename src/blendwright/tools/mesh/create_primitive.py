@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import LengthFloat, PositiveFloat
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import CreatesObject
 from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
 from blendwright.tools.mesh_data import fill_mesh, mesh_differs
@@ -58,10 +58,9 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
     """Add a mesh object of a basic shape, from explicit geometry: the same arguments give the same mesh everywhere."""
 
     name = "mesh.create_primitive"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(
+        "object_write", "mesh_write"
+    )
     examples = (
         Example({"kind": "cube", "name": "Box"}),
         Example({"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [0, 0, 0.5]}),

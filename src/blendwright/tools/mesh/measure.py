@@ -12,14 +12,13 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.bounding_boxes import SOLID
 from blendwright.tools.families import Reads
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
-from blendwright.tools.mesh.target import no_mesh
 from blendwright.tools.scene.plain_values import number, vector3
 from blendwright.tools.scene.snapshot_model import Number, Vector3
-from blendwright.tools.targets import not_evaluated
+from blendwright.tools.targets import existing_object, not_evaluated
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -67,10 +66,7 @@ class Measure(Reads[MeasureArgs, Measures]):
     """Measure a mesh: bounds, size, area, volume, counts, and whether it is closed. Changes nothing."""
 
     name = "mesh.measure"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"object": "Box"}, given=(CUBE,)),
         Example({"object": "Box", "space": "local", "evaluated": False}, given=(CUBE,)),
@@ -80,15 +76,9 @@ class Measure(Reads[MeasureArgs, Measures]):
         return TOLERANCE
 
     def check(self, scene: Scene, args: MeasureArgs) -> Iterator[Finding]:
-        obj = scene.find(Kind.OBJECT, args.object)
-        if obj is None:
-            yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        elif not args.evaluated:
-            yield from no_mesh(scene, args.object, "/object")
-        elif obj.type not in SOLID:
-            message = f"object '{args.object}' is of type {obj.type}, which has no surface"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Name a mesh, curve or text object.")
-        else:
+        types = sorted(SOLID) if args.evaluated else ("MESH",)
+        obj = yield from existing_object(scene, args.object, "/object", *types)
+        if obj is not None and args.evaluated:
             yield from not_evaluated(scene, obj, "/object")
             with scene.evaluated_mesh(obj) as mesh:
                 if mesh is None:  # a curve without points

@@ -12,10 +12,10 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.mesh.target import mesh_of, no_mesh
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.findings import Finding
 
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"})
@@ -30,10 +30,7 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     """Shade all faces of a mesh smooth or flat. Edges that are marked sharp stay sharp."""
 
     name = "mesh.shade"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.MESH,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("mesh_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
         Example({"object": "Ball", "shading": "smooth"}, given=(BALL,)),
         Example(
@@ -42,10 +39,10 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: ShadeArgs) -> Iterator[Finding]:
-        yield from no_mesh(scene, args.object, "/object")
+        yield from existing_object(scene, args.object, "/object", "MESH")
 
     def apply(self, scene: Scene, args: ShadeArgs) -> ObjectChanged:
-        mesh = mesh_of(scene, args.object, "/object")
+        mesh = required_object(scene, args.object, "/object").data
         if _smooth_faces(mesh) == _asked(mesh, args):
             return ObjectChanged(object=args.object, changed=False)
         scene.edit(mesh)
@@ -54,7 +51,7 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
         return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: ShadeArgs, result: ObjectChanged) -> Iterator[Finding]:
-        mesh = mesh_of(scene, args.object, "/object")
+        mesh = required_object(scene, args.object, "/object").data
         yield from differs("that all faces are shaded so", True, _smooth_faces(mesh) == _asked(mesh, args), "/shading")
 
 

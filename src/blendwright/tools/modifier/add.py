@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
@@ -40,10 +40,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     wireframe or geometry nodes."""
 
     name = "modifier.add"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
         Example(
             {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 5, "constant_offset": [3, 0, 0]}},

@@ -11,13 +11,12 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.mesh.target import no_mesh
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import ModifierType
 from blendwright.tools.node_trees.properties import nested_trees
 from blendwright.tools.readback import differs
-from blendwright.tools.targets import not_evaluated
+from blendwright.tools.targets import existing_object, not_evaluated
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -70,19 +69,20 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     to run, so their result is kept rather than replayed."""
 
     name = "modifier.apply"
-    version = 1
-    promises = DESTRUCTIVE_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
-    writes = (
-        Kind.OBJECT,
-        Kind.MESH,
-        Kind.NODE_GROUP,
-        Kind.TEXTURE,
-        Kind.MATERIAL,
-        Kind.IMAGE,
-        Kind.COLLECTION,
-        Kind.CURVE,
+    promises = (
+        DESTRUCTIVE_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to(
+            Kind.OBJECT,
+            Kind.MESH,
+            Kind.NODE_GROUP,
+            Kind.TEXTURE,
+            Kind.MATERIAL,
+            Kind.IMAGE,
+            Kind.COLLECTION,
+            Kind.CURVE,
+        )
+        .needs("modifier_write", "mesh_write")
     )
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write", "mesh_write"))
     examples = (
         Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, (CUBE, ROW, SMOOTH)),
         Example(
@@ -102,7 +102,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         return args.type not in UNSTABLE
 
     def check(self, scene: Scene, args: ApplyModifierArgs) -> Iterator[Finding]:
-        problems = list(no_mesh(scene, args.object, "/object"))
+        problems = list(existing_object(scene, args.object, "/object", "MESH"))
         yield from problems
         if problems:
             return
@@ -160,7 +160,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
 
 def _mesh_sharers(scene: Scene, obj: Block) -> list[str]:
     """The names of those that share the object's mesh, sorted."""
-    # The count also has fake users and buried pre-images in it, so it only says when looking closer is needless.
+    # The count also has fake users and pre-images in it, so it only says when looking closer is needless.
     if obj.data.users < 2:
         return []
     return sorted(user.name for user in scene.users(obj.data) if user != obj)

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.readback import differs
@@ -29,11 +29,10 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
     """Take a modifier away from an object, without applying it."""
 
     name = "modifier.remove"
-    version = 1
-    promises = DESTRUCTIVE_WRITE
     # What only this modifier used (a texture, a node tree, another object) gets a fake user, so that a save keeps it.
-    writes = (Kind.OBJECT, Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = DESTRUCTIVE_WRITE.writes_to(
+        Kind.OBJECT, Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE
+    ).needs("modifier_write")
     examples = (Example({"object": "Box", "modifier": "Row"}, (CUBE, ROW)),)
 
     def check(self, scene: Scene, args: RemoveModifierArgs) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
@@ -37,10 +37,7 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
     """Change settings of a modifier, its visibility, or its place in the stack. Only what is given changes."""
 
     name = "modifier.set"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
         Example({"object": "Box", "modifier": "Row", "settings": {"type": "ARRAY", "count": 8}}, (CUBE, ROW)),
         Example({"object": "Box", "modifier": "Edges", "index": 0, "show_render": False}, (CUBE, ROW, EDGES)),

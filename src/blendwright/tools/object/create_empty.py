@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import PositiveFloat
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import CreatesObject
 from blendwright.tools.placement import ObjectPlacement
 from blendwright.tools.settings import Setting
@@ -28,10 +28,7 @@ class CreateEmpty(CreatesObject[CreateEmptyArgs]):
     """Add an empty object: a point to parent to, aim at or measure from."""
 
     name = "object.create_empty"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.COLLECTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"name": "Pivot", "location": [0, 0, 1]}),
         Example({"name": "Target", "display": "SPHERE", "display_size": 0.25, "rotation_euler_deg": [0, 45, 0]}),

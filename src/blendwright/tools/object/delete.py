@@ -10,7 +10,7 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import Deletes
 from blendwright.tools.object_data import DELETION_WRITES, delete_objects
 from blendwright.tools.parenting import unparent_conflicts
@@ -37,10 +37,7 @@ class DeleteObject(Deletes[DeleteArgs, Removed]):
     Whoever referred to it (modifiers, constraints, the scene's camera) has the reference cleared."""
 
     name = "object.delete"
-    version = 1
-    promises = DESTRUCTIVE_WRITE
-    writes = DELETION_WRITES
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
         Example({"name": "Box"}, given=(CUBE,)),
         Example(

@@ -11,11 +11,12 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import action_of
 from blendwright.tools.object_data import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -38,9 +39,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
     Children are not copied."""
 
     name = "object.duplicate"
-    version = 1
-    promises = SAFE_ONE_TIME_WRITE
-    writes = (
+    promises = SAFE_ONE_TIME_WRITE.writes_to(
         Kind.OBJECT,
         Kind.COLLECTION,
         Kind.MESH,
@@ -50,17 +49,15 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         Kind.ARMATURE,
         Kind.ACTION,
         Kind.SHAPE_KEY,
-    )
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    ).needs("object_write")
     examples = (
         Example({"name": "Box", "new_name": "Second box"}, given=(CUBE,)),
         Example({"name": "Box", "new_name": "Own box", "mode": "deep"}, given=(CUBE,)),
     )
 
     def check(self, scene: Scene, args: DuplicateArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = yield from existing_object(scene, args.name, "/name")
         yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
-        obj = scene.find(Kind.OBJECT, args.name)
         if obj is None or args.mode == "linked":
             return
         if obj.data is not None and obj.type not in DATA_KINDS and obj.type != "EMPTY":

@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, Vector3
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.mesh_data import Point
@@ -73,10 +73,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     """Copy an object into a grid. The copies share its data; the grid grows from where the object stands, along +X, +Y and +Z."""
 
     name = "object.duplicate_grid"
-    version = 1
-    promises = SAFE_ONE_TIME_WRITE
-    writes = (Kind.OBJECT, Kind.COLLECTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, given=(CUBE,)),
         Example(

@@ -12,13 +12,14 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import Reach
 from blendwright.tools.object_data import own_data
 from blendwright.tools.plain_data import custom_properties, plain_settings, plain_value
 from blendwright.tools.readback import differs
 from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
+from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import orientation, world_matrix
 from blendwright.values.findings import Finding
 
@@ -76,14 +77,11 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
     """Everything about one object: transform, size, bounds, parent, collections, materials, modifiers, custom properties, hashes."""
 
     name = "object.inspect"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (Example({"name": "Box"}, given=(CUBE,)),)
 
     def check(self, scene: Scene, args: InspectArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        yield from existing_object(scene, args.name, "/name")
 
     def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

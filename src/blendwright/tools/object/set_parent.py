@@ -10,9 +10,10 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.parenting import IDENTITY, parent_space, stay_in_place_conflicts
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import matrix_rows, nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -42,10 +43,7 @@ class SetParent(Tool[SetParentArgs, Parented]):
     """Make an object follow another, or none. Only the child is written."""
 
     name = "object.set_parent"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"child": "Tip", "parent": "Box"}, given=(CUBE, TIP)),
         Example({"child": "Tip", "parent": "Box", "keep_transform": False}, given=(CUBE, TIP)),
@@ -56,14 +54,12 @@ class SetParent(Tool[SetParentArgs, Parented]):
     )
 
     def check(self, scene: Scene, args: SetParentArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.child, "/child")
-        child = scene.find(Kind.OBJECT, args.child)
+        child = yield from existing_object(scene, args.child, "/child")
         if args.parent is None:
             if child is not None and child.parent is not None and args.keep_transform:
                 yield from stay_in_place_conflicts(scene, child, "/keep_transform", UNEVEN)
             return
-        yield from scene.missing(Kind.OBJECT, args.parent, "/parent")
-        parent = scene.find(Kind.OBJECT, args.parent)
+        parent = yield from existing_object(scene, args.parent, "/parent")
         if child is None or parent is None:
             return
         if parent == child or child in _ancestors(parent):

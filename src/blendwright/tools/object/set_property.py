@@ -12,10 +12,11 @@ from blendwright.tool_api.arguments import Args, InnerName, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -59,10 +60,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     """Set or remove a custom property of an object."""
 
     name = "object.set_property"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Marker", "key": "mass", "value": 2.5}, given=(EMPTY,)),
         Example({"name": "Marker", "key": "part", "value": "hull"}, given=(EMPTY,)),
@@ -74,8 +72,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: SetPropertyArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
+        obj = yield from existing_object(scene, args.name, "/name")
         if obj is None:
             return
         registered = obj.bl_rna.properties.get(args.key)

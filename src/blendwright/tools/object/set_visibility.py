@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.results import ObjectChanged
 from blendwright.tools.settings import Setting
@@ -35,10 +35,7 @@ class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
     """Show or hide an object in viewports and renders. Its children are not affected."""
 
     name = "object.set_visibility"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Box", "render": False}, given=(CUBE,)),
         Example({"name": "Box", "viewport": False, "render": True}, given=(CUBE,)),

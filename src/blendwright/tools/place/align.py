@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, BoundedFloat, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.place.bounds import AXES, Edge, side
 from blendwright.tools.place.movement import (
@@ -60,10 +60,7 @@ class Align(Tool[AlignArgs, Moved]):
     """Align objects along a world axis by their bounds: to an object, or to a coordinate."""
 
     name = "place.align"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, (BOX, BALL)),
         Example(

@@ -11,12 +11,13 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, view_matrix, zero_scale
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import missing_targets, subject
+from blendwright.tools.picture_subject import subject
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_objects
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -58,10 +59,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
     """Put an object around others, by angles and a distance that goes with their size, and turn it to them."""
 
     name = "place.around"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example(
             {"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3},
@@ -73,7 +71,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
 
     def check(self, scene: Scene, args: AroundArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        yield from missing_targets(scene, args.targets, "/targets")
+        yield from existing_objects(scene, args.targets, "/targets")
         if args.object in args.targets:
             message = f"'{args.object}' cannot stand around itself"
             at = f"/targets/{args.targets.index(args.object)}"

@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3, opt
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.bounds import AXES
@@ -68,10 +68,7 @@ class Distribute(Tool[DistributeArgs, Moved]):
     """Distribute objects evenly along a world axis or between two points, by their centres or by the gaps between them."""
 
     name = "place.distribute"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, ROW),
         Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, ROW),

@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vec
 from blendwright.tool_api.effects import Idempotence, Kind
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import Reach, own_box, shape
 from blendwright.tools.mesh.solid import positions_of
@@ -67,10 +67,7 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
     The surface is the evaluated one, modifiers included, at the vertical through the place."""
 
     name = "place.on_surface"
-    version = 1
-    promises = SAFE_ACCUMULATING_WRITE
-    writes = (Kind.OBJECT,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Box", "target": "Hill"}, (GROUND, BOX)),
         Example({"object": "Box", "target": "Hill", "at": [2, 1], "align_to_normal": True, "gap": 0.01}, (GROUND, BOX)),

@@ -15,7 +15,7 @@ from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name
 from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.random_points import random_points
 from blendwright.tools.place.surface import Hit, Surface, surface_problems
@@ -79,10 +79,11 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     """Scatter copies of an object over the surface of another: random but repeatable, evenly by area, at a least distance."""
 
     name = "place.scatter"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED)
-    writes = (Kind.OBJECT, Kind.COLLECTION)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = (
+        SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED)
+        .writes_to(Kind.OBJECT, Kind.COLLECTION)
+        .needs("object_write")
+    )
     examples = (
         Example({"source": "Stone", "target": "Ground", "count": 12, "seed": 7, "prefix": "Pebble"}, (GROUND, STONE)),
         Example(

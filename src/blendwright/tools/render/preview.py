@@ -13,7 +13,7 @@ from blendwright.tool_api.arguments import Args, Name, Seed, optional
 from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import everything
 from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.readback import differs
@@ -53,10 +53,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
     """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
 
     name = "render.preview"
-    version = 1
-    promises = READ_ONLY.but(determinism=Determinism.SEEDED)
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render"))
+    promises = READ_ONLY.but(determinism=Determinism.SEEDED).needs("scene_read", "render")
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, given=(CUBE,)),
         Example(

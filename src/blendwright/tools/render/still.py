@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
 from blendwright.tool_api.effects import Determinism, Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.render.engines import engine_name
 from blendwright.tools.render.picture import camera_problems, render_picture
@@ -60,11 +60,12 @@ class Still(Tool[StillArgs, Rendered]):
     CYCLES depends on the seed given here, not on the scene's."""
 
     name = "render.still"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
     destructive_with = ("overwrite",)
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render", "file_write"))
+    promises = (
+        SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to()
+        .needs("scene_read", "render", "file_write")
+    )
     examples = (
         Example({"camera": "Camera"}, given=STAGE),
         Example({"path": "picture.png", "samples": 1}, given=(*STAGE, ("camera.set_active", {"name": "Camera"}))),

@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -77,10 +77,7 @@ class Expect(Tool[ExpectArgs, Expected]):
     """Fail unless things are as expected: datablocks that are there, or are not, of a type, in number; a camera to render through."""
 
     name = "scene.expect"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, given=(CUBE,)),
         Example(

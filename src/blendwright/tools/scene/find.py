@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import Reach, around
 from blendwright.tools.readback import same
 from blendwright.tools.scene.object_filter import Paged, matching, missing_collection, next_offset, page
@@ -77,10 +77,7 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
     """Find objects by name pattern, type, collection, material, custom property or place; all filters must hold."""
 
     name = "scene.find"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"name": "B*", "type": "MESH"}, given=(CUBE, BALL)),
         Example({"box": {"min": [4, -1, -1], "max": [6, 1, 1], "test": "inside"}}, given=(CUBE, BALL)),

@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.results import SceneChanged
 from blendwright.tools.settings import Setting, settings_differ, write_settings
 from blendwright.values.findings import Finding
@@ -36,10 +36,7 @@ class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
     """Set the first and last frame of the scene's animation. The current frame stays."""
 
     name = "scene.set_frame_range"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.SCENE,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (Example({"start": 1, "end": 120}), Example({"start": 300, "end": 400, "step": 2}))
 
     def check(self, scene: Scene, args: SetFrameRangeArgs) -> Iterator[Finding]:

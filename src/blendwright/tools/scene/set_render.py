@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Seed, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.render.engines import Engine, engine_id, engine_name
 from blendwright.tools.results import SceneChanged
 from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
@@ -36,10 +36,7 @@ class SetRender(Tool[SetRenderArgs, SceneChanged]):
     """Set how the scene is rendered: engine, resolution, samples, seed, background, frame rate. What is left out stays."""
 
     name = "scene.set_render"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.SCENE,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (
         Example({"engine": "CYCLES", "samples": 32, "seed": 7, "resolution": [1280, 720]}),
         Example({"engine": "WORKBENCH", "percentage": 50, "film_transparent": True}),

@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.readback import differs
 from blendwright.tools.scene.set_world import WorldSet, background
@@ -37,10 +37,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
     """Give the scene a world with a physical sky and a sun in it."""
 
     name = "scene.set_sky"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.SCENE, Kind.WORLD)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"sun_elevation_deg": 25, "sun_rotation_deg": 130}),
         Example({"name": "Evening", "sun_elevation_deg": 4, "strength": 0.2}, given=(("scene.set_sky", {}),)),

@@ -9,7 +9,7 @@ from blendwright.tool_api.arguments import Args, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.results import SceneChanged
 from blendwright.tools.settings import Setting, settings_differ, write_settings
 from blendwright.values.faults import Fault
@@ -49,10 +49,7 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
     """Set the units that the scene is shown and exported in. Nothing is scaled, and arguments of tools stay in metres and degrees."""
 
     name = "scene.set_units"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.SCENE,)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (
         Example({"system": "METRIC", "scale": 0.001, "length_unit": "MILLIMETERS"}),
         Example({"system": "IMPERIAL"}, given=(("scene.set_units", {"length_unit": "CENTIMETERS"}),)),

@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.readback import differs
 from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
@@ -40,10 +40,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
     """Give the scene a world with a plain background colour and strength."""
 
     name = "scene.set_world"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.SCENE, Kind.WORLD)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"color": [0.5, 0.7, 1.0], "strength": 0.8}),
         Example({"name": "Night", "color": [0, 0, 0.02]}, given=(("scene.set_world", {"color": [1, 1, 1]}),)),

@@ -10,7 +10,7 @@ from pydantic import Field
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.scene import describe
 from blendwright.tools.scene.collection_tree import collection_order, collection_trees, collections_of
@@ -55,10 +55,7 @@ class TakeSnapshot(Tool[SnapshotArgs, Snapshot]):
     are in all, and next_offset leads on. Equal scenes give equal snapshots, byte for byte."""
 
     name = "scene.snapshot"
-    version = 1
-    promises = READ_ONLY
-    writes = ()
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({}, given=(CUBE,)),
         Example({"name": "B*", "type": "MESH", "include": ["objects", "indices"], "limit": 10}, given=(CUBE,)),

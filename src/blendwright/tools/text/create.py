@@ -10,7 +10,7 @@ from pydantic import Field
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires
+from blendwright.tool_api.tool import Example
 from blendwright.tools.families import CreatesObject
 from blendwright.tools.placement import ObjectPlacement
 from blendwright.tools.settings import Setting
@@ -49,10 +49,9 @@ class CreateText(CreatesObject[CreateTextArgs]):
     """Add a text object in Blender's built-in font, lying in its XY plane and read along X."""
 
     name = "text.create"
-    version = 1
-    promises = SAFE_IDEMPOTENT_WRITE
-    writes = (Kind.OBJECT, Kind.CURVE, Kind.COLLECTION, Kind.FONT)
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CURVE, Kind.COLLECTION, Kind.FONT).needs(
+        "object_write", "mesh_write"
+    )
     examples = (
         Example({"name": "Title", "body": "Hello"}),
         Example(
