@@ -241,10 +241,10 @@ BUGS = (
     ),
     Bug(
         "a yes to all is a yes to code",
-        "cli/consent.py",
-        'return Answer.APPROVED if said in ("y", "yes") else Answer.DECLINED',
-        'return Answer.APPROVED if said in ("y", "yes") or request.safety_level in self._all else Answer.DECLINED',
-        "tests/cli/test_consent.py",
+        "cli/approver.py",
+        'return Answer.APPROVED if word in ("y", "yes") else Answer.DECLINED',
+        'return Answer.APPROVED if word in ("y", "yes") or request.safety_level in self._approved_levels else Answer.DECLINED',
+        "tests/cli/test_approver.py",
     ),
     Bug(
         "a declared level lowers that of the tool",

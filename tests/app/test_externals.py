@@ -10,13 +10,14 @@ import bpy
 import pytest
 
 import blendwright
+from blendwright.app.queries import recorded_externals
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
-from blendwright.cli.externals import externals, of_head
+from blendwright.cli.externals import externals
 from blendwright.cli.output import Exit
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import External, Externals, recorded_externals
+from blendwright.run.externals import External, Externals, externals_of_receipt
 from blendwright.run.file_roots import FileRoots
 from blendwright.wire.worker_port import ReadableFile
 from stage import Stage
@@ -96,7 +97,7 @@ def test_a_baseline_has_its_files_recorded_made_absolute_and_readable(project: P
 
 def of_head_after(opened: blendwright.OpenScene) -> tuple[External, ...]:
     assert opened.hash
-    return of_head(opened.journal)
+    return recorded_externals(opened.journal)
 
 
 def reddish(opened: blendwright.OpenScene, tmp_path: Path) -> bool:
@@ -136,7 +137,7 @@ def test_an_adopted_file_has_its_files_recorded_and_the_command_tells_what_is_wr
         assert "no other files" in told(Exit.DONE)
         commit = opened.history.adopt(Path("scene.blend"))
         assert commit is not None
-        recorded = recorded_externals(commit.receipt)
+        recorded = externals_of_receipt(commit.receipt)
         states = {name: external.state for name, external in by_name(recorded).items()}
         assert states == {
             "red.png": "present", "lost.png": "missing", "shadow": "outside_roots", "out.png": "outside_roots",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import External, Externals, external_findings
+from blendwright.run.externals import External, Externals, findings_about
 from blendwright.run.file_roots import FileRoots
 
 USED = ("images/a",)
@@ -78,7 +78,7 @@ def test_files_that_no_scene_has_business_with_are_withheld(place: Path) -> None
                 (path,) if expected == "present" else ()
             )
     assert readable([place], present(place / "a.ttf", "fonts/a")) == (place / "a.ttf",)
-    (finding,) = external_findings([files.now(present(place / ".env"))])
+    (finding,) = findings_about([files.now(present(place / ".env"))])
     assert "not of the kind it is used as" in finding.message and finding.cure
 
 
@@ -87,7 +87,7 @@ def test_a_linked_file_is_never_readable_and_one_that_is_gone_neither(place: Pat
     gone = present(place / "a.png")
     (place / "a.png").unlink()
     assert readable([place], linked, gone) == ()
-    (finding,) = external_findings([linked])
+    (finding,) = findings_about([linked])
     assert "linked files are not opened" in finding.message
 
 

@@ -1,60 +1,98 @@
-"""Writes the scene of a commit to a .blend file: rebuilt in a Blender of its own, so that the workspace may be in use meanwhile."""
+"""Files that leave a workspace: the scene of any commit, the scene that is open, a picture of it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from blendwright.app.open_scene import OpenScene
 from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.records.commits import Commit
-from blendwright.run.history import find, refusal
+from blendwright.run.approvals import Consent
+from blendwright.run.history import find
+from blendwright.run.pictures import deliver_picture
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
-from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
-from blendwright.wire.methods import Script
+from blendwright.tool_api.effects import SafetyLevel
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.outcome import Outcome
+
+# A picture on a slow machine takes longer than the calls of a plan may.
+PICTURE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedScene:
-    """A file that was written; `cleaned` is the code of the scene that it goes without."""
+    """`cleaned` lists the code of the scene that the file goes without."""
 
-    commit: Commit
+    file: Path
     size: int
-    cleaned: Sequence[Script]
+    commit: Commit
+    cleaned: Sequence[Mapping[str, Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ok": True, "file": str(self.file), "bytes": self.size, "commit": self.commit.number,
+            "scene_hash": self.commit.hash_after, "cleaned": self.cleaned,
+        }  # fmt: skip
 
 
-def export_scene(
+def export_commit(
     workspace: str | Path,
     file: Path,
     *,
-    at: int | str = "HEAD",
+    at: str = "HEAD",
     overwrite: bool = False,
     blender: str | Path | WorkerSource | None = None,
 ) -> ExportedScene:
-    """Write a scene without code that would run where it is opened. Raises Refusal, RebuildFailed or EnvironmentUnfit."""
+    """Write the scene of a commit to a .blend file, without code that would run where it is opened; the workspace stays as it is.
+
+    Raises Refusal for a name that cannot be used or a commit that is not there, RebuildFailed when the scene is not what the
+    journal says."""
     if file.suffix != ".blend":
-        other = "Other formats are written by: blendwright call file.export"
-        raise refusal(f"{file} is not the name of a .blend file", other)
+        cure = "Other formats are written by: blendwright call file.export"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is not the name of a .blend file", cure)
     if file.exists() and not overwrite:
-        raise refusal(f"{file} is there already", "Name another file, or give --overwrite.")
-    with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as workers:
+        cure = "Name another file, or give --overwrite."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is there already", cure)
+    with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as inspection:
         commit = find(journal, at)
-        worker = workers.worker()
+        worker = inspection.worker()
         rebuild_commit(worker, journal, commit.number)
         saved = worker.export(SCENE_FILE)
         if saved["hash"] != commit.hash_after:
             raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
-        replace_file(worker.require_process().scratch / SCENE_FILE, file)
-    return ExportedScene(commit, file.stat().st_size, saved["cleaned"])
+        copy_whole(worker.require_process().scratch / SCENE_FILE, file)
+    return ExportedScene(file, file.stat().st_size, commit, saved["cleaned"])
 
 
-def replace_file(source: Path, target: Path) -> None:
-    """Copy a file to its place, whole or not at all: a file that is replaced must not be half of each. Raises EnvironmentUnfit."""
+def export_open_scene(opened: OpenScene, file: Path, consent: Consent, cancel: CancelToken | None = None) -> Outcome:
+    """Write the open scene. Whoever names the file has agreed that it is replaced: nobody is asked about that again."""
+    allowed = replace(consent, grants=consent.grants | {SafetyLevel.DESTRUCTIVE.value})
+    args = {"path": str(file), "overwrite": file.expanduser().exists()}
+    return opened.outcome("file.export", args, consent=allowed, cancel=cancel)
+
+
+def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outcome:
+    """Through the scene's camera where it has one, else from the front right above."""
+    args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
+    outcome = opened.outcome("render.preview", args, cancel=cancel, limit=PICTURE_SECONDS)
+    if outcome.fault is Fault.SCENE_CONFLICT:
+        args = {"artifact": "run.png", "view": "ISO"}
+        outcome = opened.outcome("render.preview", args, cancel=cancel, limit=PICTURE_SECONDS)
+    return deliver_picture(outcome, target)
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Whole or not at all: a file that is replaced must not be half of each. Raises EnvironmentUnfit."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -314,7 +314,7 @@ class OpenScene:
         """What happened since the workspace was opened, for Prometheus."""
         from blendwright.app.observing.metrics import Metrics
 
-        return Metrics(self._watch.tally)
+        return Metrics(self._watch.counters)
 
     @property
     def blender(self) -> WorkerProfile:

@@ -90,7 +90,7 @@ class Externals:
         of theirs is another scene, which the journal could not tell from a damaged one."""
         readable: dict[Path, ReadableFile] = {}
         for commit in journal.origins(all_lines=True):
-            for external in recorded_externals(commit.receipt):
+            for external in externals_of_receipt(commit.receipt):
                 if external.state == "present" and not external.linked:
                     # A link may lead elsewhere than when it was recorded.
                     path = Path(external.path).resolve()
@@ -145,11 +145,11 @@ def _identify(path: Path) -> Iterator[ReadableFile]:
             yield ReadableFile(path, info.st_dev, info.st_ino)
 
 
-def recorded_externals(receipt: Mapping[str, Any]) -> tuple[External, ...]:
+def externals_of_receipt(receipt: Mapping[str, Any]) -> tuple[External, ...]:
     return tuple(External.of_json(entry) for entry in receipt.get("externals", ()))
 
 
-def external_findings(externals: Sequence[External]) -> tuple[Finding, ...]:
+def findings_about(externals: Sequence[External]) -> tuple[Finding, ...]:
     """What a person should know: files that are not there, that may not be read, or that are not followed."""
     return tuple(finding for external in externals for finding in _findings(external))
 

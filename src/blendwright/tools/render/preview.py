@@ -18,8 +18,8 @@ from blendwright.tools.bounding_boxes import everything
 from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.readback import differs
 from blendwright.tools.render.engines import engine_id
-from blendwright.tools.render.picture import camera_problems, render_picture
 from blendwright.tools.render.pictures import PngName, Rendered
+from blendwright.tools.render.rendering import camera_problems, render_picture
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -94,7 +94,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
         lens.clip_end = max(stand.farthest * 2.0, 1.0)
         # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
         lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
-        eye.matrix_world = view_matrix(scene, axes, stand.place)
+        eye.matrix_world = view_matrix(scene, axes, stand.position)
         return eye
 
 
