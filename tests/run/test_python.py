@@ -20,7 +20,7 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.run import isolated_code as apart
 from blendwright.run.approvals import Consent
 from blendwright.run.executor import Executor
-from blendwright.run.replaying import replay
+from blendwright.run.replay import replay
 from blendwright.server.elicitation import PendingApproval
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault

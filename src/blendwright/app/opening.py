@@ -116,7 +116,7 @@ def open(
             spare=spare,
             start=taken,
             origin=None if start is None else start.resolve().parent,
-            externals=Externals(files.reach),
+            externals=Externals(files.roots),
             observe=watch,
         )
         opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent, watch)

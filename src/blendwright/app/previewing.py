@@ -155,7 +155,7 @@ class _Copy:
             recover(journal, 0)
             scene = LiveScene(
                 self._pool, journal, registry, spare=self._spare, start=self._taken_over(),
-                origin=None if self._start is None else self._start.parent, externals=Externals(files.reach),
+                origin=None if self._start is None else self._start.parent, externals=Externals(files.roots),
             )  # fmt: skip
             try:
                 ordered = schedule(valid, registry, scene.hash)

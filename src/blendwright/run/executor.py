@@ -167,7 +167,7 @@ class Executor:
     def _without_blender(
         self, call: Invocation, blank: Outcome, seconds: float, error: WorkerError | RebuildFailed, clock: Clock
     ) -> Outcome:
-        self._scene.lose(error, call.ids)
+        self._scene.report_loss(error, call.ids)
         fault, cure = reason_of(error)
         finding = Finding(fault, error.message, "", error.cure or cure)
         blank = blank.with_(reverted_by="rebuild", partial=_nothing_kept(seconds))

@@ -19,8 +19,9 @@ from blendwright.run.deadline import RunDeadline
 from blendwright.run.exclusive_step import ExclusiveStep, redo_ms, tell_if_raised
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
-from blendwright.run.live_scene import WINDOW, LiveScene
+from blendwright.run.live_scene import LiveScene
 from blendwright.run.reasons import reason_of
+from blendwright.run.rebuild import WINDOW
 from blendwright.run.run_state import RunState
 from blendwright.values import crash_points
 from blendwright.values.errors import (
@@ -156,7 +157,7 @@ class Pipeline:
             answer = self._answer(future)
         except WorkerError as error:
             several = self._anyone_of_them(error)
-            self._scene.lose(error, CallIds(call.request_id) if several else call.ids)
+            self._scene.report_loss(error, CallIds(call.request_id) if several else call.ids)
             if several:
                 self._one_by_one = len(self._window)
                 self._recall()

@@ -14,19 +14,20 @@ from typing import Any
 from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import NO_CONSENT, Consent
-from blendwright.run.differences import Difference, Picture, compare, take
+from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
 from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import Ledger
-from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene
-from blendwright.run.pictures import delivered
+from blendwright.run.live_scene import LiveScene
+from blendwright.run.pictures import deliver_picture
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.run_state import Progress
 from blendwright.run.runner import Runner
-from blendwright.run.snapshots import Bounded, bounded, to_look_into, with_modifier_settings
+from blendwright.run.scratch_files import copy_scene, open_scene_file
+from blendwright.run.snapshots import LimitedDifference, limit_difference, objects_to_inspect, with_modifier_settings
 from blendwright.tool_api.effects import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
@@ -37,7 +38,7 @@ from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipt
 from blendwright.values.report import OperationReport, RunReport
 
 PICTURE = "picture.png"
-NO_DIFFERENCE = bounded(Difference((), (), (), unseen=False))
+NO_DIFFERENCE = limit_difference(Difference((), (), (), unseen=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Preview:
     """
 
     report: RunReport
-    differences: Bounded = NO_DIFFERENCE
+    differences: LimitedDifference = NO_DIFFERENCE
     picture: Outcome | None = None
     receipts: ReceiptSummary | None = None
 
@@ -70,7 +71,7 @@ class Preview:
 
 
 class Previewer:
-    """Previews one plan on `scene`, which must be a copy; `room` is a directory that goes with it."""
+    """Previews one plan on `scene`, which must be a copy; `directory` is one that goes with it."""
 
     def __init__(
         self,
@@ -79,18 +80,18 @@ class Previewer:
         tools: Mapping[str, AnyTool],
         offer: ContractDraft,
         files: FileAccess,
-        room: Path,
+        directory: Path,
     ) -> None:
         agreement = ActiveContract(offer, scene, journal)
         ledger = Ledger(journal, scene, agreement)
-        written = PreviewFiles.instead_of(files, room / "written")
+        written = PreviewFiles.replacing(files, directory / "written")
         solo = ExclusiveStep(scene, journal, ledger, written)
         self._scene = scene
-        self._room = room
+        self._directory = directory
         approvals = PreviewApprovals(journal, written)
         self._runner = _OneByOne(scene, journal, ledger, solo, tools, agreement, written, approvals)
         # Pictures of the result are wanted, unlike those that operations of the plan make.
-        kept = FileAccess({}, room / "pictures")
+        kept = FileAccess({}, directory / "pictures")
         self._executor = Executor(
             scene, ledger, ExclusiveStep(scene, journal, ledger, kept), tools, agreement, kept, approvals
         )
@@ -107,8 +108,8 @@ class Previewer:
         determinism: Determinism | None = None,
         consent: Consent = NO_CONSENT,
     ) -> Preview:
-        before = take(self._scene.worker())
-        baseline = self._saved()
+        before = take_snapshot(self._scene.worker())
+        baseline = self._save_baseline()
         report = self._runner.run(
             schedule,
             failing,
@@ -118,35 +119,33 @@ class Previewer:
             determinism=determinism,
             consent=consent,
         )
-        after = take(self._scene.worker())
+        after = take_snapshot(self._scene.worker())
         picture = None if image is None or not report.ok else self._picture(image, after, cancel, consent)
-        names = to_look_into(before, after)
+        names = objects_to_inspect(before, after)
         if names:
             after = with_modifier_settings(after, names, self._scene.worker())
-            self._go_back_to(baseline)
+            self._reopen(baseline)
             before = with_modifier_settings(before, names, self._scene.worker())
         receipts = summarise_receipts(report.operations)
-        return Preview(_unwritten(report), bounded(compare(before, after)), picture, receipts)
+        return Preview(_without_receipts(report), limit_difference(compare(before, after)), picture, receipts)
 
-    def _saved(self) -> Path:
+    def _save_baseline(self) -> Path:
         """The scene before the plan, kept where no worker's end takes it away."""
-        baseline = self._room / "before.blend"
+        baseline = self._directory / "before.blend"
         baseline.parent.mkdir(parents=True, exist_ok=True)
         copy_scene(self._scene.save(self._scene.hash), baseline)
         return baseline
 
-    def _go_back_to(self, baseline: Path) -> None:
+    def _reopen(self, baseline: Path) -> None:
         """The last thing that happens to the copy: what its journal says of it is of no more use."""
-        worker = self._scene.worker()
-        copy_scene(baseline, worker.require_process().scratch / EXCHANGED)
-        worker.open(EXCHANGED)
+        open_scene_file(self._scene.worker(), baseline, "the scene before the plan")
 
-    def _picture(self, target: Path, after: Picture, cancel: CancelToken | None, consent: Consent) -> Outcome:
+    def _picture(self, target: Path, after: SceneSnapshot, cancel: CancelToken | None, consent: Consent) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
-        look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
-        taken = self._executor.call("render.preview", {**look, "artifact": PICTURE}, cancel=cancel, consent=consent)
-        return delivered(taken, target)
+        view: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
+        outcome = self._executor.call("render.preview", {**view, "artifact": PICTURE}, cancel=cancel, consent=consent)
+        return deliver_picture(outcome, target)
 
 
 class _OneByOne(Runner):
@@ -163,7 +162,7 @@ class _Alone(Invocation):
         return True
 
 
-def _unwritten(report: RunReport) -> RunReport:
+def _without_receipts(report: RunReport) -> RunReport:
     """Without what only a run gives: commits and receipts of the copy mean nothing to anyone."""
     return replace(report, operations=tuple(_without_receipt(operation) for operation in report.operations))
 
