@@ -20,7 +20,7 @@ from blendwright.values.errors import EnvironmentUnfit, Refusal
 from engine import TRIALS, all_tools
 from plans import box
 
-GRANTED = blendwright.Consent(grants=frozenset({"destructive"}))
+GRANTED = blendwright.Approver(grants=frozenset({"destructive"}))
 
 
 def sessions(workspace: Path) -> list[Path]:
@@ -51,7 +51,7 @@ def test_a_scene_is_opened_from_a_copy_and_survives_the_loss_of_the_file(tmp_pat
         spare=False,
         tools=all_tools(),
         environment=TRIALS,
-        consent=GRANTED,
+        approver=GRANTED,
     ) as scene:
         assert scene.hash == made
         (tmp_path / "box.blend").write_bytes(b"replaced meanwhile")
@@ -145,7 +145,7 @@ def test_a_scene_file_is_for_a_new_workspace_only(tmp_path: Path) -> None:
         pytest.raises(EnvironmentUnfit, match=r"garbage\.blend"),
     ):
         scene.call("object.create_empty", name="A")
-    with blendwright.open(tmp_path / "second", scene=tmp_path / "box.blend", spare=False, consent=GRANTED) as scene:
+    with blendwright.open(tmp_path / "second", scene=tmp_path / "box.blend", spare=False, approver=GRANTED) as scene:
         assert scene.call("object.delete", name="Box").ok
         head = scene.journal.head
         assert head is not None and head.parent is not None
@@ -157,7 +157,7 @@ def test_a_session_with_much_to_redo_leaves_a_checkpoint(tmp_path: Path, monkeyp
     with blendwright.open(tmp_path, spare=False) as scene:
         assert scene.call("object.create_empty", name="A").ok
         made = scene.hash
-    with blendwright.open(tmp_path, spare=False, consent=GRANTED) as scene:
+    with blendwright.open(tmp_path, spare=False, approver=GRANTED) as scene:
         head = scene.journal.head
         assert head is not None
         route = scene.journal.route(head.number)
@@ -193,7 +193,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_what_a_killed_process_left_half_done_is_put_in_order_and_told(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", UNFINISHED, str(tmp_path)], check=False, timeout=60)
-    with blendwright.open(tmp_path, spare=False, consent=GRANTED) as scene:
+    with blendwright.open(tmp_path, spare=False, approver=GRANTED) as scene:
         told = "\n".join(scene.recovered)
         for part in (
             "'half' was interrupted",

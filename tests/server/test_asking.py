@@ -11,9 +11,9 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.server.answers import Answer as Reply
-from blendwright.server.asking import Asked, Conversation, HostApprover, said, through_session
+from blendwright.server.asking import Asked, Conversation, HostPrompt, said, through_session
 from blendwright.server.progress import Progress
 from blendwright.values.cancel import CancelToken
 
@@ -35,25 +35,25 @@ def question(seconds: float = 60, **more: Any) -> ApprovalRequest:
 @pytest.mark.parametrize(
     ("result", "answer"),
     [
-        (ElicitResult(action="accept", content={"allow": True}), Answer.APPROVED),
-        (ElicitResult(action="accept", content={"allow": False}), Answer.DECLINED),
-        (ElicitResult(action="accept", content={"allow": "false"}), Answer.DECLINED),
-        (ElicitResult(action="accept", content={"allow": 1}), Answer.DECLINED),
-        (ElicitResult(action="accept", content={}), Answer.DECLINED),
-        (ElicitResult(action="accept"), Answer.DECLINED),
-        (ElicitResult(action="decline", content={"allow": True}), Answer.DECLINED),
-        (ElicitResult(action="cancel", content={"allow": True}), Answer.NONE),
+        (ElicitResult(action="accept", content={"allow": True}), ApprovalAnswer.APPROVED),
+        (ElicitResult(action="accept", content={"allow": False}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="accept", content={"allow": "false"}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="accept", content={"allow": 1}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="accept", content={}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="accept"), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="decline", content={"allow": True}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="cancel", content={"allow": True}), ApprovalAnswer.NONE),
     ],
 )
-def test_only_a_clear_yes_is_one(result: ElicitResult, answer: Answer) -> None:
+def test_only_a_clear_yes_is_one(result: ElicitResult, answer: ApprovalAnswer) -> None:
     assert said(result) is answer
 
 
 def test_the_first_answer_counts() -> None:
     asked = Asked(question())
-    asked.settle(Answer.DECLINED)
-    asked.settle(Answer.APPROVED)
-    assert asked.answer.result(0) is Answer.DECLINED
+    asked.settle(ApprovalAnswer.DECLINED)
+    asked.settle(ApprovalAnswer.APPROVED)
+    assert asked.answer.result(0) is ApprovalAnswer.DECLINED
 
 
 def test_code_is_shown_whole_and_unseen_signs_are_written_out() -> None:
@@ -65,9 +65,9 @@ def test_code_is_shown_whole_and_unseen_signs_are_written_out() -> None:
 
 def test_a_question_that_nobody_answers_ends_with_its_time_and_is_no_yes() -> None:
     began = time.monotonic()
-    assert HostApprover(lambda asked: None).ask(question(0.05)) is Answer.NONE
+    assert HostPrompt(lambda asked: None).ask(question(0.05)) is ApprovalAnswer.NONE
     assert time.monotonic() - began < 5
-    assert HostApprover(lambda asked: None).ask(question(-1)) is Answer.NONE
+    assert HostPrompt(lambda asked: None).ask(question(-1)) is ApprovalAnswer.NONE
 
 
 def test_a_run_that_is_cancelled_does_not_wait_for_the_answer() -> None:
@@ -75,7 +75,7 @@ def test_a_run_that_is_cancelled_does_not_wait_for_the_answer() -> None:
     put = threading.Event()
     threading.Thread(target=lambda: (put.wait(10), cancel.cancel())).start()
     began = time.monotonic()
-    assert HostApprover(lambda asked: put.set()).ask(question(30), cancel=cancel) is Answer.NONE
+    assert HostPrompt(lambda asked: put.set()).ask(question(30), cancel=cancel) is ApprovalAnswer.NONE
     assert time.monotonic() - began < 20
 
 
@@ -94,15 +94,15 @@ class Session:
 @pytest.mark.parametrize(
     ("host", "answer"),
     [
-        (ElicitResult(action="accept", content={"allow": True}), Answer.APPROVED),
-        (MCPError(-32601, "no such method"), Answer.NONE),
+        (ElicitResult(action="accept", content={"allow": True}), ApprovalAnswer.APPROVED),
+        (MCPError(-32601, "no such method"), ApprovalAnswer.NONE),
     ],
 )
-def test_a_host_that_cannot_ask_after_all_gave_no_answer(host: ElicitResult | MCPError, answer: Answer) -> None:
-    async def main() -> Answer:
+def test_a_host_that_cannot_ask_after_all_gave_no_answer(host: ElicitResult | MCPError, answer: ApprovalAnswer) -> None:
+    async def main() -> ApprovalAnswer:
         session: Any = Session(host)
-        approver = through_session(session, 1)
-        return await asyncio.to_thread(approver.ask, question(10))
+        prompt = through_session(session, 1)
+        return await asyncio.to_thread(prompt.ask, question(10))
 
     assert asyncio.run(main()) is answer
 
@@ -124,15 +124,15 @@ async def unanswered() -> Reply:
     ],
 )
 def test_a_call_that_comes_back_without_an_answer_to_its_question_brought_none(responses: Any) -> None:
-    async def main() -> Answer:
+    async def main() -> ApprovalAnswer:
         session: Any = None
         conversation = Conversation("client", "plan_execute", {}, Progress(session))
         conversation.task = asyncio.create_task(unanswered())
-        asking = asyncio.create_task(asyncio.to_thread(conversation.approver.ask, question(10)))
+        asking = asyncio.create_task(asyncio.to_thread(conversation.prompt.ask, question(10)))
         assert isinstance(await conversation.next(), Asked)
         conversation.answer(responses)
         answer = await asking
         conversation.task.cancel()
         return answer
 
-    assert asyncio.run(main()) is Answer.NONE
+    assert asyncio.run(main()) is ApprovalAnswer.NONE

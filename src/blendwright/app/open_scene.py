@@ -17,11 +17,12 @@ from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
+from blendwright.policy.approvals import Approver
 from blendwright.policy.gate import denied
 from blendwright.policy.session_contract import Proposal, SessionContract, Terms
 from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ActiveContract, ContractDraft
-from blendwright.run.approvals import Approvals, Consent
+from blendwright.run.approvals import Approvals
 from blendwright.run.clock import Clock
 from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.executor import SNAPSHOT_TOOL, Executor
@@ -68,7 +69,7 @@ class OpenScene:
         offer: ContractDraft,
         files: FileAccess,
         recovered: tuple[str, ...],
-        consent: Consent,
+        approver: Approver,
         watch: EventBus,
     ) -> None:
         self.recovered = recovered
@@ -79,7 +80,7 @@ class OpenScene:
         self._tools = tools
         self._macros = macros
         self._offer = offer
-        self._consent = consent
+        self._approver = approver
         self._files = files
         self._watch = watch
         self._closed = False
@@ -123,16 +124,16 @@ class OpenScene:
         cancel: CancelToken | None = None,
         parse_ms: float = 0.0,
         determinism: Determinism | None = None,
-        consent: Consent | None = None,
+        approver: Approver | None = None,
     ) -> Outcome:
         """Call a tool and get everything that is known about it, before any contract renders it.
 
         deadline: seconds, at most what the session allows. limit: what the session allows, for a call of the program's own.
         verify: read back also after a read-only tool.
         snapshot: the scene afterwards, in the outcome. rehearse: take the call back ("inverse" or "memfile") and prove it.
-        determinism: the weakest class of result that is accepted. consent: instead of that of the open scene.
+        determinism: the weakest class of result that is accepted. approver: instead of that of the open scene.
         """
-        asked = self._consent if consent is None else consent
+        asked = self._approver if approver is None else approver
         macro = self._macros.get(tool)
         if macro is not None:
             clock = Clock(parse_ms)
@@ -152,7 +153,7 @@ class OpenScene:
             cancel=cancel,
             parse_ms=parse_ms,
             determinism=determinism,
-            consent=asked,
+            approver=asked,
         )
 
     def _call_macro(
@@ -164,7 +165,7 @@ class OpenScene:
         rehearse: str | None,
         cancel: CancelToken | None,
         determinism: Determinism | None,
-        consent: Consent,
+        approver: Approver,
     ) -> Outcome:
         plan = (not_rehearsed(macro),) if rehearse is not None else plan_of(macro, args)
         valid = plan if isinstance(plan, tuple) else self._compiler.validated(plan, determinism)
@@ -176,7 +177,7 @@ class OpenScene:
         ordered = schedule(valid, self._registry, self._scene.hash)
         clock.leave_out()  # starting Blender belongs to no phase of a call
         report = self._runner.run(
-            ordered, valid.failing, seconds=seconds, cancel=cancel, determinism=determinism, consent=consent
+            ordered, valid.failing, seconds=seconds, cancel=cancel, determinism=determinism, approver=approver
         )
         return outcome_of(macro, args, report, clock, self._scene.hash)
 
@@ -190,12 +191,12 @@ class OpenScene:
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
         determinism: Determinism | None = None,
-        consent: Consent | None = None,
+        approver: Approver | None = None,
     ) -> RunReport:
         """Run a plan: a document of any dialect, or one that was parsed already (then request_id and boundary are its own).
 
         What was done before under the same ids is not done again. `progress` is called with each operation once it is durable.
-        `determinism` is the weakest class of results that is accepted; `consent` takes the place of that of the open scene.
+        `determinism` is the weakest class of results that is accepted; `approver` takes the place of that of the open scene.
         """
         valid = self._compiler.compile(plan, request_id, boundary, determinism)
         if isinstance(valid, RunReport):
@@ -209,7 +210,7 @@ class OpenScene:
             cancel=cancel,
             progress=progress,
             determinism=determinism,
-            consent=self._consent if consent is None else consent,
+            approver=self._approver if approver is None else approver,
         )
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
@@ -227,11 +228,11 @@ class OpenScene:
         timeout: float | None = None,
         cancel: CancelToken | None = None,
         determinism: Determinism | None = None,
-        consent: Consent | None = None,
+        approver: Approver | None = None,
     ) -> Preview:
         """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it.
 
-        `consent` takes the place of that of the open scene."""
+        `approver` takes the place of that of the open scene."""
         if not isinstance(plan, Plan):
             plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
         if self._journal.head is None:
@@ -240,7 +241,7 @@ class OpenScene:
         return preview_beside(
             plan, place, self._pool, self._tools, self._macros, self._offer, self._files,
             image=image, timeout=timeout, cancel=cancel, determinism=determinism,
-            consent=self._consent if consent is None else consent,
+            approver=self._approver if approver is None else approver,
         )  # fmt: skip
 
     def as_host(self, proposal: Proposal) -> OpenScene:
@@ -249,7 +250,7 @@ class OpenScene:
         Raises Refusal when there can be no contract with such a host."""
         return OpenScene(
             self._scratch, self._pool, self._journal, self._scene, self._tools, self._macros,
-            self._offer.for_host(proposal), self._files, self.recovered, self._consent, self._watch,
+            self._offer.for_host(proposal), self._files, self.recovered, self._approver, self._watch,
         )  # fmt: skip
 
     def warm(self) -> None:
@@ -286,7 +287,7 @@ class OpenScene:
         """Checkout, undo, redo, adopt, gc."""
         return History(self._journal, self._scene, self._pool, self._registry)
 
-    def checkout(self, to: int | str, *, consent: Consent | None = None, cancel: CancelToken | None = None) -> Moved:
+    def checkout(self, to: int | str, *, approver: Approver | None = None, cancel: CancelToken | None = None) -> Moved:
         """Go to the scene of a commit, as whoever is held to the policy may: the rules for `history.checkout`, a safe_write, decide.
 
         `history` asks nobody: it is for those who own the workspace. Raises Refusal."""
@@ -295,10 +296,10 @@ class OpenScene:
         if against:
             raise Refusal(against)
         target, baseline = find(self._journal, to).number, require_head(self._journal).hash_after
-        question = self._approvals.question_about(self.terms, CHECKOUT, level, {"commit": target}, baseline=baseline)
+        question = self._approvals.request_about(self.terms, CHECKOUT, level, {"commit": target}, baseline=baseline)
         if question is not None:
-            asked = self._consent if consent is None else consent
-            _, refused = self._approvals.settle(question, asked, cancel)
+            asked = self._approver if approver is None else approver
+            _, refused = self._approvals.ask(question, asked, cancel)
             if refused is not None:
                 raise Refusal([refused])
         return self.history.checkout(target)

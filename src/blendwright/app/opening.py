@@ -16,10 +16,10 @@ from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.journal import Journal
 from blendwright.macros import load_macros, macro_registry
+from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
 from blendwright.run.active_contract import ContractDraft
-from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
@@ -43,7 +43,7 @@ def open(
     policy: Policy | None = None,
     proposal: Proposal | None = None,
     contract: SessionContract | None = None,
-    consent: Consent = NO_CONSENT,
+    approver: Approver = NOBODY,
     spare: bool = True,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
@@ -58,7 +58,7 @@ def open(
     policy: what calls may do and cost; otherwise that of blendwright.toml in the workspace, the user's own, and the defaults.
     proposal: what the host is and asks for; it can tighten the policy and nothing else.
     contract: one from before, which must still hold.
-    consent: who can be asked about what the policy does not simply allow, and what is allowed beforehand.
+    approver: who can be asked about what the policy does not simply allow, and what is allowed beforehand.
     spare: keep a second Blender ready, so that a lost one is replaced at once.
     observers: are told every event, beside the log and the metrics; each is a function of one argument.
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
@@ -119,7 +119,7 @@ def open(
             externals=Externals(files.reach),
             observe=watch,
         )
-        opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent, watch)
+        opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, approver, watch)
         undo.pop_all()
     return opened
 

@@ -21,10 +21,10 @@ from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.active_contract import ContractDraft
-from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.externals import Externals
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
@@ -56,7 +56,7 @@ def preview(
     policy: Policy | None = None,
     proposal: Proposal | None = None,
     determinism: Determinism | None = None,
-    consent: Consent = NO_CONSENT,
+    approver: Approver = NOBODY,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Preview:
@@ -97,7 +97,7 @@ def preview(
         with Pool(options) as pool:
             copied = _Copy(place, room, pool, start=start, spare=False)
             return copied.preview(
-                plan, known, macros, offer, files, target, timeout, cancel, progress, determinism, consent
+                plan, known, macros, offer, files, target, timeout, cancel, progress, determinism, approver
             )
 
 
@@ -115,12 +115,14 @@ def preview_beside(
     cancel: CancelToken | None = None,
     progress: Progress | None = None,
     determinism: Determinism | None = None,
-    consent: Consent = NO_CONSENT,
+    approver: Approver = NOBODY,
 ) -> Preview:
     """The same for a workspace that is open, with a worker of its pool."""
     with _room(place) as room:
         copied = _Copy(place, room, pool, start=None, spare=True)
-        return copied.preview(plan, tools, macros, offer, files, image, timeout, cancel, progress, determinism, consent)
+        return copied.preview(
+            plan, tools, macros, offer, files, image, timeout, cancel, progress, determinism, approver
+        )
 
 
 class _Copy:
@@ -145,7 +147,7 @@ class _Copy:
         cancel: CancelToken | None,
         progress: Progress | None,
         determinism: Determinism | None,
-        consent: Consent,
+        approver: Approver,
     ) -> Preview:
         valid = validate(plan, tools, offer.terms.demanding(determinism), macros=macros)
         if not isinstance(valid, ValidPlan):
@@ -168,7 +170,7 @@ class _Copy:
                     cancel=cancel,
                     progress=progress,
                     determinism=determinism,
-                    consent=consent,
+                    approver=approver,
                 )
             finally:
                 scene.discard()

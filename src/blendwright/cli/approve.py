@@ -15,7 +15,7 @@ from blendwright.app.read_workspace import read_journal
 from blendwright.cli.consent import Terminal, at_a_terminal
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
 from blendwright.journal.approvals import answer, waiting
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.records.journal_records import KeptApproval
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -40,7 +40,7 @@ def approve(
     Without an ID, list what waits."""
     place = Path(workspace).resolve()
     if ids and decline:
-        listed = [answer(place, id, Answer.DECLINED, BY) for id in ids]
+        listed = [answer(place, id, ApprovalAnswer.DECLINED, BY) for id in ids]
     elif ids:
         listed = _allowed(place, ids, yes=yes)
     else:
@@ -74,8 +74,8 @@ def _allowed(place: Path, ids: Sequence[str], *, yes: bool) -> list[KeptApproval
     for kept in questions:
         # A yes to this one is no yes to others of its level.
         alone = replace(kept.request, in_person=True)
-        given = Answer.APPROVED if yes and not kept.request.in_person else Terminal().ask(alone)
-        listed.append(answer(place, kept.request.id, given, BY) if given is Answer.APPROVED else kept)
+        given = ApprovalAnswer.APPROVED if yes and not kept.request.in_person else Terminal().ask(alone)
+        listed.append(answer(place, kept.request.id, given, BY) if given is ApprovalAnswer.APPROVED else kept)
     return listed
 
 

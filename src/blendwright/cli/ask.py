@@ -16,7 +16,7 @@ from rich.status import Status
 from rich.text import Text
 
 import blendwright
-from blendwright.cli.consent import Approve, at_a_terminal, command_line, consent, line_from_terminal
+from blendwright.cli.consent import Approve, approver, at_a_terminal, command_line, line_from_terminal
 from blendwright.cli.difference import show_difference
 from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspace, notes, print_json, say_recovered
 from blendwright.cli.plan_input import stops_on_interrupt
@@ -105,7 +105,7 @@ def ask(
             blender=blender,
             spare=False,
             proposal=command_line(),
-            consent=consent(approve, screen.aside),
+            approver=approver(approve, screen.aside),
         ) as opened,
     ):
         say_recovered(opened.recovered)

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 import blendwright
-from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
+from blendwright.cli.consent import Approve, ContractFile, Demand, approver, command_line, read_contract
 from blendwright.cli.exporting import write_scene
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json, say_recovered
 from blendwright.dialects.envelopes import core_envelope, tool_result
@@ -64,7 +64,7 @@ def call(
     started = perf_counter()
     document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
     parse_ms = (perf_counter() - started) * 1000
-    allowed = consent(approve)
+    allowed = approver(approve)
     with blendwright.open(
         workspace,
         scene=scene,
@@ -72,7 +72,7 @@ def call(
         spare=False,
         proposal=command_line(),
         contract=read_contract(contract),
-        consent=allowed,
+        approver=allowed,
     ) as opened:
         say_recovered(opened.recovered)
         outcome = opened.outcome(

@@ -19,10 +19,9 @@ from pydantic import BaseModel, ValidationError
 from rich.text import Text
 
 from blendwright.cli.output import notes
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.session_contract import Proposal, SessionContract
-from blendwright.run.approvals import Consent
 from blendwright.tool_api.effects import Determinism, SafetyLevel, SafetyMode
 from blendwright.tools import catalog
 from blendwright.values.cancel import CancelToken
@@ -67,7 +66,9 @@ def read_contract(file: Path | None) -> SessionContract | None:
     return None if file is None else _read(file, SessionContract, "a contract")
 
 
-def consent(approve: Sequence[str] | None, aside: Callable[[], AbstractContextManager[None]] | None = None) -> Consent:
+def approver(
+    approve: Sequence[str] | None, aside: Callable[[], AbstractContextManager[None]] | None = None
+) -> Approver:
     """What may be done without asking, and whom to ask otherwise. `aside` makes room on the screen for a question."""
     names = approve or ()
     known = [*SafetyLevel, *SafetyMode, *catalog.tools()]
@@ -76,7 +77,7 @@ def consent(approve: Sequence[str] | None, aside: Callable[[], AbstractContextMa
             cure = did_you_mean(name, known, otherwise="Name a safety level, a safety mode, a tool or a directory.")
             raise Refusal([Finding(Fault.SCHEMA_INVALID, f"there is nothing named '{name}' to approve", "", cure)])
     grants = {str(Path(name).resolve()) if name not in known else name for name in names}
-    return Consent(Terminal(aside) if at_a_terminal() else None, frozenset(grants))
+    return Approver(Terminal(aside) if at_a_terminal() else None, frozenset(grants))
 
 
 class Terminal:
@@ -88,10 +89,10 @@ class Terminal:
         self._aside = aside or contextlib.nullcontext
         self._all: set[str] = set()
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         """y, n, or a for all of the same level in this run; an empty line is a no."""
         if request.safety_level in self._all and not request.in_person:
-            return Answer.APPROVED
+            return ApprovalAnswer.APPROVED
         with self._aside():
             out = notes()
             out.print(
@@ -106,12 +107,12 @@ class Terminal:
             out.print(Text(f"Allow it? {choices} "), end="")
             line = line_from_terminal(request.expires, cancel)
         if line is None:
-            return Answer.NONE
+            return ApprovalAnswer.NONE
         said = line.strip().casefold()
         if said in ("a", "all") and not request.in_person:
             self._all.add(request.safety_level)
-            return Answer.APPROVED
-        return Answer.APPROVED if said in ("y", "yes") else Answer.DECLINED
+            return ApprovalAnswer.APPROVED
+        return ApprovalAnswer.APPROVED if said in ("y", "yes") else ApprovalAnswer.DECLINED
 
 
 def line_from_terminal(expires: float, cancel: CancelToken | None) -> str | None:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 import blendwright
 from blendwright.cli.ask import Attempts, BaseUrl, Model, ProviderName, Seconds, Tokens, chosen
-from blendwright.cli.consent import command_line, consent
+from blendwright.cli.consent import approver, command_line
 from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, notes, print_json
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.planner.budget import Limits
@@ -56,7 +56,7 @@ def evaluation(
         stops_on_interrupt(cancel),
         # In a workspace that is thrown away nobody needs to be asked about what is deleted.
         blendwright.open(
-            place, blender=blender, spare=False, proposal=command_line(), consent=consent(["destructive"])
+            place, blender=blender, spare=False, proposal=command_line(), approver=approver(["destructive"])
         ) as opened,
     ):
         limits = Limits(attempts=attempts, tokens=tokens, seconds=seconds)

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import blendwright
-from blendwright.run.approvals import Consent
+from blendwright.policy.approvals import Approver
 from blendwright.tool_api.effects import SafetyLevel
 from blendwright.values.cancel import CancelToken
 from blendwright.values.outcome import Outcome
 
 
 def write_scene(
-    opened: blendwright.OpenScene, file: Path, consent: Consent, cancel: CancelToken | None = None
+    opened: blendwright.OpenScene, file: Path, approver: Approver, cancel: CancelToken | None = None
 ) -> Outcome:
     """Whoever gives the option has read that it replaces what is there: nobody is asked about that again."""
-    allowed = replace(consent, grants=consent.grants | {SafetyLevel.DESTRUCTIVE.value})
+    allowed = replace(approver, grants=approver.grants | {SafetyLevel.DESTRUCTIVE.value})
     args = {"path": str(file), "overwrite": file.expanduser().exists()}
-    return opened.outcome("file.export", args, consent=allowed, cancel=cancel)
+    return opened.outcome("file.export", args, approver=allowed, cancel=cancel)

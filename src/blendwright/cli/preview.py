@@ -9,7 +9,7 @@ from rich.text import Text
 
 from blendwright.app.plans import read_plan
 from blendwright.app.previewing import preview as preview_plan
-from blendwright.cli.consent import Approve, Demand, command_line, consent
+from blendwright.cli.consent import Approve, Demand, approver, command_line
 from blendwright.cli.difference import show_difference
 from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspace, console, notes, print_json
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
@@ -37,7 +37,7 @@ def preview(
     """Show what a plan would do. The workspace stays as it is, and need not exist."""
     parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
-    allowed = consent(approve)
+    allowed = approver(approve)
     with stops_on_interrupt(cancel):
         shown = preview_plan(
             parsed,
@@ -49,7 +49,7 @@ def preview(
             cancel=cancel,
             proposal=command_line(),
             determinism=determinism,
-            consent=allowed,
+            approver=allowed,
         )
     if json:
         print_json(shown.to_json())

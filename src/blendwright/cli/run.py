@@ -22,7 +22,7 @@ from rich.text import Text
 import blendwright
 from blendwright.app.plans import read_plan, render
 from blendwright.cli.closing import show_closing
-from blendwright.cli.consent import Approve, ContractFile, Demand, command_line, consent, read_contract
+from blendwright.cli.consent import Approve, ContractFile, Demand, approver, command_line, read_contract
 from blendwright.cli.exporting import write_scene
 from blendwright.cli.externals import of_head, say_externals
 from blendwright.cli.output import (
@@ -76,7 +76,7 @@ def run(
     parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
     screen = _Screen()
-    allowed = consent(approve, screen.aside)
+    allowed = approver(approve, screen.aside)
     extra: list[Outcome] = []
     with (
         stops_on_interrupt(cancel),
@@ -87,7 +87,7 @@ def run(
             spare=False,
             proposal=command_line(),
             contract=read_contract(contract),
-            consent=allowed,
+            approver=allowed,
         ) as opened,
     ):
         say_recovered(opened.recovered)

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from blendwright.plan.arguments import canonical_arguments
+from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.refusals import refusal
 from blendwright.records.journal_entries import NewAudit, NewReading
 from blendwright.run.active_contract import ActiveContract
-from blendwright.run.approvals import NO_CONSENT, Approvals, Consent
+from blendwright.run.approvals import Approvals
 from blendwright.run.clock import Clock
 from blendwright.run.exclusive_step import ExclusiveStep, StepOutcome
 from blendwright.run.files import FileAccess
@@ -71,7 +72,7 @@ class Executor:
         cancel: CancelToken | None = None,
         parse_ms: float = 0.0,
         determinism: Determinism | None = None,
-        consent: Consent = NO_CONSENT,
+        approver: Approver = NOBODY,
     ) -> Outcome:
         """Run one call; every failure is an outcome. Raises only EnvironmentUnfit: no Blender to call, or no disk to write to."""
         clock = Clock(parse_ms)
@@ -110,7 +111,7 @@ class Executor:
         clock.lap("gate")
         blank = blank.with_(fingerprint_before=self._scene.hash, fingerprint_after=self._scene.hash)
         if not findings:
-            call, findings = self._allowed(call, consent, cancel)
+            call, findings = self._allowed(call, approver, cancel)
             clock.leave_out()  # nor does waiting for a person
         if findings:
             return self._turned_away(call, blank, findings, clock)
@@ -144,15 +145,15 @@ class Executor:
         crash_points.reach("call.committed")
 
     def _allowed(
-        self, call: Invocation, consent: Consent, cancel: CancelToken | None
+        self, call: Invocation, approver: Approver, cancel: CancelToken | None
     ) -> tuple[Invocation, tuple[Finding, ...]]:
         """The call with what a person said to it, where the policy has one asked."""
         if self._approvals is None:
             return call, ()
-        question = self._approvals.question(self._agreement.contract(), call, key=None, baseline=self._scene.hash)
+        question = self._approvals.request(self._agreement.contract(), call, key=None, baseline=self._scene.hash)
         if question is None:
             return call, ()
-        approval, finding = self._approvals.settle(question, consent, cancel)
+        approval, finding = self._approvals.ask(question, approver, cancel)
         return replace(call, approval=approval), () if finding is None else (finding,)
 
     def _turned_away(self, call: Invocation, blank: Outcome, findings: tuple[Finding, ...], clock: Clock) -> Outcome:

@@ -134,7 +134,7 @@ class Pipeline:
 
     def _waits(self, call: Invocation) -> bool:
         """Whether everything before it must be settled first: it needs the worker for itself, or a person is asked about it."""
-        return call.alone or (self._asking is not None and call.operation_id in self._asking.questions)
+        return call.alone or (self._asking is not None and call.operation_id in self._asking.requests)
 
     def _hold(self) -> WorkerPort:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ActiveContract, ContractDraft
-from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.differences import Difference, Picture, compare, take
 from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.executor import Executor
@@ -102,7 +102,7 @@ class Previewer:
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
         determinism: Determinism | None = None,
-        consent: Consent = NO_CONSENT,
+        approver: Approver = NOBODY,
     ) -> Preview:
         before = take(self._scene.worker())
         baseline = self._saved()
@@ -113,10 +113,10 @@ class Previewer:
             cancel=cancel,
             progress=progress,
             determinism=determinism,
-            consent=consent,
+            approver=approver,
         )
         after = take(self._scene.worker())
-        picture = None if image is None or not report.ok else self._picture(image, after, cancel, consent)
+        picture = None if image is None or not report.ok else self._picture(image, after, cancel, approver)
         names = to_look_into(before, after)
         if names:
             after = with_modifier_settings(after, names, self._scene.worker())
@@ -137,11 +137,11 @@ class Previewer:
         copy_scene(baseline, worker.scratch / EXCHANGED)
         worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
 
-    def _picture(self, target: Path, after: Picture, cancel: CancelToken | None, consent: Consent) -> Outcome:
+    def _picture(self, target: Path, after: Picture, cancel: CancelToken | None, approver: Approver) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
-        taken = self._executor.call("render.preview", {**look, "artifact": PICTURE}, cancel=cancel, consent=consent)
+        taken = self._executor.call("render.preview", {**look, "artifact": PICTURE}, cancel=cancel, approver=approver)
         return delivered(taken, target)
 
 

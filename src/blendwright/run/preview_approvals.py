@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blendwright.policy.approvals import ApprovalRequest
 from blendwright.policy.policy import Ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
-from blendwright.run.approvals import Approvals, Question
+from blendwright.run.approvals import Approvals
 from blendwright.run.invocation import Invocation
 from blendwright.tool_api.effects import SafetyLevel
 from blendwright.values.findings import Finding
@@ -30,12 +31,11 @@ class PreviewApprovals(Approvals):
         left = [(name, why) for name, why in zip(found.asked, found.reasons, strict=True) if name not in WRITES]
         return Ruling(found.verdict, tuple(why for _, why in left), tuple(name for name, _ in left)) if left else None
 
-    def leave(self, questions: Sequence[Question]) -> list[Finding]:
+    def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
         """What is kept for later would be gone with the copy."""
-        return [_missing(question) for question in questions]
+        return [_missing(request) for request in requests]
 
 
-def _missing(question: Question) -> Finding:
-    request = question.request
+def _missing(request: ApprovalRequest) -> Finding:
     message = f"{request.tool} must be allowed by a person ({', '.join(request.why)}), in a preview too"
-    return refusal("preview_unasked", message, option=question.options())
+    return refusal("preview_unasked", message, option=request.options)

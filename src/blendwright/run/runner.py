@@ -10,10 +10,11 @@ from typing import Any
 from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
+from blendwright.policy.approvals import NOBODY, ApprovalRequest, Approver
 from blendwright.records.journal_entries import AuditIds, Entry, NewAudit
 from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ActiveContract
-from blendwright.run.approvals import NO_CONSENT, Approvals, Asking, Consent, Question
+from blendwright.run.approvals import Approvals, Asking
 from blendwright.run.deadline import RunDeadline
 from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.files import FileAccess
@@ -80,7 +81,7 @@ class Runner:
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
         determinism: Determinism | None = None,
-        consent: Consent = NO_CONSENT,
+        approver: Approver = NOBODY,
     ) -> RunReport:
         """`failing` are operations that are bound to fail on their own. Raises EnvironmentUnfit when nothing more can be run or written."""
         plan = schedule.plan
@@ -96,7 +97,7 @@ class Runner:
         )
         try:
             with collector_paused():
-                report = self._run(schedule, failing, seconds, cancel, progress, determinism, consent)
+                report = self._run(schedule, failing, seconds, cancel, progress, determinism, approver)
         except BaseException as error:
             message = str(error) or type(error).__name__
             self._observe(RunBrokenOff(plan.request_id, plan.dialect, schedule.hash, message))
@@ -112,7 +113,7 @@ class Runner:
         cancel: CancelToken | None,
         progress: Progress | None,
         determinism: Determinism | None,
-        consent: Consent,
+        approver: Approver,
     ) -> RunReport:
         started = time.time()
         plan = schedule.plan
@@ -126,7 +127,7 @@ class Runner:
         ]
         known = self._last_run.sorted(self._journal, plan, calls) or classify(self._journal, calls)
         doomed = bool(failing or known.conflicts)
-        questions: dict[str, Question] = {}
+        questions: dict[str, ApprovalRequest] = {}
         if known.to_run and not (doomed and (whole or plan.on_failure == "stop")):
             try:
                 findings = self._gates(schedule, known.to_run, determinism)
@@ -136,13 +137,13 @@ class Runner:
             except (WorkerError, RebuildFailed) as error:
                 fault, cure = reason_of(error)
                 findings = (Finding(fault, error.message, "", error.cure or cure),)
-            findings = findings or self._unanswerable(schedule, questions, consent)
+            findings = findings or self._unanswerable(schedule, questions, approver)
             if findings:
                 return replace(refused(plan, findings), contract=self._agreement.fingerprint)
         self._settle(schedule, board, known, failing)
         runnable = [call for call in known.to_run if board.open(call.operation_id)]
-        runnable = self._granted(runnable, questions, consent)
-        asking = None if self._approvals is None else Asking(self._approvals, consent, questions)
+        runnable = self._granted(runnable, questions, approver)
+        asking = None if self._approvals is None else Asking(self._approvals, approver, questions)
         bounds = self._bounds(seconds, cancel)
         for unit in units(schedule, runnable):
             self._run_unit(schedule, board, unit, bounds, asking)
@@ -212,29 +213,31 @@ class Runner:
             terms.limits.calls_at_once,
         )
 
-    def _questions(self, calls: Sequence[Invocation], run: Sequence[Invocation]) -> dict[str, Question]:
+    def _questions(self, calls: Sequence[Invocation], run: Sequence[Invocation]) -> dict[str, ApprovalRequest]:
         """What a person has to be asked, by operation."""
         if self._approvals is None:
             return {}
-        return self._approvals.questions(self._agreement.contract(), calls, run, self._scene.hash)
+        return self._approvals.requests(self._agreement.contract(), calls, run, self._scene.hash)
 
     def _unanswerable(
-        self, schedule: Schedule, questions: Mapping[str, Question], consent: Consent
+        self, schedule: Schedule, questions: Mapping[str, ApprovalRequest], approver: Approver
     ) -> tuple[Finding, ...]:
         """What nobody is there to answer refuses the plan before anything runs; the questions wait for whoever answers later."""
         if self._approvals is None:
             return ()
-        open_ones = {id: one for id, one in questions.items() if not self._approvals.can_be_had(one, consent)}
+        open_ones = {id: one for id, one in questions.items() if not self._approvals.may_be_approved(one, approver)}
         findings = self._approvals.leave(list(open_ones.values())[:MOST_QUESTIONS])
         operations = {operation.id: operation for operation in schedule.order}
         return tuple(operations[id].as_a_whole(finding) for id, finding in zip(open_ones, findings, strict=False))
 
-    def _granted(self, calls: list[Invocation], questions: dict[str, Question], consent: Consent) -> list[Invocation]:
+    def _granted(
+        self, calls: list[Invocation], questions: dict[str, ApprovalRequest], approver: Approver
+    ) -> list[Invocation]:
         """The calls, those that were allowed beforehand with their approval: they need not wait for anybody."""
         if self._approvals is None:
             return calls
         running = {call.operation_id for call in calls}
-        granted = [one for id, one in questions.items() if id in running and one.granted(consent)]
+        granted = [one for id, one in questions.items() if id in running and approver.grants_all(one)]
         given = self._approvals.grant(granted)
         for id in given:
             del questions[id]

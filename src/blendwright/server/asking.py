@@ -21,7 +21,7 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.server.answers import Answer as Reply
 from blendwright.server.progress import Progress
 from blendwright.values.cancel import CancelToken
@@ -40,9 +40,9 @@ class Asked:
     """One question on its way."""
 
     request: ApprovalRequest
-    answer: Future[Answer] = field(default_factory=Future[Answer])
+    answer: Future[ApprovalAnswer] = field(default_factory=Future[ApprovalAnswer])
 
-    def settle(self, answer: Answer) -> None:
+    def settle(self, answer: ApprovalAnswer) -> None:
         """The first answer counts."""
         with contextlib.suppress(InvalidStateError):
             self.answer.set_result(answer)
@@ -55,7 +55,7 @@ class Asked:
         return escape_invisible(f"Blendwright: {asked.operation_id}: {asked.what}\nAsked because of {why}.{shown}")
 
 
-class HostApprover:
+class HostPrompt:
     """Puts questions to the host's user; `put` may be called in any thread."""
 
     name = "host"
@@ -63,27 +63,27 @@ class HostApprover:
     def __init__(self, put: Callable[[Asked], None]) -> None:
         self._put = put
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         asked = Asked(request)
-        forget = None if cancel is None else cancel.subscribe(lambda: asked.settle(Answer.NONE))
+        forget = None if cancel is None else cancel.subscribe(lambda: asked.settle(ApprovalAnswer.NONE))
         self._put(asked)
         try:
             return asked.answer.result(max(0.0, request.expires - time.time()))
         except Late:
-            return Answer.NONE
+            return ApprovalAnswer.NONE
         finally:
             if forget is not None:
                 forget()
 
 
-def said(result: types.ElicitResult) -> Answer:
+def said(result: types.ElicitResult) -> ApprovalAnswer:
     """Only a clear yes is one. Whoever closed the form said nothing."""
     if result.action == "accept" and (result.content or {}).get("allow") is True:
-        return Answer.APPROVED
-    return Answer.NONE if result.action == "cancel" else Answer.DECLINED
+        return ApprovalAnswer.APPROVED
+    return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.DECLINED
 
 
-def through_session(session: ServerSession, related: types.RequestId | None) -> HostApprover:
+def through_session(session: ServerSession, related: types.RequestId | None) -> HostPrompt:
     """The older era: a request to the host, in the middle of the call."""
     loop = asyncio.get_running_loop()
 
@@ -94,10 +94,10 @@ def through_session(session: ServerSession, related: types.RequestId | None) -> 
             pass  # a host that cannot ask after all, or whose answer is none
         finally:
             asked.settle(
-                Answer.NONE
+                ApprovalAnswer.NONE
             )  # also where the host leaves: nobody is kept waiting for what cannot come any more
 
-    return HostApprover(lambda asked: _start(elicit(asked), loop))
+    return HostPrompt(lambda asked: _start(elicit(asked), loop))
 
 
 def _start(work: Any, loop: asyncio.AbstractEventLoop) -> None:
@@ -114,7 +114,7 @@ class Conversation:
         self._loop = asyncio.get_running_loop()
         self._questions: asyncio.Queue[Asked] = asyncio.Queue()
         self._open: Asked | None = None
-        self.approver = HostApprover(
+        self.prompt = HostPrompt(
             lambda asked: self._loop.call_soon_threadsafe(self._questions.put_nowait, asked) and None
         )
         self.task: asyncio.Task[Reply] | None = None
@@ -124,7 +124,7 @@ class Conversation:
         asked, self._open = self._open, None
         found = (responses or {}).get(KEY)
         if asked is not None:
-            asked.settle(said(found) if isinstance(found, types.ElicitResult) else Answer.NONE)
+            asked.settle(said(found) if isinstance(found, types.ElicitResult) else ApprovalAnswer.NONE)
 
     async def next(self) -> Reply | Asked:
         """The answer to the call, or the question that stands before it."""

@@ -12,9 +12,8 @@ from typing import TypeVar
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.macros import Macro
-from blendwright.policy.approvals import Approver
+from blendwright.policy.approvals import ApprovalPrompt, Approver
 from blendwright.policy.session_contract import Proposal
-from blendwright.run.approvals import Consent
 from blendwright.server.jobs import Jobs
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
@@ -28,18 +27,18 @@ Report = Callable[[float, float | None, str], None]
 class Caller:
     """One request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread.
 
-    `proposal` is what its host is and asks for; `approver` is its user, where the host can ask one.
+    `proposal` is what its host is and asks for; `prompt` asks its user, where the host can ask one.
     """
 
     client: str
     progress: Report
     proposal: Proposal = field(default_factory=Proposal)
-    approver: Approver | None = None
+    prompt: ApprovalPrompt | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
 
     @property
-    def consent(self) -> Consent:
-        return Consent(self.approver)
+    def approver(self) -> Approver:
+        return Approver(self.prompt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.app.plans import parse_plan, render
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
-from blendwright.run.approvals import NO_CONSENT, Consent
+from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.jobs import Job
@@ -78,7 +78,7 @@ async def plan_preview(house: ServerContext, caller: Caller, args: PreviewArgs) 
     def work(opened: OpenScene) -> Answer:
         with tempfile.TemporaryDirectory() as aside:
             picture = Path(aside, "preview.png") if args.image else None
-            shown = opened.preview(plan, image=picture, cancel=caller.cancel, consent=caller.consent)
+            shown = opened.preview(plan, image=picture, cancel=caller.cancel, approver=caller.approver)
             images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
         found = shown.to_json()
         found["report"] = summary(shown.report, full=False) | {
@@ -117,10 +117,10 @@ async def execute(house: ServerContext, caller: Caller, name: str, args: Execute
             caller.progress(done, len(plan.operations), f"{report.operation_id} {report.status}")
 
         # Nobody waits for a run in the background: what it would ask is left for `blendwright approve`.
-        consent = caller.consent if job is None else NO_CONSENT
-        report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance, consent=consent)
+        approver = caller.approver if job is None else NOBODY
+        report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance, approver=approver)
         answer = ran(name, report, full=args.full_report)
-        return Answer(answer.outcome, _picture(opened, caller, consent)) if args.image and report.ok else answer
+        return Answer(answer.outcome, _picture(opened, caller, approver)) if args.image and report.ok else answer
 
     if job is None:
         return await house.ask(caller, work)
@@ -177,10 +177,10 @@ def _unexplained(report: RunReport) -> Finding:
     return Finding(Fault.EXECUTION_FAILED, f"the run is {report.status}; not done: {undone[:500]}")
 
 
-def _picture(opened: OpenScene, caller: Caller, consent: Consent) -> tuple[bytes, ...]:
+def _picture(opened: OpenScene, caller: Caller, approver: Approver) -> tuple[bytes, ...]:
     for args in ({}, {"view": "ISO"}):
         whole = {**args, "artifact": "after.png"}
-        taken: Outcome = opened.outcome("render.preview", whole, cancel=caller.cancel, consent=consent)
+        taken: Outcome = opened.outcome("render.preview", whole, cancel=caller.cancel, approver=approver)
         if taken.ok:
             return (Path(taken.artifacts[0]).read_bytes(),)
         if taken.fault is Fault.POLICY_BLOCKED:

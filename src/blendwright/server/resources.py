@@ -167,11 +167,11 @@ class Resources:
     async def _scene(self, ctx: Context, uri: str) -> Any:
         # The newer era has a way to ask during calls of tools only.
         asks = can_ask(ctx) and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
-        approver = through_session(ctx.session, ctx.request_id) if asks else None
-        caller = Caller(client_of(ctx), lambda done, total, message: None, proposal_of(ctx), approver)
+        prompt = through_session(ctx.session, ctx.request_id) if asks else None
+        caller = Caller(client_of(ctx), lambda done, total, message: None, proposal_of(ctx), prompt)
 
         def work(opened: OpenScene) -> Outcome:
-            return opened.outcome("scene.snapshot", {"limit": PAGE}, cancel=caller.cancel, consent=caller.consent)
+            return opened.outcome("scene.snapshot", {"limit": PAGE}, cancel=caller.cancel, approver=caller.approver)
 
         outcome = await self._house.ask(caller, work)
         if not outcome.ok:

@@ -95,8 +95,8 @@ class Service:
         progress = Progress(ctx.session)
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and can_ask(ctx):
             return await self._in_rounds(ctx, params, progress)
-        approver = through_session(ctx.session, ctx.request_id) if can_ask(ctx) else None
-        caller = Caller(client_of(ctx), progress, proposal_of(ctx), approver)
+        prompt = through_session(ctx.session, ctx.request_id) if can_ask(ctx) else None
+        caller = Caller(client_of(ctx), progress, proposal_of(ctx), prompt)
         answer = await self._answer(caller, name, arguments)
         await progress.told()
         return rendered(answer, self._envelope)
@@ -108,7 +108,7 @@ class Service:
         client, name, arguments = client_of(ctx), params.name, params.arguments or {}
         if params.request_state is None:
             conversation = Conversation(client, name, arguments, progress)
-            caller = Caller(client, progress, proposal_of(ctx), conversation.approver, conversation.cancel)
+            caller = Caller(client, progress, proposal_of(ctx), conversation.prompt, conversation.cancel)
             conversation.task = asyncio.create_task(self._answer(caller, name, arguments))
         else:
             found = self._conversations.back(params.request_state, (client, name, dict(arguments)))
