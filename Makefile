@@ -45,7 +45,6 @@ check: $(READY)
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_without_blender.py
-	$(BIN)/python scripts/generate_registry.py --check
 	$(BIN)/python scripts/generate_schemas.py --check
 	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
@@ -56,11 +55,10 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python -m bench build/bench.json
 
-# Everything that is generated: published schemas, reference pages, the catalogue's golden file, and the nodes of the installed
+# Everything that is generated: published schemas, reference pages, the catalogue's golden files, and the nodes of the installed
 # Blender. Those of the older ones are checked, or written with NODES=write, by test-matrix.
 generate: $(READY)
 	$(BIN)/python scripts/generate_nodes.py
-	$(BIN)/python scripts/generate_registry.py
 	$(BIN)/python scripts/generate_schemas.py
 	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py

@@ -1,4 +1,4 @@
-"""Write what is derived from the catalogue: docs/tools/, docs/macros/ and tests/golden/catalogue.json.
+"""Write what is derived from the catalogue: docs/tools/, docs/macros/ and tests/golden/catalogue/.
 With --check, only say what is not current.
 
 Reads declarations only, so it needs no Blender."""
@@ -19,7 +19,7 @@ from blendwright.tools.catalog import CATALOG
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "tools"
 MACROS = ROOT / "docs" / "macros" / "README.md"
-GOLDEN = ROOT / "tests" / "golden" / "catalogue.json"
+GOLDEN = ROOT / "tests" / "golden" / "catalogue"
 NOTE = "<!-- Generated from the tools' declarations by scripts/generate_reference.py; do not edit. -->"
 
 Declaration = Mapping[str, Any]
@@ -57,23 +57,28 @@ def documents() -> dict[Path, str]:
     """Every generated file with its text."""
     found = declarations()
     by_noun = {noun: list(group) for noun, group in groupby(found, key=lambda tool: tool["name"].partition(".")[0])}
-    golden = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    golden = {GOLDEN / f"{noun}.json": _json(group) for noun, group in by_noun.items()}
     pages = {PAGES / f"{noun}.md": _text(_page(noun, group)) for noun, group in by_noun.items()}
     macros = {MACROS: _text(_macros(package_macros().values()))}
-    return {GOLDEN: golden, PAGES / "README.md": _text(_index(by_noun)), **pages, **macros}
+    return {**golden, PAGES / "README.md": _text(_index(by_noun)), **pages, **macros}
+
+
+def existing() -> list[Path]:
+    """The files that are there, of those that only this script writes."""
+    return [*PAGES.glob("*.md"), *GOLDEN.glob("*.json")]
 
 
 def stale() -> list[str]:
     """What differs from what the declarations say, missing and superfluous files included."""
     expected = documents()
-    superfluous = [path for path in PAGES.glob("*.md") if path not in expected]
+    superfluous = [path for path in existing() if path not in expected]
     changed = [path for path, text in expected.items() if not path.is_file() or path.read_text("utf-8") != text]
     return sorted(str(path.relative_to(ROOT)) for path in superfluous + changed)
 
 
 def write() -> None:
     expected = documents()
-    for path in PAGES.glob("*.md"):
+    for path in existing():
         if path not in expected:
             path.unlink()
     for path, text in expected.items():
@@ -258,6 +263,10 @@ def _default(name: str, field: Mapping[str, Any], schema: Mapping[str, Any]) -> 
 
 
 # ---------------------------------------------------------------------- Markdown
+
+
+def _json(group: list[Declaration]) -> str:
+    return json.dumps(group, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _text(blocks: Iterable[str]) -> str:

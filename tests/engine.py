@@ -21,7 +21,7 @@ from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
-from blendwright.records.journal_records import Commit
+from blendwright.records.commits import Commit
 from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import Approvals
 from blendwright.run.exclusive_step import ExclusiveStep

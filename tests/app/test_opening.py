@@ -179,7 +179,7 @@ UNFINISHED = """
 import os, signal, sys
 from pathlib import Path
 import blendwright
-from blendwright.records.journal_entries import NewIntent
+from blendwright.records.recovery import NewIntent
 
 scene = blendwright.open(sys.argv[1], spare=False)
 assert scene.call("object.create_empty", name="Base").ok

@@ -78,8 +78,12 @@ def test_a_worker_that_breaks_the_protocol_is_killed_and_its_calls_fail(start: S
     assert not runs(worker.pid)
 
 
-@pytest.mark.parametrize("result", ["5", "{}", "null", '{"ok":true}', '{"hash":5}', '{"marks":[5],"paths":[5]}'])
-@pytest.mark.parametrize("method", ["scene.step", "scene.open", "scene.swap", "scene.marks", "scene.externals"])
+@pytest.mark.parametrize(
+    "result", ["5", "{}", "null", '{"ok":true}', '{"hash":5}', '{"active_content":[5],"paths":[5]}']
+)
+@pytest.mark.parametrize(
+    "method", ["scene.step", "scene.open", "scene.swap", "scene.active_content", "scene.external_files"]
+)
 def test_a_worker_that_answers_what_is_no_answer_is_killed(start: Start, method: str, result: str) -> None:
     worker = start(framed(b'{"id":1,"result":%s}' % result.encode()), "stays")
     error = worker.submit(method, {}).exception(10)

@@ -15,6 +15,7 @@ import pytest
 
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.bridge.worker import WorkerProcess
+from blendwright.tools import catalog, registry, registry_cache
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError, WorkerFault, WorkerLost
 from blendwright.wire import frames
@@ -105,6 +106,17 @@ def test_the_worker_sees_nothing_of_our_environment(own_options: SpawnOptions, m
         worker.close()
     assert "SECRET_TOKEN" not in seen
     assert seen["HOME"].startswith(str(worker.scratch))
+
+
+def test_the_worker_is_given_the_hashes_of_its_tools(own_options: SpawnOptions) -> None:
+    catalogue = catalog.fingerprint()
+    worker = WorkerProcess.start(SpawnOptions(own_options.scratch_root))
+    try:
+        assert worker.catalogue == catalogue
+        given = registry_cache.load(worker.scratch / "home" / ".cache" / "blendwright", registry.sources())
+        assert given == registry.fingerprints(catalog.CATALOG)
+    finally:
+        worker.close()
 
 
 def test_the_test_methods_exist_only_where_they_were_asked_for(own_options: SpawnOptions) -> None:

@@ -17,7 +17,7 @@ import pytest
 import blendwright
 from blendwright.cli.main import main
 from blendwright.journal import Journal
-from blendwright.records.journal_entries import NewIntent
+from blendwright.records.recovery import NewIntent
 from journal.ledger import raw
 from plans import box
 from shell import Ran, Shell

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from blendwright.journal import Journal, approvals
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
-from blendwright.records.journal_entries import NewIntent
-from blendwright.records.journal_records import Found
+from blendwright.records.operation_lookup import OperationMatch
+from blendwright.records.recovery import NewIntent
 from blendwright.run.keys import new_id
 from blendwright.values import crash_points
 from journal.ledger import audit, baseline, chain, key_of, operation, saved, wanted
@@ -91,7 +91,7 @@ def _ask(journal: Journal, workspace: Path) -> None:
         pass  # given before an earlier one was killed
 
 
-def _find(journal: Journal, name: str) -> Found:
+def _find(journal: Journal, name: str) -> OperationMatch:
     return journal.find_many([wanted(name)])[0]
 
 

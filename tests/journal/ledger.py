@@ -10,16 +10,10 @@ from typing import Any
 import apsw
 
 from blendwright.journal import Journal, JournalView
-from blendwright.records.journal_entries import (
-    AuditIds,
-    CommitKind,
-    NewAudit,
-    NewCommit,
-    NewReading,
-    StagedCheckpoint,
-    Status,
-)
-from blendwright.records.journal_records import Wanted
+from blendwright.records.audit import AuditDetails, Status
+from blendwright.records.checkpoints import StagedCheckpoint
+from blendwright.records.commits import CommitKind, NewAudit, NewCommit, NewReading
+from blendwright.records.operation_lookup import OperationQuery
 
 EMPTY = "scene-0"
 
@@ -28,8 +22,8 @@ def key_of(request: str, operation: str, args: dict[str, Any] | None = None) -> 
     return hashlib.sha256(json.dumps([request, operation, args or {}], sort_keys=True).encode()).hexdigest()
 
 
-def ids(n: object = 0) -> AuditIds:
-    return AuditIds(f"call-{n}", "safe_write", f"mutation-{n}")
+def ids(n: object = 0) -> AuditDetails:
+    return AuditDetails(f"call-{n}", "safe_write", f"mutation-{n}")
 
 
 def baseline(checkpoint: StagedCheckpoint | None = None, scene: str = EMPTY) -> NewCommit:
@@ -102,7 +96,7 @@ def chain(names: list[str], before: str = EMPTY, request: str = "r") -> list[New
 def reading(name: str, scene: str, *, args: dict[str, Any] | None = None) -> NewReading:
     key = key_of("r", name, args)
     return NewReading(
-        key, "r", name, "scene.find", 1, args or {}, scene, {"found": [name, scene]}, AuditIds("call", "read_only")
+        key, "r", name, "scene.find", 1, args or {}, scene, {"found": [name, scene]}, AuditDetails("call", "read_only")
     )
 
 
@@ -117,8 +111,8 @@ def wanted(
     args: dict[str, Any] | None = None,
     tool: str = "object.create_empty",
     version: int = 1,
-) -> Wanted:
-    return Wanted(key_of(request, name, args), request, name, tool, version)
+) -> OperationQuery:
+    return OperationQuery(key_of(request, name, args), request, name, tool, version)
 
 
 def begun(directory: Path, names: list[str] | None = None) -> Journal:

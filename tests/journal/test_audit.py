@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from blendwright.journal import JournalView
 from blendwright.journal.audit_chain import FIELDS, KEYS, MORE, canonical, digest
-from blendwright.records.journal_entries import AuditIds
-from blendwright.records.journal_records import AuditHead
+from blendwright.records.audit import AuditDetails, AuditHead
 from blendwright.values.errors import JournalError
 from journal.ledger import audit, begun, chain, raw, reading
 
@@ -172,7 +171,7 @@ def test_nothing_is_appended_to_a_chain_that_was_cut_off(tmp_path: Path) -> None
 
 def test_a_record_keeps_the_time_that_the_caller_gives(tmp_path: Path) -> None:
     journal = begun(tmp_path)
-    ids = AuditIds("call", "safe_write", "m", "2026-01-02T03:04:05.000000Z")
+    ids = AuditDetails("call", "safe_write", "m", "2026-01-02T03:04:05.000000Z")
     journal.commit([replace(chain(["a"])[0], audit=ids)])
     assert journal.audit_records(after=1)[0].record["timestamp"] == ids.timestamp
     journal.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.journal import Journal
-from blendwright.records.journal_records import Commit
+from blendwright.records.commits import Commit
 from blendwright.values.errors import JournalError
 from journal.ledger import assert_sound, baseline, begun, chain, operation, saved
 

@@ -10,9 +10,10 @@ import apsw
 import pytest
 
 from blendwright.journal import Journal, JournalView
-from blendwright.records.journal_entries import Entry, NewIntent
+from blendwright.records.commits import Entry
 from blendwright.records.journal_port import JournalPort
-from blendwright.records.journal_records import Done
+from blendwright.records.operation_lookup import MatchedCommit
+from blendwright.records.recovery import NewIntent
 from blendwright.values.errors import JournalError
 from journal.ledger import (
     EMPTY,
@@ -142,7 +143,7 @@ def test_an_adopted_file_may_have_lost_what_came_before(tmp_path: Path) -> None:
 def test_the_same_ids_with_other_contents_clash(tmp_path: Path, other: dict[str, Any]) -> None:
     journal = begun(tmp_path, ["a"])
     (found,) = journal.find_many([wanted("a", **other)])
-    assert isinstance(found.clash, Done) and found.clash.number == 2
+    assert isinstance(found.clash, MatchedCommit) and found.clash.number == 2
     assert journal.find_many([wanted("a")])[0].clash is None
     assert journal.find_many([wanted("a", request="r2", **other)])[0].clash is None
     journal.close()

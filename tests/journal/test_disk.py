@@ -13,9 +13,10 @@ from typing import Any
 import apsw
 import pytest
 
-from blendwright.journal import Journal, points
+from blendwright.journal import Journal
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
+from journal import crash_point_names
 from journal.ledger import assert_sound, begun, chain, operation, saved, wanted
 
 TESTS = Path(__file__).parents[1]
@@ -105,8 +106,12 @@ def _points() -> list[str]:
     places = ("begun", "before_commit")
     return [
         *(f"{name}.{place}" for name in ("commit", "head", "checkpoint_row") for place in places),
-        *(point for point in points.INSIDE if point.startswith("commit.")),
-        *(point for point in points.FILES if point.startswith("checkpoint.") and not point.endswith("durable")),
+        *(point for point in crash_point_names.INSIDE if point.startswith("commit.")),
+        *(
+            point
+            for point in crash_point_names.FILES
+            if point.startswith("checkpoint.") and not point.endswith("durable")
+        ),
     ]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.journal import Journal, JournalView
-from blendwright.records.journal_entries import NewIntent
+from blendwright.records.recovery import NewIntent
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from journal.ledger import assert_sound, begun, chain, raw, saved
 

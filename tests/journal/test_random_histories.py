@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from blendwright.journal import Journal
-from blendwright.records.journal_entries import Entry
+from blendwright.records.commits import Entry
 from blendwright.values.errors import JournalError
 from journal.ledger import EMPTY, assert_sound, audit, baseline, operation, reading, saved, special, wanted
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.nodes.catalogue.load import VERSIONS, catalogue, catalogue_for
-from blendwright.nodes.catalogue.search import search, suggestion
+from blendwright.nodes.catalogue.search import search, suggest_node_type
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,7 +101,7 @@ def test_a_search_finds_the_name_before_the_description() -> None:
     ],
 )
 def test_a_wrong_name_is_answered_by_the_one_that_was_meant(said: str, meant: str) -> None:
-    assert f"Did you mean '{meant}'" in suggestion(catalogue(), said)
+    assert f"Did you mean '{meant}'" in suggest_node_type(catalogue(), said)
 
 
 def test_a_catalogue_is_found_by_version() -> None:

@@ -14,7 +14,7 @@ import blendwright
 from blendwright.app import open_scene
 from blendwright.app.read_workspace import inspect_scene, read_journal, repair_journal
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
-from blendwright.records.journal_records import Commit
+from blendwright.records.commits import Commit
 from blendwright.run import repair as rescue
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
 from blendwright.values.faults import Fault

@@ -88,7 +88,7 @@ def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(
 def test_the_process_that_ran_code_is_never_used_again(engine: Engine) -> None:
     code = "import os, bpy\nbpy.app.driver_namespace['mark'] = 1\nprint(os.getpid())"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("blendwright.tools.python.run.read", unread)
+        patch.setattr("blendwright.tools.python.run.check_code", unread)
         outcomes = [engine.do("python.run", {"code": code}) for _ in range(2)]
     pids = {int((outcome.result or {})["output"]) for outcome in outcomes}
     assert len(pids) == 2 and engine.scene.worker().pid not in pids
@@ -112,7 +112,7 @@ def test_an_exception_is_told_with_its_line_what_was_printed_and_no_paths(engine
 def test_what_code_prints_does_not_tell_where_it_ran(engine: Engine) -> None:
     code = "import json, os, sys\nprint(json.__file__, os.getcwd(), sys.prefix, sys.base_prefix)"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("blendwright.tools.python.run.read", unread)
+        patch.setattr("blendwright.tools.python.run.check_code", unread)
         outcome = engine.do("python.run", {"code": code})
     said = (outcome.result or {})["output"]
     assert "json" in said

@@ -17,7 +17,7 @@ from blendwright.policy.limits import Limits
 from blendwright.policy.policy import Policy, Verdict
 from blendwright.run import resource_guard as watching
 from blendwright.run.files import FileAccess
-from blendwright.tools.python.reading import read
+from blendwright.tools.python.code_check import check_code
 from blendwright.values.faults import Fault
 from blendwright.wire.worker_environment import private_directories, private_environment
 from engine import Engine
@@ -51,7 +51,7 @@ def unread(code: str, *, trusted: bool) -> tuple[()]:
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Nobody reads the code here: the confinement is the boundary."""
     with pytest.MonkeyPatch.context() as patch, Bounded(tmp_path_factory.mktemp("attacks")) as engine:
-        patch.setattr("blendwright.tools.python.run.read", unread)
+        patch.setattr("blendwright.tools.python.run.check_code", unread)
         patch.setattr(watching, "RESIDENT_MB", 1024)
         patch.setenv("BLENDWRIGHT_TEST_SECRET", SECRET_OF_THE_CORE)
         engine.agree(LONG_CODE)
@@ -150,9 +150,9 @@ def test_an_attack_that_ends_well_has_got_nothing_by_it(engine: Engine, name: st
 
 
 def test_the_front_door_stops_what_can_be_seen_in_the_code(tmp_path: Path) -> None:
-    assert len(list(read(bundle(tmp_path), trusted=False))) > 15
+    assert len(list(check_code(bundle(tmp_path), trusted=False))) > 15
     codes = {name: code for name, (code, _) in ENDED.items()} | FRUITLESS
-    passed = {name for name, code in codes.items() if not list(read(code, trusted=False))}
+    passed = {name for name, code in codes.items() if not list(check_code(code, trusted=False))}
     seen_after = {"leave_a_scripted_driver", "leave_an_osl_script", "leave_a_style_module", "leave_a_path_to_a_file"}
     seen_after.add("leave_a_place_to_render_to")
     assert passed == READS_WELL | seen_after

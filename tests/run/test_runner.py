@@ -9,7 +9,7 @@ import pytest
 
 from blendwright.dialects import operations
 from blendwright.plan.arguments import canonical_arguments
-from blendwright.records.journal_entries import NewIntent
+from blendwright.records.recovery import NewIntent
 from blendwright.run.keys import operation_key
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport

@@ -1,62 +1,106 @@
-"""Hashes of the catalogue are recorded, and never believed when the tools are not the ones that they were made from."""
+"""Hashes of declarations come from the cache, and only where it was made from the tools that are here."""
 
 from __future__ import annotations
 
-import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from blendwright.tools import registry
+from blendwright.tools import registry, registry_cache
 from blendwright.tools.catalog import CATALOG
 from blendwright.values.canonical import digest
 
+FIRST, SECOND = CATALOG[:2]
+FORGED = "0" * 64
+
 
 @pytest.fixture
-def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    path = tmp_path / "recorded.json"
-    monkeypatch.setattr(registry, "RECORDED", path)
-    registry.recorded.cache_clear()
-    yield path
-    registry.recorded.cache_clear()
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The user's cache directory of ours, empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _forget()
+    yield tmp_path / "blendwright"
+    _forget()
 
 
-def test_what_is_recorded_is_what_the_declarations_say() -> None:
+def _forget() -> None:
+    registry.cached_hashes.cache_clear()
+    registry.sources.cache_clear()
+
+
+def test_hashes_are_those_of_the_declarations() -> None:
+    hashes = registry.fingerprints(CATALOG)
     for tool in CATALOG:
-        assert registry.fingerprint(tool) == digest(tool.declaration()), tool.name
+        assert hashes[tool.name] == digest(tool.declaration()), tool.name
 
 
-def test_a_record_of_these_sources_is_used(record: Path) -> None:
-    record.write_text(json.dumps({"sources": registry.sources(), "tools": {CATALOG[0].name: "recorded"}}))
-    assert registry.fingerprint(CATALOG[0]) == "recorded"
-    assert registry.fingerprint(CATALOG[1]) == registry.computed(CATALOG[1])
+def test_what_was_computed_is_stored_and_used_by_the_next_process(cache: Path) -> None:
+    hashes = registry.fingerprints(CATALOG)
+    assert registry_cache.load(cache, registry.sources()) == hashes
+    assert _computed_in_a_new_process() == "0"
 
 
-@pytest.mark.parametrize(
-    "text", [None, "", "{", "[]", json.dumps({"sources": "of before", "tools": {CATALOG[0].name: "recorded"}})]
-)
-def test_without_a_record_of_these_sources_the_hash_is_computed(record: Path, text: str | None) -> None:
-    if text is not None:
-        record.write_text(text)
-    assert registry.fingerprint(CATALOG[0]) == digest(CATALOG[0].declaration())
+def test_without_a_cache_a_new_process_computes(cache: Path) -> None:
+    assert _computed_in_a_new_process() == str(len(CATALOG))
 
 
-def test_a_tool_that_was_made_from_another_is_never_taken_for_it(record: Path) -> None:
-    shipped = CATALOG[0]
-    record.write_text(json.dumps({"sources": registry.sources(), "tools": {shipped.name: "recorded"}}))
-    newer = cast("Any", type)(shipped.__name__, (shipped,), {**shipped.__dict__, "version": shipped.version + 1})
-    assert registry.fingerprint(newer) == digest(newer.declaration()) != registry.computed(shipped)
+def _computed_in_a_new_process() -> str:
+    program = (
+        "from blendwright.tools import catalog, registry\n"
+        "catalog.fingerprint()\n"
+        "print(registry.computed.cache_info().currsize)"
+    )
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_an_edited_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "tools").mkdir()
+def test_a_tool_that_is_missing_in_the_cache_is_computed_and_added(cache: Path) -> None:
+    registry_cache.store(cache, registry.sources(), {FIRST.name: FORGED})
+    hashes = registry.fingerprints([FIRST, SECOND])
+    assert hashes == {FIRST.name: FORGED, SECOND.name: registry.computed(SECOND)}
+    assert registry_cache.load(cache, registry.sources()) == hashes
+
+
+def test_hashes_of_other_sources_are_not_used(cache: Path) -> None:
+    registry_cache.store(cache, "a key of other sources", {FIRST.name: FORGED})
+    assert registry.fingerprints([FIRST]) == {FIRST.name: digest(FIRST.declaration())}
+
+
+def test_a_tool_that_was_made_from_another_is_never_taken_for_it(cache: Path) -> None:
+    registry_cache.store(cache, registry.sources(), {FIRST.name: FORGED})
+    newer = cast("Any", type)(FIRST.__name__, (FIRST,), {**FIRST.__dict__, "version": FIRST.version + 1})
+    assert registry.fingerprints([newer]) == {FIRST.name: digest(newer.declaration())}
+    assert registry_cache.load(cache, registry.sources()) == {FIRST.name: FORGED}
+
+
+def test_a_process_with_a_private_home_is_given_what_is_known(cache: Path, tmp_path: Path) -> None:
+    hashes = registry.fingerprints([FIRST])
+    registry.hand_over(tmp_path / "private")
+    assert registry_cache.load(tmp_path / "private" / "blendwright", registry.sources()) == hashes
+
+
+def test_every_package_that_the_catalogue_imports_is_among_the_sources() -> None:
+    program = "import sys, blendwright.tools.catalog\nprint(*(name for name in sys.modules if name.startswith('blendwright.')))"
+    listed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {name.split(".")[1] for name in listed} == set(registry.SOURCES)
+
+
+def test_an_edited_source_is_noticed(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "tools" / "one.py"
+    source.parent.mkdir()
     monkeypatch.setattr(registry, "_PACKAGE", tmp_path)
-    source.write_text("a = 1\n")
-    before = registry.sources()
-    source.write_text("a = 2\n")
-    edited = registry.sources()
-    (tmp_path / "tools" / "two.py").touch()
-    assert len({before, edited, registry.sources()}) == 3
+    hashes = {
+        _sources_with(source, "a = 1\n"),
+        _sources_with(source, "a = 2\n"),
+        _sources_with(source.with_name("two.py"), ""),
+    }
+    assert len(hashes) == 3
+
+
+def _sources_with(path: Path, text: str) -> str:
+    path.write_text(text)
+    registry.sources.cache_clear()
+    return registry.sources()

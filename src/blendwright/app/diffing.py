@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from blendwright.app.read_workspace import InspectionScene
+from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalReader
-from blendwright.records.journal_records import Commit
 from blendwright.run.differences import Difference, Picture, compare, take
 from blendwright.run.replaying import rebuild
 from blendwright.run.snapshots import to_look_into, with_modifier_settings

@@ -16,7 +16,7 @@ from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import SpawnOptions
 from blendwright.journal import Journal
-from blendwright.journal.copying import copy_journal, has_journal
+from blendwright.journal.journal_copy import copy_journal, has_journal
 from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blendwright.records.journal_port import JournalPort
-from blendwright.records.journal_records import RecoveryInfo
+from blendwright.records.recovery import RecoveryInfo
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 

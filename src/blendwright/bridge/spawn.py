@@ -16,6 +16,7 @@ from pathlib import Path
 import pydantic
 
 import blendwright
+from blendwright.tools import registry
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire.worker_environment import private_environment
 from blendwright.wire.worker_port import Readable
@@ -89,6 +90,8 @@ def _spawn(options: SpawnOptions) -> Child:
             arguments += ["--readable-file", str(file.path), str(file.device), str(file.inode)]
         arguments += ["--memory-mb", str(options.memory_mb), "--file-mb", str(options.scratch_mb)]
         command = _command(options, arguments)
+        environment = {**private_environment(scratch), **options.environment}
+        registry.hand_over(Path(environment["XDG_CACHE_HOME"]))
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
         try:
             process = subprocess.Popen(
@@ -97,7 +100,7 @@ def _spawn(options: SpawnOptions) -> Child:
                 stdout=log,
                 stderr=log,
                 pass_fds=passed,
-                env={**private_environment(scratch), **options.environment},
+                env=environment,
                 cwd=scratch,
                 # A session of its own, so that Ctrl-C on the core's terminal does not reach the worker.
                 start_new_session=True,

@@ -24,7 +24,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.clearing import clear
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 from blendwright.wire import frames
-from blendwright.wire.answer_shapes import fits
+from blendwright.wire.methods import answer_fits
 from blendwright.wire.profiles import WorkerProfile
 
 
@@ -180,7 +180,7 @@ class WorkerProcess:
         if not self._waiting or self._waiting[0][0] != answer.id:
             raise ProtocolBreach(f"the worker answered request {answer.id}, which is not the one that is due")
         _, method, future = self._waiting[0]
-        if answer.error is None and not fits(method, answer.result):
+        if answer.error is None and not answer_fits(method, answer.result):
             # Left among those that wait: it fails with them.
             raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
         self._waiting.popleft()

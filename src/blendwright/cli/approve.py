@@ -16,7 +16,7 @@ from blendwright.cli.consent import Terminal, at_a_terminal
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
 from blendwright.journal.approvals import answer, waiting
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
-from blendwright.records.journal_records import KeptApproval
+from blendwright.records.approvals import StoredApproval
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -64,13 +64,13 @@ def approve(
     return _exit(listed, asked=bool(ids))
 
 
-def _allowed(place: Path, ids: Sequence[str], *, yes: bool) -> list[KeptApproval]:
+def _allowed(place: Path, ids: Sequence[str], *, yes: bool) -> list[StoredApproval]:
     """Every question shown whole, asked, and answered with yes. One that gets no yes goes on waiting."""
     questions = [waiting(place, id) for id in ids]
     unasked = [] if at_a_terminal() else [kept.request for kept in questions if kept.request.in_person or not yes]
     if unasked:
         raise Refusal([_nobody_there(request) for request in unasked])
-    listed: list[KeptApproval] = []
+    listed: list[StoredApproval] = []
     for kept in questions:
         # A yes to this one is no yes to others of its level.
         alone = replace(kept.request, in_person=True)
@@ -87,11 +87,11 @@ def _nobody_there(request: ApprovalRequest) -> Finding:
     return Finding(Fault.POLICY_BLOCKED, message, "", "Look at it with `blendwright approve`, then give --yes.")
 
 
-def _exit(listed: Sequence[KeptApproval], *, asked: bool) -> Exit:
+def _exit(listed: Sequence[StoredApproval], *, asked: bool) -> Exit:
     return Exit.REFUSED if asked and any(kept.state == "pending" for kept in listed) else Exit.DONE
 
 
-def _told(kept: KeptApproval) -> dict[str, Any]:
+def _told(kept: StoredApproval) -> dict[str, Any]:
     asked = kept.request
     return {
         "id": asked.id,

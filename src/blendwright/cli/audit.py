@@ -10,7 +10,7 @@ from rich.text import Text
 
 from blendwright.app.read_workspace import read_journal
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
-from blendwright.records.journal_records import AuditHead
+from blendwright.records.audit import AuditHead
 from blendwright.run.history import refusal
 
 app = typer.Typer(help="The audit chain.", no_args_is_help=True)

@@ -32,8 +32,8 @@ from blendwright.cli.output import (
 )
 from blendwright.cli.request_story import tell_story
 from blendwright.policy.redaction import redacted, redacted_receipt
+from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalReader
-from blendwright.records.journal_records import Commit
 from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
 from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild

@@ -9,10 +9,10 @@ import typer
 from rich.text import Text
 
 from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
+from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
-from blendwright.nodes.catalogue.pages import node_page
-from blendwright.nodes.catalogue.search import search, suggestion
+from blendwright.nodes.catalogue.search import search, suggest_node_type
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -33,11 +33,11 @@ def nodes(
     known, words = catalogue(blender), " ".join(query or ())
     page = known.find(words)
     if page is not None:
-        print_json({"blender": blender, **node_page(page)}) if json else _show(page, known)
+        print_json({"blender": blender, **describe_node_type(page)}) if json else _show(page, known)
         return Exit.DONE
     chosen = search(known, words)
     if not chosen:
-        raise _refusal(f"no node of Blender {blender} has '{words}' in it", suggestion(known, words))
+        raise _refusal(f"no node of Blender {blender} has '{words}' in it", suggest_node_type(known, words))
     if json:
         listed = [
             {"bl_idname": node.bl_idname, "label": node.label, "description": node.description} for node in chosen

@@ -6,8 +6,8 @@ from rich.text import Text
 
 from blendwright.app.read_workspace import read_journal
 from blendwright.cli.output import Exit, console, print_json
-from blendwright.records.attempts import Attempt
-from blendwright.records.journal_records import Commit
+from blendwright.records.commits import Commit
+from blendwright.records.planner_attempts import Attempt
 from blendwright.run.history import refusal
 
 STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}

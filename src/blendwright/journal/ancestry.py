@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from blendwright.journal import rows
 from blendwright.journal.store import Row, Store
-from blendwright.records.journal_records import Commit
+from blendwright.records.commits import Commit
 from blendwright.values.errors import JournalError
 
 

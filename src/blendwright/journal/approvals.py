@@ -16,7 +16,7 @@ import orjson
 
 from blendwright.journal.store import FILE, Row, Store
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest
-from blendwright.records.journal_records import KeptApproval
+from blendwright.records.approvals import StoredApproval
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -62,17 +62,17 @@ def record(store: Store, answered: Iterable[tuple[ApprovalRequest, Approval]]) -
             store.insert(_INSERT, _row(request, state, approval.by, now))
 
 
-def for_operation(store: Store, operation_hash: str) -> tuple[KeptApproval, ...]:
+def for_operation(store: Store, operation_hash: str) -> tuple[StoredApproval, ...]:
     sql = f"SELECT {_COLUMNS} FROM approvals WHERE operation_hash = ? ORDER BY asked DESC"
     return tuple(_kept(row) for row in store.rows(sql, (operation_hash,)))
 
 
-def pending(store: Store) -> tuple[KeptApproval, ...]:
+def pending(store: Store) -> tuple[StoredApproval, ...]:
     sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'pending' AND expires > ? ORDER BY asked, id"
     return tuple(_kept(row) for row in store.rows(sql, (time.time(),)))
 
 
-def waiting(workspace: Path, id: str) -> KeptApproval:
+def waiting(workspace: Path, id: str) -> StoredApproval:
     """A pending question, to be seen before it is answered. Raises Refusal as `answer` does."""
     _require_journal(workspace)
     store = Store(workspace, writable=False)
@@ -82,7 +82,7 @@ def waiting(workspace: Path, id: str) -> KeptApproval:
         store.close()
 
 
-def answer(workspace: Path, id: str, given: ApprovalAnswer, by: str) -> KeptApproval:
+def answer(workspace: Path, id: str, given: ApprovalAnswer, by: str) -> StoredApproval:
     """Answer a pending question. Raises Refusal when there is none by this id, or it cannot be answered any more."""
     _require_journal(workspace)
     store = Store(workspace, writable=True)
@@ -93,7 +93,7 @@ def answer(workspace: Path, id: str, given: ApprovalAnswer, by: str) -> KeptAppr
             store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
     finally:
         store.close()
-    return KeptApproval(kept.request, state, by)
+    return StoredApproval(kept.request, state, by)
 
 
 def _require_journal(workspace: Path) -> None:
@@ -101,7 +101,7 @@ def _require_journal(workspace: Path) -> None:
         raise EnvironmentUnfit(f"{workspace} is not a workspace", cure="Name the workspace that asks.")
 
 
-def _answerable(store: Store, id: str) -> KeptApproval:
+def _answerable(store: Store, id: str) -> StoredApproval:
     row = store.row(f"SELECT {_COLUMNS} FROM approvals WHERE id = ?", (id,))
     kept = None if row is None else _kept(row)
     if kept is None:
@@ -124,8 +124,8 @@ def _row(
     return (request.id, request.operation_hash, text, state, by, now, request.expires)
 
 
-def _kept(row: Row) -> KeptApproval:
+def _kept(row: Row) -> StoredApproval:
     request, state, by = row
     fields: dict[str, Any] = orjson.loads(request)
     fields["why"] = tuple(fields["why"])
-    return KeptApproval(ApprovalRequest(**fields), state, by)
+    return StoredApproval(ApprovalRequest(**fields), state, by)

@@ -8,8 +8,7 @@ from typing import Any
 from blendwright.journal.audit_chain import canonical, digest
 from blendwright.journal.store import Store
 from blendwright.policy.approvals import Approval
-from blendwright.records.journal_entries import AuditIds, Status
-from blendwright.records.journal_records import AuditHead
+from blendwright.records.audit import AuditDetails, AuditHead, Status
 from blendwright.values.errors import JournalError
 
 
@@ -40,7 +39,7 @@ class AuditAppender:
         status: Status,
         before: str,
         after: str | None,
-        ids: AuditIds,
+        ids: AuditDetails,
     ) -> AuditHead:
         return self.append_fields(
             {

@@ -10,11 +10,11 @@ import io
 import os
 from pathlib import Path
 
-from blendwright.journal.disk_errors import explained
-from blendwright.journal.privacy import DIRECTORY_MODE, FILE_MODE
+from blendwright.journal.permissions import DIRECTORY_MODE, FILE_MODE
 from blendwright.journal.rows import file_name
+from blendwright.journal.storage_errors import translate_errors
 from blendwright.journal.store import sync_directory
-from blendwright.records.journal_entries import StagedCheckpoint
+from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
@@ -37,7 +37,7 @@ class CheckpointFiles:
     def stage(self, saved: Path, scene_hash: str, fence: int) -> StagedCheckpoint:
         """Copy a saved scene in. Never move it: the process that wrote it may still hold the file open and write to it."""
         part = self.directory / f"{fence}-{os.getpid()}{PART}"
-        with explained(f"saving a checkpoint in {self.directory}"):
+        with translate_errors(f"saving a checkpoint in {self.directory}"):
             crash_points.reach("checkpoint.before_copy")
             try:
                 sha256, size = _copy(saved, part)
@@ -60,7 +60,7 @@ class CheckpointFiles:
     def sound(self, sha256: str, size: int) -> bool:
         """Whether the file is there and has the content that its row says."""
         path = self.directory / file_name(sha256)
-        with explained(f"reading {path}"):
+        with translate_errors(f"reading {path}"):
             if not path.is_file() or path.stat().st_size != size:
                 return False
             with path.open("rb") as file:

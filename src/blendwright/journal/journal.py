@@ -12,48 +12,36 @@ from typing import Any, Literal
 
 from blendwright.journal import (
     approvals,
-    attempts,
-    audit_verify,
-    batch,
+    audit_verification,
+    boundaries,
     clock,
-    collect,
-    heads,
-    lookup,
-    pending,
+    commit_transaction,
+    garbage_collection,
+    head_moves,
+    intents,
+    operation_lookup,
+    planner_attempts,
     quarantine,
-    routes,
+    rebuild_routes,
     sessions,
     statistics,
 )
 from blendwright.journal import rows as row
 from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.disk_errors import explained
 from blendwright.journal.lock import WorkspaceLock
-from blendwright.journal.privacy import make_workspace
+from blendwright.journal.permissions import make_private_workspace
+from blendwright.journal.storage_errors import translate_errors
 from blendwright.journal.store import FILE, Store
 from blendwright.policy.approvals import Approval, ApprovalRequest
-from blendwright.records.attempts import Attempt, NewAttempt
-from blendwright.records.journal_entries import Entry, NewAudit, NewCommit, NewIntent, StagedCheckpoint
-from blendwright.records.journal_records import (
-    AuditHead,
-    AuditRecord,
-    AuditReport,
-    CheckpointRow,
-    Commit,
-    Found,
-    Freed,
-    HeadMove,
-    Intent,
-    KeptApproval,
-    OpenBoundary,
-    Quarantine,
-    RecoveryInfo,
-    Route,
-    Statistics,
-    Wanted,
-    Written,
-)
+from blendwright.records.approvals import StoredApproval
+from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
+from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoint
+from blendwright.records.commits import Commit, CommitResult, Entry, HeadMove, NewAudit, NewCommit
+from blendwright.records.operation_lookup import OperationMatch, OperationQuery
+from blendwright.records.planner_attempts import Attempt, NewAttempt
+from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
+from blendwright.records.statistics import Statistics
 from blendwright.values import crash_points, events
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
@@ -80,8 +68,10 @@ class JournalView:
             head = head_row(self._store)
             return None if head is None else self._commit(head[0])
 
-    def find_many(self, wanted: Sequence[Wanted], *, scene_hash: str | None = None) -> tuple[Found, ...]:
-        return lookup.find_many(self._store, self._ancestry, wanted, scene_hash)
+    def find_many(
+        self, wanted: Sequence[OperationQuery], *, scene_hash: str | None = None
+    ) -> tuple[OperationMatch, ...]:
+        return operation_lookup.find_many(self._store, self._ancestry, wanted, scene_hash)
 
     def recovery(self) -> RecoveryInfo:
         with self._store.snapshot():
@@ -89,8 +79,8 @@ class JournalView:
             return RecoveryInfo(
                 head=head,
                 route=None if head is None else self.route(head.number),
-                indeterminate=pending.indeterminate(self._store),
-                boundary=pending.open_boundary(self._store),
+                indeterminate=intents.indeterminate(self._store),
+                boundary=boundaries.current(self._store),
                 quarantine=quarantine.current(self._store),
                 cleaned=self._cleaned,
             )
@@ -101,14 +91,14 @@ class JournalView:
 
     def indeterminate(self) -> tuple[Intent, ...]:
         with self._store.snapshot():
-            return pending.indeterminate(self._store)
+            return intents.indeterminate(self._store)
 
     def open_boundary(self) -> OpenBoundary | None:
         with self._store.snapshot():
-            return pending.open_boundary(self._store)
+            return boundaries.current(self._store)
 
-    def route(self, to: int) -> Route:
-        return routes.route(self._store, self._ancestry, self._files, to)
+    def route(self, to: int) -> RebuildRoute:
+        return rebuild_routes.find(self._store, self._ancestry, self._files, to)
 
     def show(self, number: int) -> Commit:
         with self._store.snapshot():
@@ -144,15 +134,15 @@ class JournalView:
 
     def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
         with self._store.snapshot():
-            return heads.moves(self._store, limit)
+            return head_moves.moves(self._store, limit)
 
     def undo_target(self) -> int | None:
         with self._store.snapshot():
-            return heads.undo_target(self._store)
+            return head_moves.undo_target(self._store)
 
     def redo_target(self) -> int | None:
         with self._store.snapshot():
-            return next(iter(heads.redo_targets(self._store)), None)
+            return next(iter(head_moves.redo_targets(self._store)), None)
 
     def tags(self) -> Mapping[str, int]:
         with self._store.snapshot():
@@ -166,7 +156,7 @@ class JournalView:
         with self._store.snapshot():
             return sessions.contract_of(self._store, session_id)
 
-    def approvals(self, operation_hash: str | None = None) -> tuple[KeptApproval, ...]:
+    def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
         with self._store.snapshot():
             if operation_hash is None:
                 return approvals.pending(self._store)
@@ -174,7 +164,7 @@ class JournalView:
 
     def attempts(self, request_id: str) -> tuple[Attempt, ...]:
         with self._store.snapshot():
-            return attempts.of_request(self._store, request_id)
+            return planner_attempts.of_request(self._store, request_id)
 
     def commits_of(self, request_id: str) -> tuple[Commit, ...]:
         sql = f"SELECT {row.COMMIT} FROM commits WHERE request_id = ? ORDER BY number"
@@ -182,13 +172,13 @@ class JournalView:
             return tuple(map(row.commit_of, self._store.rows(sql, (request_id,))))
 
     def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[AuditRecord, ...]:
-        return audit_verify.records(self._store, after, limit)
+        return audit_verification.records(self._store, after, limit)
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)
 
     def verify_audit(self, known: Sequence[AuditHead] = ()) -> AuditReport:
-        return audit_verify.verify(self._store, known)
+        return audit_verification.verify(self._store, known)
 
     def close(self) -> None:
         self._store.close()
@@ -209,8 +199,8 @@ class Journal(JournalView):
         vfs: str | None = None,
     ) -> None:
         self._observe = observe
-        with explained(f"opening the workspace {workspace}"):
-            make_workspace(workspace)
+        with translate_errors(f"opening the workspace {workspace}"):
+            make_private_workspace(workspace)
             self._lock = WorkspaceLock(workspace, clock.now())
         try:
             self._store = Store(workspace, writable=True, vfs=vfs)
@@ -223,7 +213,7 @@ class Journal(JournalView):
                     quarantine.refuse(self._store)
             self._acquire()
             self._prepare(workspace)
-            with explained(f"opening the workspace {workspace}"):
+            with translate_errors(f"opening the workspace {workspace}"):
                 self._files.create()
                 self._cleaned = self._files.clear_parts()
         except BaseException:
@@ -235,16 +225,16 @@ class Journal(JournalView):
         """Raise the fencing number: from here on no earlier holder can write."""
         with self._store.transaction("acquire", checked=False):
             fence = self._store.one("UPDATE state SET fence = fence + 1 RETURNING fence")[0]
-            pending.give_up_intents(self._store)
+            intents.mark_open_as_indeterminate(self._store)
         self._store.fence = fence
 
     @property
     def fence(self) -> int:
         return self._store.fence
 
-    def commit(self, entries: Sequence[Entry], *, keeps: int | None = None) -> Written:
+    def commit(self, entries: Sequence[Entry], *, keeps: int | None = None) -> CommitResult:
         self._refuse_in_quarantine()
-        written = batch.write(self._store, self._ancestry, self._files, entries, keeps)
+        written = commit_transaction.write(self._store, self._ancestry, self._files, entries, keeps)
         self._observe(events.Committed(written.records, written.numbers))
         for entry, number in zip(entries, written.numbers, strict=True):
             if isinstance(entry, NewCommit) and entry.checkpoint is not None and number is not None:
@@ -265,21 +255,21 @@ class Journal(JournalView):
         approvals.record(self._store, answered)
 
     def record_attempt(self, attempt: NewAttempt) -> None:
-        attempts.record(self._store, attempt)
+        planner_attempts.record(self._store, attempt)
 
     def begin_intent(self, intent: NewIntent) -> int:
         self._refuse_in_quarantine()
-        return pending.begin_intent(self._store, intent)
+        return intents.begin(self._store, intent)
 
     def resolve_intent(self, id: int, note: str) -> None:
-        pending.resolve_intent(self._store, id, note)
+        intents.resolve(self._store, id, note)
 
     def begin_boundary(self, request_id: str) -> int:
         self._refuse_in_quarantine()
-        return pending.begin_boundary(self._store, request_id)
+        return boundaries.begin(self._store, request_id)
 
-    def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> Written:
-        written = heads.roll_back(self._store, self._ancestry, boundary, failed)
+    def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> CommitResult:
+        written = head_moves.roll_back(self._store, self._ancestry, boundary, failed)
         self._observe(events.RolledBack(written.head, written.records, written.numbers))
         return written
 
@@ -289,7 +279,7 @@ class Journal(JournalView):
     def stage_checkpoint(self, saved: Path, scene_hash: str) -> StagedCheckpoint:
         return self._files.stage(saved, scene_hash, self.fence)
 
-    def add_checkpoint(self, staged: StagedCheckpoint, commit: int) -> CheckpointRow:
+    def add_checkpoint(self, staged: StagedCheckpoint, commit: int) -> Checkpoint:
         with self._store.transaction("checkpoint_row"):
             self._files.require(staged)
             owner = self._commit(commit)
@@ -299,22 +289,22 @@ class Journal(JournalView):
                     details={"expected": owner.hash_after, "found": staged.scene_hash},
                 )
             now = clock.now()
-            id = batch.insert_checkpoint(self._store, commit, staged, now)
+            id = commit_transaction.insert_checkpoint(self._store, commit, staged, now)
         self._observe(events.CheckpointSaved(commit, staged.scene_hash, staged.size))
         values = (id, commit, owner.generation, staged.scene_hash, staged.sha256, staged.size, now)
         return row.checkpoint_of(values, self._files.directory)
 
     def move_head(self, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
         self._refuse_in_quarantine()
-        moved = heads.move(self._store, self._ancestry, kind, to)
+        moved = head_moves.move(self._store, self._ancestry, kind, to)
         self._observe(events.HeadMoved(kind, moved.from_commit, moved.to_commit))
         return moved
 
     def set_tag(self, name: str, commit: int) -> None:
-        heads.set_tag(self._store, name, commit)
+        head_moves.set_tag(self._store, name, commit)
 
     def delete_tag(self, name: str) -> None:
-        heads.delete_tag(self._store, name)
+        head_moves.delete_tag(self._store, name)
 
     def quarantine(self, reason: str, *, expected: str, found: str) -> None:
         quarantine.begin(self._store, reason, expected, found)
@@ -324,8 +314,8 @@ class Journal(JournalView):
         quarantine.end(self._store, how)
         self._observe(events.QuarantineEnded(how))
 
-    def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> Freed:
-        return collect.collect(
+    def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
+        return garbage_collection.collect(
             self._store, self._ancestry, self._files,
             redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run,
         )  # fmt: skip

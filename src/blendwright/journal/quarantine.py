@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blendwright.journal import clock
 from blendwright.journal.store import Store
-from blendwright.records.journal_records import Quarantine
+from blendwright.records.recovery import Quarantine
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 import orjson
 
-from blendwright.records.journal_records import CheckpointRow, Commit, Done, HeadMove, Intent, Reading
+from blendwright.records.checkpoints import Checkpoint
+from blendwright.records.commits import Commit, HeadMove, Reading
+from blendwright.records.operation_lookup import MatchedCommit
+from blendwright.records.recovery import Intent
 from blendwright.values.errors import JournalError
 
 COMMIT = (
@@ -45,9 +48,9 @@ def commit_of(row: tuple[Any, ...]) -> Commit:
     return Commit._make(values)
 
 
-def done_of(row: tuple[Any, ...]) -> Done:
+def done_of(row: tuple[Any, ...]) -> MatchedCommit:
     number, key, operation, tool, version, receipt, line, generation = row
-    return Done(number, key, operation, tool, version, orjson.loads(receipt), line, generation)
+    return MatchedCommit(number, key, operation, tool, version, orjson.loads(receipt), line, generation)
 
 
 def reading_of(row: tuple[Any, ...]) -> Reading:
@@ -55,9 +58,9 @@ def reading_of(row: tuple[Any, ...]) -> Reading:
     return Reading(key, request, operation, tool, version, scene_hash, orjson.loads(receipt), sequence)
 
 
-def checkpoint_of(row: tuple[Any, ...], directory: Path) -> CheckpointRow:
+def checkpoint_of(row: tuple[Any, ...], directory: Path) -> Checkpoint:
     id, number, generation, scene_hash, sha256, size, timestamp = row
-    return CheckpointRow(id, number, generation, scene_hash, sha256, size, directory / file_name(sha256), timestamp)
+    return Checkpoint(id, number, generation, scene_hash, sha256, size, directory / file_name(sha256), timestamp)
 
 
 def intent_of(row: tuple[Any, ...]) -> Intent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blendwright.journal.store import Store
-from blendwright.records.journal_records import Statistics
+from blendwright.records.statistics import Statistics
 
 
 def read(store: Store) -> Statistics:

@@ -16,8 +16,8 @@ import apsw
 
 from blendwright.journal import schema
 from blendwright.journal.audit_chain import genesis
-from blendwright.journal.disk_errors import explained
-from blendwright.journal.privacy import make_file
+from blendwright.journal.permissions import make_private_file
+from blendwright.journal.storage_errors import translate_errors
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
@@ -35,14 +35,14 @@ class Store:
         self.path = directory / FILE
         self.fence = 0
         self._broken: str | None = None
-        with explained(f"opening {self.path}"):
+        with translate_errors(f"opening {self.path}"):
             if writable:
-                make_file(self.path)
+                make_private_file(self.path)
             flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writable else apsw.SQLITE_OPEN_READONLY
             # The stubs of apsw leave parts unknown; what comes out of it is typed by the methods below.
             self._connection: Any = apsw.Connection(str(self.path), flags, vfs)
         try:
-            with explained(f"opening {self.path}"):
+            with translate_errors(f"opening {self.path}"):
                 self._prepare(writable)
         except BaseException:
             self._connection.close()
@@ -112,7 +112,7 @@ class Store:
     @contextlib.contextmanager
     def snapshot(self) -> Generator[None]:
         """Several reads of one state, whatever another process writes meanwhile."""
-        with explained(f"reading {self.path}"):
+        with translate_errors(f"reading {self.path}"):
             if self._connection.in_transaction:
                 yield
                 return
@@ -144,7 +144,7 @@ class Store:
         """All of it or nothing; durable when it has returned. `name` is that of its crash points."""
         if self._broken is not None:
             raise JournalError(self._broken, cure="Open the workspace again: it continues from what is committed.")
-        with explained(f"writing {self.path}"):
+        with translate_errors(f"writing {self.path}"):
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 crash_points.reach(f"{name}.begun")
@@ -181,7 +181,7 @@ class Store:
                 self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        with explained(f"closing {self.path}"):
+        with translate_errors(f"closing {self.path}"):
             self._connection.close()
 
 

@@ -22,7 +22,7 @@ from blendwright.planner.observer import SILENT, PlannerObserver
 from blendwright.planner.port import NoAnswer, PlanAnswer, Planner, PlannerError, PlanRequest, Usage
 from blendwright.planner.proposal import Proposal, read_answer
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
-from blendwright.records.attempts import NewAttempt
+from blendwright.records.planner_attempts import NewAttempt
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest

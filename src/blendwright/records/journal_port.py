@@ -1,6 +1,6 @@
 """The port to the durable journal, as those who run plans see it.
 
-Says what a journal can be asked; what it is given is in `journal_entries`, what it answers in `journal_records`, and files, SQL and
+Says what a journal can be asked and is given; the values are in the other modules of this folder, and files, SQL and
 locks are the journal's affair. A commit is one operation's outcome and never changes; HEAD is the commit whose scene is the current
 one. Nothing may be acknowledged before `commit` has returned.
 """
@@ -12,27 +12,14 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from blendwright.policy.approvals import Approval, ApprovalRequest
-from blendwright.records.attempts import Attempt, NewAttempt
-from blendwright.records.journal_entries import Entry, NewAudit, NewIntent, StagedCheckpoint
-from blendwright.records.journal_records import (
-    AuditHead,
-    AuditRecord,
-    AuditReport,
-    CheckpointRow,
-    Commit,
-    Found,
-    Freed,
-    HeadMove,
-    Intent,
-    KeptApproval,
-    OpenBoundary,
-    Quarantine,
-    RecoveryInfo,
-    Route,
-    Statistics,
-    Wanted,
-    Written,
-)
+from blendwright.records.approvals import StoredApproval
+from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
+from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoint
+from blendwright.records.commits import Commit, CommitResult, Entry, HeadMove, NewAudit
+from blendwright.records.operation_lookup import OperationMatch, OperationQuery
+from blendwright.records.planner_attempts import Attempt, NewAttempt
+from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
+from blendwright.records.statistics import Statistics
 
 
 class JournalReader(Protocol):
@@ -41,7 +28,9 @@ class JournalReader(Protocol):
     @property
     def head(self) -> Commit | None: ...
 
-    def find_many(self, wanted: Sequence[Wanted], *, scene_hash: str | None = None) -> tuple[Found, ...]:
+    def find_many(
+        self, wanted: Sequence[OperationQuery], *, scene_hash: str | None = None
+    ) -> tuple[OperationMatch, ...]:
         """One answer for each, in order; readings are looked up at `scene_hash`, HEAD's when it is None."""
         ...
 
@@ -55,7 +44,7 @@ class JournalReader(Protocol):
 
     def open_boundary(self) -> OpenBoundary | None: ...
 
-    def route(self, to: int) -> Route:
+    def route(self, to: int) -> RebuildRoute:
         """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there."""
         ...
 
@@ -93,7 +82,7 @@ class JournalReader(Protocol):
         """The fingerprint of the contract that a session was held to."""
         ...
 
-    def approvals(self, operation_hash: str | None = None) -> tuple[KeptApproval, ...]:
+    def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
         """Every question about one operation, newest first; without one, those that wait for an answer."""
         ...
 
@@ -123,7 +112,7 @@ class JournalPort(JournalReader, Protocol):
     lost; nothing of it has taken place then. After the disk refused, the journal must be opened again.
     """
 
-    def commit(self, entries: Sequence[Entry], *, keeps: int | None = None) -> Written:
+    def commit(self, entries: Sequence[Entry], *, keeps: int | None = None) -> CommitResult:
         """One transaction for all: commits, receipts, audit records, checkpoint rows, intents, HEAD. `keeps` ends a boundary."""
         ...
 
@@ -155,7 +144,7 @@ class JournalPort(JournalReader, Protocol):
         """From here on all or nothing: end it by `commit(…, keeps=id)` or `roll_back`."""
         ...
 
-    def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> Written:
+    def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> CommitResult:
         """Move HEAD back to where the boundary began; in the same transaction the records of what failed, then a `rolled_back`
         record for every commit since, newest first, under the ids of the commit's own record."""
         ...
@@ -168,7 +157,7 @@ class JournalPort(JournalReader, Protocol):
         """Copy a saved scene among the checkpoints, durably. It counts once it is committed or added."""
         ...
 
-    def add_checkpoint(self, staged: StagedCheckpoint, commit: int) -> CheckpointRow: ...
+    def add_checkpoint(self, staged: StagedCheckpoint, commit: int) -> Checkpoint: ...
 
     def move_head(self, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
         """The caller has brought the scene there, or will: HEAD alone is the truth."""
@@ -182,7 +171,7 @@ class JournalPort(JournalReader, Protocol):
 
     def end_quarantine(self, how: str) -> None: ...
 
-    def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> Freed:
+    def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
         """Remove checkpoint files that no commit needs, keeping redo within `redo_budget` commits.
 
         `drop_other_lines` gives up the commits that lie before neither HEAD nor a tag nor what redo leads to.

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from blendwright.records.journal_entries import Entry, NewIntent, StagedCheckpoint
+from blendwright.records.checkpoints import StagedCheckpoint
+from blendwright.records.commits import Entry
 from blendwright.records.journal_port import JournalPort
+from blendwright.records.recovery import NewIntent
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.isolated_code import IsolatedRunner

@@ -9,7 +9,7 @@ from typing import Any
 from blendwright.plan.arguments import canonical_arguments
 from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.refusals import refusal
-from blendwright.records.journal_entries import NewAudit, NewReading
+from blendwright.records.commits import NewAudit, NewReading
 from blendwright.run.active_contract import ActiveContract
 from blendwright.run.approvals import Approvals
 from blendwright.run.clock import Clock

@@ -73,12 +73,12 @@ class Externals:
     def take_in(self, worker: WorkerPort, file: Path, what: str, directory: Path) -> TakenIn:
         """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
         found = open_file(worker, file, what)
-        listed: list[dict[str, str]] = worker.call("scene.externals", {}, deadline=SECONDS)["paths"]
+        listed: list[dict[str, str]] = worker.call("scene.external_files", {}, deadline=SECONDS)["paths"]
         places = {entry["path"]: _absolute(entry["path"], directory) for entry in listed}
         relative = {path: place for path, place in places.items() if path != place}
         if relative:
-            moving = {"path": EXCHANGED, "places": relative}
-            found = worker.call("scene.resettle", moving, deadline=SECONDS)["hash"]
+            moving = {"path": EXCHANGED, "new_paths": relative}
+            found = worker.call("scene.relocate_files", moving, deadline=SECONDS)["hash"]
         users: dict[str, set[str]] = {}
         for entry in listed:
             users.setdefault(places[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")

@@ -11,9 +11,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
-from blendwright.records.journal_entries import AuditIds, NewCommit, StagedCheckpoint
+from blendwright.records.audit import AuditDetails
+from blendwright.records.checkpoints import GcReport, StagedCheckpoint
+from blendwright.records.commits import Commit, NewCommit
 from blendwright.records.journal_port import JournalPort, JournalReader
-from blendwright.records.journal_records import Commit, Freed
 from blendwright.run.externals import External
 from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.keys import new_id
@@ -128,7 +129,7 @@ class History:
             file.unlink()
         return same
 
-    def gc(self, *, redo_budget: int = REDO_BUDGET, drop_other_lines: bool = False, dry_run: bool = False) -> Freed:
+    def gc(self, *, redo_budget: int = REDO_BUDGET, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
         """Remove the checkpoints that no commit needs, or that HEAD, redo and the tags do not need."""
         return self._journal.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
 
@@ -172,7 +173,7 @@ def _adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: S
         replayable=False,
         receipt=receipt,
         # It may lose anything that was there.
-        audit=AuditIds(new_id(), "destructive", mutation),
+        audit=AuditDetails(new_id(), "destructive", mutation),
         kind="adopt",
         checkpoint=checkpoint,
     )

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from blendwright.records.commits import Reading
 from blendwright.records.journal_port import JournalReader
-from blendwright.records.journal_records import Found, Reading, Wanted
+from blendwright.records.operation_lookup import OperationMatch, OperationQuery
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
@@ -68,7 +69,10 @@ def classify(journal: JournalReader, calls: Sequence[Invocation]) -> Classificat
 
     What a macro found out before or after its changes was true then: it is not asked again once these are committed.
     """
-    wanted = [Wanted(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version) for call in calls]
+    wanted = [
+        OperationQuery(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version)
+        for call in calls
+    ]
     result = Classification()
     unchanged = True
     everything = list(zip(calls, journal.find_many(wanted), strict=True))
@@ -89,9 +93,9 @@ def classify(journal: JournalReader, calls: Sequence[Invocation]) -> Classificat
     return result
 
 
-def _settled_readings(everything: Sequence[tuple[Invocation, Found]]) -> dict[str, Reading]:
+def _settled_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -> dict[str, Reading]:
     """Readings of macros, by operation id, whose answers stand: a later change of the same macro is committed, or all are."""
-    chains: dict[str, list[tuple[Invocation, Found]]] = {}
+    chains: dict[str, list[tuple[Invocation, OperationMatch]]] = {}
     for call, found in everything:
         if call.chain is not None:
             chains.setdefault(call.chain, []).append((call, found))
@@ -107,7 +111,7 @@ def _settled_readings(everything: Sequence[tuple[Invocation, Found]]) -> dict[st
     return settled
 
 
-def _conflict(call: Invocation, found: Found) -> Finding | None:
+def _conflict(call: Invocation, found: OperationMatch) -> Finding | None:
     if found.clash is None and found.intent is None and found.where in ("ancestor", "nowhere"):
         return None
     what = f"operation '{cut(call.chain or call.operation_id)}' of request '{cut(call.request_id)}'"

@@ -90,7 +90,7 @@ class IsolatedRunner:
         before = self._scene.hash
         ours = self._scene.worker()
         saved = self._scene.save(before)
-        known = ours.call("scene.marks", {}, deadline=HANDOVER_SECONDS)["marks"]
+        known = ours.call("scene.active_content", {}, deadline=HANDOVER_SECONDS)["active_content"]
         # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
         worker = self._scene.another_worker(bare=True)
         try:
@@ -149,7 +149,7 @@ class IsolatedRunner:
             message = f"what the code left cannot be opened: {error.message}"
             finding = Finding(Fault.EXECUTION_FAILED, message, "/code", CURE)
             return _answer(before, findings=(finding,), told=told, reverted_by="rebuild")
-        strangers = [mark for mark in opened["marks"] if mark not in known]
+        strangers = [mark for mark in opened["active_content"] if mark not in known]
         if strangers:
             self._scene.discard()
             return _answer(before, findings=(_left_behind(strangers),), told=told, reverted_by="rebuild")

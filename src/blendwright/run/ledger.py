@@ -9,17 +9,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from blendwright.records.journal_entries import (
-    AuditIds,
-    Entry,
-    NewAudit,
-    NewCommit,
-    NewReading,
-    StagedCheckpoint,
-    Status,
-)
+from blendwright.records.audit import AuditDetails, Status
+from blendwright.records.checkpoints import StagedCheckpoint
+from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
 from blendwright.records.journal_port import JournalPort
-from blendwright.records.journal_records import Written
 from blendwright.run.active_contract import ActiveContract
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
@@ -56,7 +49,7 @@ class Ledger:
         mutated = answer["before"] != answer["after"] or checkpoint is not None
         mutation = new_id() if mutated else None
         receipt = _receipt(call, answer, mutation, self._agreement.fingerprint)
-        ids = AuditIds(
+        ids = AuditDetails(
             call.call_id,
             call.safety_level,
             mutation,
@@ -105,12 +98,12 @@ class Ledger:
         """The record of a call that leaves the scene as it was; `fault` says why, where something went wrong with it."""
         code = None if fault is None else fault.value
         phases = NOT_REACHED if answer is None else _phases_us(answer)
-        ids = AuditIds(call.call_id, call.safety_level, error_code=code, phases_us=phases, approval=call.approval)
+        ids = AuditDetails(call.call_id, call.safety_level, error_code=code, phases_us=phases, approval=call.approval)
         return NewAudit(
             call.request_id, call.operation_id, call.tool.name, status, scene_hash, scene_hash, ids, settles
         )
 
-    def write(self, entries: Sequence[Entry], *, keeps: int | None = None, redo_ms: float = 0.0) -> Written:
+    def write(self, entries: Sequence[Entry], *, keeps: int | None = None, redo_ms: float = 0.0) -> CommitResult:
         """One transaction. When it has returned, and not before, the entries may be acknowledged."""
         try:
             written = self._journal.commit(entries, keeps=keeps)

@@ -11,9 +11,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from blendwright.records.journal_entries import AuditIds, NewCommit
+from blendwright.records.audit import AuditDetails
+from blendwright.records.commits import Commit, NewCommit
 from blendwright.records.journal_port import JournalPort
-from blendwright.records.journal_records import Commit
 from blendwright.run.externals import Externals, TakenIn
 from blendwright.run.handover import bring_in
 from blendwright.run.hash_scheme import other_scheme, scheme_of
@@ -281,7 +281,7 @@ class LiveScene:
             checkpoint = self._journal.stage_checkpoint(taken.saved, found)
             args["scene"] = self._start.name
             receipt["externals"] = [external.to_json() for external in taken.externals]
-        ids = AuditIds(new_id(), "safe_write")
+        ids = AuditDetails(new_id(), "safe_write")
         receipt["scene_hash_after"] = found
         entry = NewCommit(None, "workspace", "baseline", "workspace.new", 1, args, found, found, checkpoint is None,
                           receipt, ids, "baseline", checkpoint)  # fmt: skip

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
-from blendwright.records.journal_entries import Entry, NewAudit
+from blendwright.records.commits import Entry, NewAudit
 from blendwright.run.approvals import Asking
 from blendwright.run.deadline import RunDeadline
 from blendwright.run.exclusive_step import ExclusiveStep, redo_ms, tell_if_raised

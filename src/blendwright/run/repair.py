@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalPort
-from blendwright.records.journal_records import Commit, Intent, OpenBoundary, Quarantine
+from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
 from blendwright.run.replaying import rebuild
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalReader
-from blendwright.records.journal_records import Commit
 from blendwright.run.handover import bring_in
 from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError, WorkerFault

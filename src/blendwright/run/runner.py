@@ -11,7 +11,8 @@ from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
 from blendwright.policy.approvals import NOBODY, ApprovalRequest, Approver
-from blendwright.records.journal_entries import AuditIds, Entry, NewAudit
+from blendwright.records.audit import AuditDetails
+from blendwright.records.commits import Entry, NewAudit
 from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ActiveContract
 from blendwright.run.approvals import Approvals, Asking
@@ -276,7 +277,7 @@ class Runner:
             for operation in schedule.order:
                 if operation.id in failing:
                     code = failing[operation.id].fault.value
-                    ids = AuditIds(new_id(), operation.safety_level or "read_only", error_code=code)
+                    ids = AuditDetails(new_id(), operation.safety_level or "read_only", error_code=code)
                     entries.append(
                         NewAudit(
                             schedule.plan.request_id,

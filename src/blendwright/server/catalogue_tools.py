@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.nodes.catalogue.pages import node_page
 from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.context import Caller, ServerContext
@@ -73,7 +73,7 @@ async def tool_describe(house: ServerContext, caller: Caller, args: DescribeArgs
         elif name in house.macros:
             pages.append(house.macros[name].declaration())
         elif node is not None:
-            pages.append(node_page(node))
+            pages.append(describe_node_type(node))
         else:
             cure = did_you_mean(name, [*house.tools, *house.macros, *nodes], otherwise="Use tool_search.")
             message = f"there is no tool, macro or node named '{name}'"

@@ -11,7 +11,7 @@ from pydantic import Field
 from blendwright.app.diffing import difference
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.read_workspace import inspect_scene, read_journal
-from blendwright.records.journal_records import Commit
+from blendwright.records.commits import Commit
 from blendwright.run.history import find
 from blendwright.server.answers import Answer, succeeded
 from blendwright.server.context import Caller, ServerContext

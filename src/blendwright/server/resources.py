@@ -21,8 +21,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import read_journal
+from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.nodes.catalogue.pages import node_page
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.run.history import find
 from blendwright.server.answers import clean
@@ -247,7 +247,7 @@ def node(name: str) -> Any:
     found = catalogue(NEWEST).find(name)
     if found is None:
         raise LookupError(name)
-    return node_page(found)
+    return describe_node_type(found)
 
 
 def schema_names() -> list[str]:

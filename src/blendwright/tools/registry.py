@@ -1,16 +1,15 @@
 """What a set of tools promises, as hashes: two sides with the same ones mean the same by every name.
 
-Making the schemas of the whole catalogue takes a third of a second, at every start of every process. Their hashes are therefore
-recorded beside the tools, and hold only as long as the sources that they were made from are the ones that are here; of anything
-else they are computed.
+Making the schemas of the whole catalogue takes half a second, which every start of every process would pay. `registry_cache`
+keeps their hashes by the hash of the sources that they were made from.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
+import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -19,29 +18,30 @@ import pydantic
 import blendwright
 from blendwright.policy.session_contract import Registry
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tools import registry_cache
 from blendwright.values.canonical import digest
 
-RECORDED = Path(__file__).with_name("recorded.json")
-
 _PACKAGE = Path(blendwright.__file__).parent
-# What a declaration can depend on.
-_PARTS = ("values", "contracts", "nodes", "tools")
-
-
-def fingerprint(tool: type[AnyTool]) -> str:
-    """The hash of one tool's declaration."""
-    return (recorded().get(tool.name) if _is_of_its_file(tool) else None) or computed(tool)
+# What a declaration can depend on: the packages that importing the catalogue imports.
+SOURCES = ("values", "wire", "tool_api", "policy", "nodes", "tools")
 
 
 @cache
 def computed(tool: type[AnyTool]) -> str:
-    """The hash, from the declaration itself."""
+    """The hash of one tool's declaration, from the declaration itself."""
     return digest(tool.declaration())
 
 
 def fingerprints(tools: Iterable[type[AnyTool]]) -> dict[str, str]:
-    """The hash of every tool, by name."""
-    return {tool.name: fingerprint(tool) for tool in sorted(set(tools), key=lambda tool: tool.name)}
+    """The hash of every tool's declaration, by name."""
+    cached = cached_hashes()
+    ordered = sorted(set(tools), key=lambda tool: tool.name)
+    shipped = {tool.name for tool in ordered if _is_of_its_file(tool)}
+    hashes = {tool.name: (tool.name in shipped and cached.get(tool.name)) or computed(tool) for tool in ordered}
+    if missing := shipped - cached.keys():
+        cached.update((name, hashes[name]) for name in missing)
+        registry_cache.store(registry_cache.user_directory(), sources(), cached)
+    return hashes
 
 
 def registry_fingerprint(tools: Iterable[type[AnyTool]]) -> str:
@@ -55,14 +55,26 @@ def tool_registry(tools: Iterable[AnyTool]) -> Registry:
     return Registry(version="1", fingerprint=digest(entries), entries=entries)
 
 
+def hand_over(directory: Path) -> None:
+    """Give a process that cannot see the user's cache directory a cache of its own there, with what is known here."""
+    if cached := cached_hashes():
+        registry_cache.store(directory / "blendwright", sources(), cached)
+
+
+@cache
 def sources() -> str:
     """A hash over everything that declarations are made from."""
-    found = hashlib.sha256(pydantic.VERSION.encode())
-    for part in _PARTS:
-        for path in sorted((_PACKAGE / part).rglob("*.py")):
-            found.update(f"\0{path.relative_to(_PACKAGE).as_posix()}\0".encode())
-            found.update(path.read_bytes())
-    return found.hexdigest()
+    content = hashlib.sha256(pydantic.VERSION.encode())
+    for part in SOURCES:
+        for folder, folders, files in os.walk(_PACKAGE / part):
+            folders.sort()
+            for name in sorted(files):
+                if name.endswith(".py"):
+                    path = f"{folder}/{name}"
+                    content.update(f"\0{path[len(str(_PACKAGE)) :]}\0".encode())
+                    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (pathlib doubles the time)
+                        content.update(file.read())
+    return content.hexdigest()
 
 
 def _is_of_its_file(tool: type[AnyTool]) -> bool:
@@ -72,10 +84,6 @@ def _is_of_its_file(tool: type[AnyTool]) -> bool:
 
 
 @cache
-def recorded() -> Mapping[str, str]:
-    """The hashes that were recorded of these very sources; nothing when there are none."""
-    try:
-        record = json.loads(RECORDED.read_bytes())
-        return record["tools"] if record["sources"] == sources() else {}
-    except (OSError, ValueError, LookupError, TypeError):
-        return {}  # lost or damaged, it costs time only
+def cached_hashes() -> dict[str, str]:
+    """The hashes that are known of these very sources: those of the user's cache, and what was computed since."""
+    return dict(registry_cache.load(registry_cache.user_directory(), sources()))

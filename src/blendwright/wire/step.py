@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
+from blendwright.values.findings import Finding
+
 
 class StepRequest(TypedDict):
     """One operation to be run inside Blender. Arguments are canonical already: the core has checked them."""
@@ -49,6 +51,30 @@ class StepAnswer(TypedDict):
     verify_ms: float | None
 
 
+CHANGE_LENGTHS = frozenset({3, 4})
 REVERT_FAILED = "failed"
+# Fields that no worker may send: the core alone can know them.
+ADDED_BY_CORE = frozenset({"unchanged"})
 # The error code of a step whose epoch ended with an earlier failure.
 EPOCH_CLOSED = "epoch_closed"
+
+
+def is_consistent(answer: StepAnswer) -> bool:
+    """Whether the values agree: a failed step has findings that can be read, a kept one has none, and every change has its words."""
+    # Whoever reads of a failure looks for its first finding, and keeps a step that has none.
+    findings = answer["findings"]
+    if answer["ok"] is bool(findings) or (findings and not all(map(_is_finding, findings))):
+        return False
+    # Kind, name and what became of it; of a membership the two names.
+    return {len(change) for change in answer["changes"]} <= CHANGE_LENGTHS
+
+
+def _is_finding(data: Any) -> bool:
+    try:
+        finding = Finding.from_json(data)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+    optional = (finding.cure, finding.rule)
+    return type(finding.message) is type(finding.pointer) is str and all(
+        type(it) in (str, type(None)) for it in optional
+    )

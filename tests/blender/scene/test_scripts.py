@@ -129,27 +129,27 @@ def test_code_in_packed_linked_data_is_found_and_left_out(stage: Stage, marks: P
 @PACKS
 def test_other_packed_data_under_the_same_name_is_another_library(stage: Stage) -> None:
     pack(stage.scratch / "library.blend", "first()")
-    known = scripts.marks()
-    assert known == scripts.marks()
+    known = scripts.active_content()
+    assert known == scripts.active_content()
     while bpy.data.libraries:
         bpy.data.libraries.remove(bpy.data.libraries[0])
     (stage.scratch / "library.blend").unlink()
     pack(stage.scratch / "library.blend", "second()")
-    new = [mark for mark in scripts.marks() if mark not in known]
+    new = [mark for mark in scripts.active_content() if mark not in known]
     assert {"registered text", "linked library"} <= {mark["what"] for mark in new}
 
 
 def test_places_that_blender_writes_to_are_marked_and_its_own_are_not(stage: Stage) -> None:
     data: Any = bpy.data
     scene: Any = bpy.context.scene
-    known = scripts.marks()
+    known = scripts.active_content()
     box = data.objects.new("Box", data.meshes.new("Box"))
     scene.collection.objects.link(box)
     for kind in ("OCEAN", "FLUID", "CLOTH", "PARTICLE_SYSTEM", "NODES"):
         box.modifiers.new(kind, kind)
     box.modifiers["FLUID"].fluid_type = "DOMAIN"
     data.scenes.new("Second")
-    assert [mark for mark in scripts.marks() if mark not in known] == []
+    assert [mark for mark in scripts.active_content() if mark not in known] == []
 
     scene.render.filepath = "/victim/render"
     box.modifiers["NODES"].bake_directory = "/victim/bake"
@@ -157,7 +157,7 @@ def test_places_that_blender_writes_to_are_marked_and_its_own_are_not(stage: Sta
     box.particle_systems[0].point_cache.filepath = "/victim/cache"
     material = data.materials.new("Lamp")
     material.node_tree.nodes.new("ShaderNodeTexIES").filepath = "/victim/ies"
-    found = {(mark["kind"], mark["name"], mark["where"]) for mark in scripts.marks() if mark not in known}
+    found = {(mark["kind"], mark["name"], mark["where"]) for mark in scripts.active_content() if mark not in known}
     assert found == {
         ("scenes", scene.name, "/victim/render"),
         ("objects", "Box", "/victim/bake"),
@@ -171,7 +171,7 @@ def test_places_that_blender_writes_to_are_marked_and_its_own_are_not(stage: Sta
 def test_nodes_that_read_files_are_marked(stage: Stage) -> None:
     data: Any = bpy.data
     tree = data.node_groups.new("Reader", "GeometryNodeTree")
-    assert scripts.marks() == []
+    assert scripts.active_content() == []
     tree.nodes.new("GeometryNodeImportOBJ")
     socket = tree.interface.new_socket("File", in_out="INPUT", socket_type="NodeSocketString")
     socket.subtype = "FILE_PATH"
@@ -179,4 +179,4 @@ def test_nodes_that_read_files_are_marked(stage: Stage) -> None:
     modifier = box.modifiers.new("Nodes", "NODES")
     modifier.node_group = tree
     modifier[socket.identifier] = "/victim/file"
-    assert {mark["where"] for mark in scripts.marks()} == {"read by the node Import OBJ", "/victim/file"}
+    assert {mark["where"] for mark in scripts.active_content()} == {"read by the node Import OBJ", "/victim/file"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.records.journal_records import Commit
+from blendwright.records.commits import Commit
 from blendwright.run.differences import take
 from blendwright.run.history import History, find
 from blendwright.run.replaying import EXCHANGED, line, rebuild

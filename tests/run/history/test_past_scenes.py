@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from blendwright.journal import Journal, JournalView
-from blendwright.records.journal_entries import NewIntent
+from blendwright.records.recovery import NewIntent
 from blendwright.run import repair as rescue
 from blendwright.run.differences import PAGE, compare, take
 from blendwright.run.replaying import rebuild, replay, same_result

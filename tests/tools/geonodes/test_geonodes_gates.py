@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 import pytest
 
-from blendwright.tools.geonodes import judging
-from blendwright.tools.geonodes.verdicts import ADVISORY, REQUIRED, Gate
+from blendwright.tools.geonodes import gate_report as judging
+from blendwright.tools.geonodes.gate_models import ADVISORY, REQUIRED, Gate
 from node_trees import CUBE, IN, MOVE, OUT, build, link, node, payload, value
 from stage import Stage
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blendwright.records.journal_port import JournalReader
-from blendwright.records.journal_records import Statistics
+from blendwright.records.statistics import Statistics
 from blendwright.values import events
 
 # Seconds. A simple operation takes a tenth of a millisecond, a render minutes.

@@ -8,26 +8,27 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.wire.methods import ExternalPath
 
 # Before Blender 4.4 there is no way to visit all paths; these are what can be had then.
 WITH_PATH = ("libraries", "images", "fonts", "sounds", "movieclips", "volumes", "cache_files")
 
 
-def paths() -> list[dict[str, str]]:
+def paths() -> list[ExternalPath]:
     """Every path as it stands in the scene, with the datablock that has it. What is packed into the scene is not external."""
-    found: list[dict[str, str]] = []
+    listed: list[ExternalPath] = []
 
     def visit(block: Any, path: str) -> None:
         if path:
-            found.append({"kind": fp.key_of(block)[0], "name": block.name, "path": path})
+            listed.append({"kind": fp.key_of(block)[0], "name": block.name, "path": path})
 
     _visit(visit)
-    return sorted(found, key=lambda entry: (entry["path"], entry["kind"], entry["name"]))
+    return sorted(listed, key=lambda entry: (entry["path"], entry["kind"], entry["name"]))
 
 
-def resettle(places: Mapping[str, str]) -> None:
-    """Write other paths in place of those that are named."""
-    _visit(lambda block, path: places.get(path))
+def relocate(new_paths: Mapping[str, str]) -> None:
+    """Write other paths in place of those that are keys."""
+    _visit(lambda block, path: new_paths.get(path))
 
 
 def _visit(visit: Callable[[Any, str], str | None]) -> None:
@@ -36,10 +37,10 @@ def _visit(visit: Callable[[Any, str], str | None]) -> None:
         # Paths in linked datablocks belong to their library, and are relative to it.
         flags = {"SKIP_PACKED", "SKIP_WEAK_REFERENCES", "SKIP_LINKED"}
 
-        def found(block: Any, path: str, meaningless: object) -> str | None:
+        def visit_path(block: Any, path: str, _: object) -> str | None:
             return visit(block, path)
 
-        data.file_path_foreach(found, flags=flags)
+        data.file_path_foreach(visit_path, flags=flags)
         return
     for kind in WITH_PATH:
         for block in getattr(data, kind):

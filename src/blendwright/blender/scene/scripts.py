@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import bpy
 
@@ -18,6 +18,7 @@ from blendwright.blender.scene import externals
 from blendwright.blender.scene.naming_files import by_itself, named_files
 from blendwright.tool_api.scene import Carried
 from blendwright.values.canonical import digest
+from blendwright.wire.methods import ActiveItem
 
 # What makes a node or a camera run an OSL script, in the order in which it is put back: with neither text nor file there is
 # nothing to compile.
@@ -49,17 +50,19 @@ def silenced(touch: Callable[[fp.Key], None]) -> Generator[list[Carried]]:
         _write(before[::-1])
 
 
-def marks() -> list[dict[str, str]]:
-    """Every piece of code and every file that the scene names, each with a digest of what it says: to tell what is new."""
-    found = [asdict(script.what) | {"digest": _digest(script)} for script in _scripts()]
+def active_content() -> list[ActiveItem]:
+    """Every piece of code and every file that the scene names, each with a digest of its content: to recognise what is new."""
+    items: list[ActiveItem] = [
+        cast("ActiveItem", asdict(script.what) | {"digest": _digest(script)}) for script in _scripts()
+    ]
     named = {(entry["kind"], entry["name"], entry["path"]) for entry in externals.paths()}
     named |= {(kind, block.name, path) for kind, block in _in_the_file() for path in named_files(block)}
     for kind, name, path in sorted(entry for entry in named if not by_itself(entry[2])):
-        found.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
+        items.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
     packed = _packed()
     libraries: Any = bpy.data.libraries
     for library in libraries:
-        found.append(
+        items.append(
             {
                 "what": "linked library",
                 "kind": "libraries",
@@ -68,7 +71,7 @@ def marks() -> list[dict[str, str]]:
                 "digest": digest(packed.get(library.session_uid, [])),
             }
         )
-    return found
+    return items
 
 
 def _packed() -> dict[int, list[list[str]]]:

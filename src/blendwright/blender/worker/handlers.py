@@ -32,7 +32,7 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     def hello(params: dict[str, Any]) -> object:
         return {"profile": profile.describe(confinement).model_dump(mode="json"), "catalogue": catalogue}
 
-    return {"hello": hello, "ping": ping} | SceneMethods(scratch, known).methods() | extra
+    return {"hello": hello, "ping": ping} | SceneMethods(scratch, known).handlers() | extra
 
 
 def ping(params: dict[str, Any]) -> object:

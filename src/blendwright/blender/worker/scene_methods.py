@@ -1,17 +1,19 @@
-"""The worker's methods on its scene: open, save, reset, hash, and one step. Paths are inside the worker's scratch."""
+"""The methods of a worker on its scene, as `wire/methods.py` lists them. Paths are inside the worker's scratch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 from blendwright.blender.scene import SceneState, externals
-from blendwright.blender.scene.scripts import marks, silenced
+from blendwright.blender.scene.scripts import active_content, silenced
 from blendwright.blender.step import KeptStep, Stepper, changes_between
-from blendwright.blender.worker.loop import Handler, Refused
+from blendwright.blender.worker.loop import Deferred, Handler, Refused
 from blendwright.tool_api.tool import AnyTool
+from blendwright.wire import methods
+from blendwright.wire.methods import Answer, Method, Request
 from blendwright.wire.step import EPOCH_CLOSED, StepAnswer, StepRequest
 
 
@@ -28,28 +30,29 @@ class SceneMethods:
         self._stepper = Stepper(self._state, tools, outbox)
         self._closed_epoch = 0
 
-    def methods(self) -> dict[str, Handler]:
+    def handlers(self) -> dict[str, Handler]:
+        """A handler for every method of the list, each checking its requests before anything else."""
         return {
-            "scene.reset": self.reset,
-            "scene.open": self.open,
-            "scene.save": self.save,
-            "scene.export": self.export,
-            "scene.externals": self.externals,
-            "scene.resettle": self.resettle,
-            "scene.marks": self.marks,
-            "scene.swap": self.swap,
-            "scene.hash": self.hash,
-            "scene.step": self.step,
+            methods.RESET.name: _checked(methods.RESET, self.reset),
+            methods.OPEN.name: _checked(methods.OPEN, self.open),
+            methods.SAVE.name: _checked(methods.SAVE, self.save),
+            methods.EXPORT.name: _checked(methods.EXPORT, self.export),
+            methods.SWAP.name: _checked(methods.SWAP, self.swap),
+            methods.HASH.name: _checked(methods.HASH, self.hash),
+            methods.EXTERNAL_FILES.name: _checked(methods.EXTERNAL_FILES, self.external_files),
+            methods.RELOCATE_FILES.name: _checked(methods.RELOCATE_FILES, self.relocate_files),
+            methods.ACTIVE_CONTENT.name: _checked(methods.ACTIVE_CONTENT, self.active_content),
+            methods.STEP.name: _checked(methods.STEP, self.step),
         }
 
-    def reset(self, params: dict[str, Any]) -> object:
+    def reset(self, request: methods.NoArguments) -> methods.SceneHash:
         """An empty scene."""
         self._state.reset()
         return self._hash()
 
-    def open(self, params: dict[str, Any]) -> object:
+    def open(self, request: methods.FileRequest) -> methods.SceneHash:
         """The scene of a .blend file; its scripts never run."""
-        path = self._inside(params["path"])
+        path = self._inside(request["path"])
         try:
             self._state.open(path)
         except RuntimeError as error:
@@ -57,48 +60,48 @@ class SceneMethods:
             raise Refused("cannot_open", f"Blender cannot open the file: {error}") from error
         return self._hash()
 
-    def save(self, params: dict[str, Any]) -> object:
-        """Write the scene to a .blend file; the hash is that of a full recomputation, but where `full` says that nobody needs it."""
-        self._state.save(self._inside(params["path"]))
-        if params.get("full", True):
+    def save(self, request: methods.SaveRequest) -> methods.SceneHash:
+        """Write the scene to a .blend file; the hash is recomputed in full, unless `full` says that nobody needs it."""
+        self._state.save(self._inside(request["path"]))
+        if request.get("full", True):
             self._state.refresh()
         return self._hash()
 
-    def export(self, params: dict[str, Any]) -> object:
-        """The same for a file that leaves the workspace: it goes without code that would run where it is opened."""
-        path = self._inside(params["path"])
+    def export(self, request: methods.FileRequest) -> methods.ExportAnswer:
+        """Save for use outside of the workspace: the file goes without code that would run where it is opened."""
+        path = self._inside(request["path"])
         with silenced(lambda key: None) as carried:
             self._state.save(path)
         self._state.refresh()
-        return self._hash() | {"cleaned": [asdict(entry) for entry in carried]}
+        return {**self._hash(), "cleaned": [cast("methods.Script", asdict(entry)) for entry in carried]}
 
-    def externals(self, params: dict[str, Any]) -> object:
+    def external_files(self, request: methods.NoArguments) -> methods.ExternalFilesAnswer:
         """The paths of all files that the scene refers to, as they stand in it."""
         return {"paths": externals.paths()}
 
-    def resettle(self, params: dict[str, Any]) -> object:
+    def relocate_files(self, request: methods.RelocateRequest) -> methods.SceneHash:
         """Give external files other paths; the scene is afterwards that of the file which it is saved to."""
-        externals.resettle(params["places"])
-        self._state.save(self._inside(params["path"]))
-        return self.open(params)
+        externals.relocate(request["new_paths"])
+        self._state.save(self._inside(request["path"]))
+        return self.open({"path": request["path"]})
 
-    def marks(self, params: dict[str, Any]) -> object:
+    def active_content(self, request: methods.NoArguments) -> methods.ActiveContentAnswer:
         """What the scene carries that would run by itself, or that names a file."""
-        return {"marks": marks()}
+        return {"active_content": active_content()}
 
-    def swap(self, params: dict[str, Any]) -> object:
+    def swap(self, request: methods.FileRequest) -> methods.SwapAnswer:
         """Open a file in place of the scene, and say what is different in it and what it carries."""
         leaves = dict(self._state.fingerprint.leaves())
-        opened = cast("dict[str, str]", self.open(params))
-        return opened | {"changes": changes_between(leaves, self._state.fingerprint.leaves()), "marks": marks()}
+        opened = self.open(request)
+        changes = changes_between(leaves, self._state.fingerprint.leaves())
+        return {**opened, "changes": changes, "active_content": active_content()}
 
-    def hash(self, params: dict[str, Any]) -> object:
+    def hash(self, request: methods.HashRequest) -> methods.SceneHash:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""
-        return {"hash": self._state.full_root() if params.get("full") else self._state.root()}
+        return {"hash": self._state.full_root()} if request.get("full") else self._hash()
 
-    def step(self, params: dict[str, Any]) -> object:
+    def step(self, request: StepRequest) -> StepAnswer | KeptStep:
         """Run one step. A failure closes its epoch: what was sent behind it was meant for a scene that did not come to be."""
-        request = cast("StepRequest", params)
         epoch = request.get("epoch")
         if epoch is None:
             return self._run(request)
@@ -116,11 +119,22 @@ class SceneMethods:
             raise Refused("unknown_tool", f"this worker has no {request['tool']} version {request['version']}")
         return self._stepper.begin(request)
 
-    def _hash(self) -> dict[str, str]:
+    def _hash(self) -> methods.SceneHash:
         return {"hash": self._state.root()}
 
     def _inside(self, path: str) -> Path:
-        found = (self._scratch / path).resolve()
-        if not found.is_relative_to(self._scratch.resolve()):
+        resolved = (self._scratch / path).resolve()
+        if not resolved.is_relative_to(self._scratch.resolve()):
             raise Refused("outside_scratch", "a worker opens and saves inside its scratch only")
-        return found
+        return resolved
+
+
+def _checked(method: Method[Request, Answer], handle: Callable[[Request], Answer | Deferred]) -> Handler:
+    """The handler for requests that fit the method; any other is refused."""
+
+    def checked(params: dict[str, Any]) -> object:
+        if not method.request.fits(params):
+            raise Refused("malformed_request", f"this is no request of {method.name}: {sorted(params)[:8]}")
+        return handle(cast("Request", params))
+
+    return checked

@@ -14,7 +14,7 @@ def search(catalogue: Catalogue, query: str) -> list[NodeType]:
     return [node for *_, node in sorted(ranked, key=lambda found: found[:3])]
 
 
-def suggestion(catalogue: Catalogue, name: str) -> str:
+def suggest_node_type(catalogue: Catalogue, name: str) -> str:
     """A cure for a node type that there is not: similar names, or types whose label is meant."""
     by_label: dict[str, str] = {}
     for node in catalogue.all():

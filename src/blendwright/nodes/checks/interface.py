@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from blendwright.nodes.catalogue.model import Side, SocketType
-from blendwright.nodes.checks.edits import SetInterface
-from blendwright.nodes.checks.state import GROUP_INPUT, GROUP_OUTPUT, State
-from blendwright.nodes.checks.values import socket_misfits
+from blendwright.nodes.checks.simulated_tree import GROUP_INPUT, GROUP_OUTPUT, SimulatedTree
+from blendwright.nodes.checks.values import socket_value_problems
+from blendwright.nodes.edits import SetInterface
 from blendwright.nodes.payloads.parts import InterfaceSocket
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -21,7 +21,7 @@ RANGED = ("VALUE", "INT", "VECTOR")
 SIDES: tuple[Side, Side] = ("inputs", "outputs")
 
 
-def interface_misfits(state: State, edit: SetInterface) -> Iterator[Finding]:
+def interface_problems(state: SimulatedTree, edit: SetInterface) -> Iterator[Finding]:
     """What is wrong with the sockets that are listed, and with those to be removed."""
     for side in SIDES:
         for number, socket in enumerate(_listed(edit, side) or ()):
@@ -41,7 +41,7 @@ def interface_misfits(state: State, edit: SetInterface) -> Iterator[Finding]:
             there = _without(there, key)
 
 
-def _misfits(state: State, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
+def _misfits(state: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
     known = state.catalogue.interface_types
     if socket.socket_type not in known:
         base = next((each for each in known if socket.socket_type.startswith(each)), None)
@@ -63,10 +63,10 @@ def _misfits(state: State, socket: InterfaceSocket, at: str) -> Iterator[Finding
         like = SocketType(
             socket.name, socket.name, socket.socket_type, kind, default=size, min=socket.min, max=socket.max
         )
-        yield from socket_misfits(like, socket.default, at + "/default")
+        yield from socket_value_problems(like, socket.default, at + "/default")
 
 
-def take_interface(state: State, edit: SetInterface) -> None:
+def apply_interface(state: SimulatedTree, edit: SetInterface) -> None:
     """What the group has after the edit. Links of sockets that are gone are gone."""
     for side in SIDES:
         there, listed = state.interface[side], _listed(edit, side)
@@ -113,7 +113,7 @@ def _merged(there: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket])
     return merged
 
 
-def _drop_links(state: State, side: Side, gone: set[str]) -> None:
+def _drop_links(state: SimulatedTree, side: Side, gone: set[str]) -> None:
     holder, end = (GROUP_INPUT, 0) if side == "inputs" else (GROUP_OUTPUT, 1)
     ids = {node_id for node_id, node in state.nodes.items() if node.type.bl_idname == holder}
     state.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in gone)

@@ -19,7 +19,7 @@ CURVES = ("curves", "use_clip", "clip_min_x", "clip_min_y", "clip_max_x", "clip_
           "black_level", "white_level")  # fmt: skip
 
 
-def socket_misfits(socket: SocketType, value: Any, at: str) -> Iterator[Finding]:
+def socket_value_problems(socket: SocketType, value: Any, at: str) -> Iterator[Finding]:
     """What is wrong with giving a value to a socket."""
     what = f"input '{socket.name}'"
     if socket.kind in VALUELESS:
@@ -42,7 +42,7 @@ def socket_misfits(socket: SocketType, value: Any, at: str) -> Iterator[Finding]
 SCALARS = {"VALUE": "FLOAT", "INT": "INT", "BOOLEAN": "BOOLEAN", "STRING": "STRING"}
 
 
-def property_misfits(prop: Property, value: Any, choices: Sequence[str], at: str) -> Iterator[Finding]:
+def property_problems(prop: Property, value: Any, choices: Sequence[str], at: str) -> Iterator[Finding]:
     """What is wrong with giving a value to a property. `choices` are what an enum takes just now."""
     what = f"property '{prop.name}'"
     if prop.type == "ENUM":
@@ -59,7 +59,7 @@ def property_misfits(prop: Property, value: Any, choices: Sequence[str], at: str
         yield from _scalar(what, prop.type, value, prop.min, prop.max, at)
 
 
-def items_misfits(items: ItemList, value: Any, at: str) -> Iterator[Finding]:
+def item_list_problems(items: ItemList, value: Any, at: str) -> Iterator[Finding]:
     """What is wrong with a list of items."""
     if not isinstance(value, list):
         yield _other(f"property '{items.name}'", "a list of items", value, at)
@@ -91,7 +91,7 @@ def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) ->
             yield from _choice(f"'{key}' of an item", tuple(items.types), value, place)
         else:
             prop = items.properties[key]
-            yield from property_misfits(prop, value, prop.items, place)
+            yield from property_problems(prop, value, prop.items, place)
     for key in ("name" if items.named else None, items.type_key):
         if key and key not in item:
             yield _wrong(f"'{key}' is missing", at, f"Add '{key}'.")

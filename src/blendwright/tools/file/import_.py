@@ -14,7 +14,7 @@ from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert,
 from blendwright.tool_api.scene import Arrival, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
-from blendwright.tools.file.soundness import torn
+from blendwright.tools.file.truncation import truncation_problems
 from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.values.errors import StepError
@@ -139,7 +139,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
     def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
         yield from no_home(scene, args.collection)
         path, form = scene.input_file(args.path), form_of(args.path)
-        yield from torn(path, form)
+        yield from truncation_problems(path, form)
         if form == "blend":
             yield from _not_in_file(args, scene.blend_contents(path))
 

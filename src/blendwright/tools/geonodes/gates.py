@@ -10,9 +10,9 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
+from blendwright.tools.geonodes.gate_report import report_gates
 from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
-from blendwright.tools.geonodes.judging import judge
-from blendwright.tools.geonodes.verdicts import AskedGate, GateReport
 from blendwright.values.findings import Finding
 
 
@@ -61,7 +61,7 @@ class Gates(Tool[GatesArgs, GateReport]):
 
     def apply(self, scene: Scene, args: GatesArgs) -> GateReport:
         obj = scene.require(Kind.OBJECT, args.object_name, "/object_name")
-        return judge(scene, obj, modifier_of(obj, args.modifier_name), args.gates)
+        return report_gates(scene, obj, modifier_of(obj, args.modifier_name), args.gates)
 
     def verify(self, scene: Scene, args: GatesArgs, result: GateReport) -> Iterator[Finding]:
         return iter(())

@@ -13,12 +13,12 @@ from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geonodes.export import export
-from blendwright.tools.geonodes.mermaid import diagram
-from blendwright.tools.geonodes.target import TREE
-from blendwright.tools.geonodes.values import plain
+from blendwright.tools.geonodes.modifier_target import TREE
 from blendwright.tools.modifier import inputs
-from blendwright.tools.modifier.rna import missing_modifier
+from blendwright.tools.modifier.blender_settings import missing_modifier
+from blendwright.tools.node_trees.export import export_tree
+from blendwright.tools.node_trees.mermaid import diagram
+from blendwright.tools.node_trees.values import to_json
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -111,7 +111,7 @@ class InspectTree(Tool[InspectTreeArgs, TreeInspected]):
         obj = scene.require(Kind.OBJECT, args.object_name, "/object_name")
         modifier = modifier_of(obj, args.modifier_name)
         group = modifier.node_group
-        tree = export(scene, group)
+        tree = export_tree(scene, group)
         target = TreeTarget(object_name=obj.name, modifier_name=modifier.name, node_group_name=group.name)
         others = [user for user in scene.users(group) if user != obj]
         return TreeInspected(
@@ -171,6 +171,6 @@ def _input(modifier: Block, socket: Block) -> ModifierInput:
         identifier=identifier,
         name=socket.name,
         socket_type=socket.socket_type,
-        value=plain(modifier.get(identifier)),
+        value=to_json(modifier.get(identifier)),
         attribute=modifier.get(f"{identifier}_attribute_name") if by_attribute else None,
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from blendwright.nodes.checks.examine import examine_for
+from blendwright.nodes.checks.payload import check_payload_for
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, Operation, Unlink
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool, Version
-from blendwright.tools.geonodes import target as targets
-from blendwright.tools.geonodes.editor import TreeEditor
-from blendwright.tools.geonodes.target import Target, TreeChanged
+from blendwright.tools.geonodes import modifier_target as targets
+from blendwright.tools.geonodes.modifier_target import Target, TreeChanged
+from blendwright.tools.node_trees.editor import TreeEditor
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -101,7 +101,7 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
         return Idempotence.NON_IDEMPOTENT if once else Idempotence.IDEMPOTENT
 
     def examine(self, args: NodeTreePayload, blender: Version | None) -> Iterable[Finding]:
-        return examine_for(args, blender)
+        return check_payload_for(args, blender)
 
     def check(self, scene: Scene, args: NodeTreePayload) -> Iterator[Finding]:
         yield from targets.problems(scene, Target.of_tree(args.target))

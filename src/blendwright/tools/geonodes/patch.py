@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from blendwright.nodes.checks.examine import examine_for
+from blendwright.nodes.checks.payload import check_payload_for
 from blendwright.nodes.payloads.gn_ops import AddNode, GnOpsPayload, NamedSocket, PatchOperation, PatchUnlink
 from blendwright.nodes.payloads.parts import GIVEN_IDS
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool, Version
-from blendwright.tools.geonodes import target as targets
-from blendwright.tools.geonodes.editor import TreeEditor
-from blendwright.tools.geonodes.target import Target, TreeChanged
+from blendwright.tools.geonodes import modifier_target as targets
+from blendwright.tools.geonodes.modifier_target import Target, TreeChanged
+from blendwright.tools.node_trees.editor import TreeEditor
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -92,7 +92,7 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
         return Idempotence.NON_IDEMPOTENT if _removes_what_it_needs(args.ops) else Idempotence.IDEMPOTENT
 
     def examine(self, args: GnOpsPayload, blender: Version | None) -> Iterable[Finding]:
-        return examine_for(args, blender)
+        return check_payload_for(args, blender)
 
     def check(self, scene: Scene, args: GnOpsPayload) -> Iterator[Finding]:
         yield from targets.problems(scene, _target(args))

@@ -11,9 +11,9 @@ from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
+from blendwright.tools.geonodes.gate_report import report_gates
 from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
-from blendwright.tools.geonodes.judging import judge
-from blendwright.tools.geonodes.verdicts import AskedGate, GateReport
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -101,10 +101,10 @@ def _verified(scene: Scene, args: VerifyArgs) -> Verified:
         missing = next(no_tree(scene, tree.object_name, tree.modifier_name), None)
         if missing is not None:
             failed.append(WITHOUT_A_TREE)
-            messages.append(f"{prefix}there is no tree to judge: {missing.message}")
+            messages.append(f"{prefix}there is no tree to report_gates: {missing.message}")
             continue
         obj = scene.require(Kind.OBJECT, tree.object_name, "/trees")
-        report = judge(scene, obj, modifier_of(obj, tree.modifier_name), args.gates)
+        report = report_gates(scene, obj, modifier_of(obj, tree.modifier_name), args.gates)
         reports.append(report)
         failed += report.failed_gates
         messages += [prefix + message for message in report.messages]

@@ -15,7 +15,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.extents import SOLID
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
 from blendwright.tools.mesh.target import no_mesh, not_evaluated
-from blendwright.tools.scene.numbers import number, vector3
+from blendwright.tools.scene.plain_values import number, vector3
 from blendwright.tools.scene.snapshot_model import Number, Vector3
 from blendwright.tools.world import world_matrix
 from blendwright.values.faults import Fault

@@ -10,7 +10,7 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.modifier import rna
+from blendwright.tools.modifier import blender_settings as rna
 from blendwright.tools.modifier.results import ModifierResult
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding

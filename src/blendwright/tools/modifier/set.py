@@ -12,7 +12,7 @@ from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert,
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import held_by_animation
-from blendwright.tools.modifier import rna
+from blendwright.tools.modifier import blender_settings as rna
 from blendwright.tools.modifier.results import ModifierResult
 from blendwright.tools.modifier.settings import Settings
 from blendwright.tools.readback import differs

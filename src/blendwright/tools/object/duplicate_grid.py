@@ -15,7 +15,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.animated import cannot_move
 from blendwright.tools.extents import world_bounds
 from blendwright.tools.geometry import Point
-from blendwright.tools.place.moving import is_still, unplaced
+from blendwright.tools.place.movement import is_still, unplaced
 from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
 from blendwright.tools.world import world_matrix

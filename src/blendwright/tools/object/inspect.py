@@ -16,7 +16,7 @@ from blendwright.tools.described import plain, properties, settings
 from blendwright.tools.extents import Reach
 from blendwright.tools.objectdata import own_data
 from blendwright.tools.readback import differs
-from blendwright.tools.scene.numbers import number, vector3, vector4
+from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
 from blendwright.tools.world import orientation, world_matrix
 from blendwright.values.findings import Finding

@@ -15,7 +15,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.extents import world_bounds
 from blendwright.tools.geometry import Point
 from blendwright.tools.place.bounds import AXES, Edge, side
-from blendwright.tools.place.moving import (
+from blendwright.tools.place.movement import (
     along,
     ancestors,
     further_rounds,

@@ -15,7 +15,7 @@ from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.extents import Bounds, world_bounds
 from blendwright.tools.geometry import Point
 from blendwright.tools.place.bounds import AXES
-from blendwright.tools.place.moving import along, is_still, shift, unmovable
+from blendwright.tools.place.movement import along, is_still, shift, unmovable
 from blendwright.tools.place.results import Moved
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault

@@ -15,7 +15,7 @@ from blendwright.tools.animated import cannot_move
 from blendwright.tools.extents import Reach, own_box, shape
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.place.moving import ancestors, further_rounds, is_still, shift, unplaced, unsettled
+from blendwright.tools.place.movement import ancestors, further_rounds, is_still, shift, unplaced, unsettled
 from blendwright.tools.place.surface import Hit, no_surface, vertical_hit
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault

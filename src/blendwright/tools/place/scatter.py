@@ -16,7 +16,7 @@ from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert,
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.geometry import Point
-from blendwright.tools.place.spread import spread
+from blendwright.tools.place.random_points import random_points
 from blendwright.tools.place.surface import Hit, Surface, no_surface
 from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import same
@@ -148,7 +148,7 @@ def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
         return []
     matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.source, "/source"))
     random = Random(args.seed)
-    hits = spread(surface, random, args.count, args.min_distance)
+    hits = random_points(surface, random, args.count, args.min_distance)
     return [_spot(scene, args, hit, matrix, random) for hit in hits]
 
 

@@ -14,7 +14,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.extents import SOLID, world_bounds, world_mesh
 from blendwright.tools.geometry import Point
 from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.place.moving import unplaced
+from blendwright.tools.place.movement import unplaced
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -19,7 +19,7 @@ from blendwright.tool_api.effects import (
 )
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Requires, Tool, Version
-from blendwright.tools.python.reading import read
+from blendwright.tools.python.code_check import check_code
 from blendwright.values.findings import Finding
 
 # The contract has the limit that counts; this one only keeps the schema finite.
@@ -88,7 +88,7 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     )  # fmt: skip
 
     def examine(self, args: RunPythonArgs, blender: Version | None) -> Iterable[Finding]:
-        return read(args.code, trusted=args.mode == "trusted")
+        return check_code(args.code, trusted=args.mode == "trusted")
 
     def capabilities_for(self, args: RunPythonArgs) -> tuple[str, ...]:
         return ("python_safe",) if args.mode == "safe" else ("python_trusted",)

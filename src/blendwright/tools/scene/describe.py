@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.scene.numbers import custom_properties, number, vector3, vector4
+from blendwright.tools.scene.plain_values import custom_properties, number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import (
     MOST_IN_LIST,
     CameraState,

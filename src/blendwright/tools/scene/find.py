@@ -14,8 +14,8 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.extents import Reach, around
 from blendwright.tools.readback import same
-from blendwright.tools.scene.numbers import custom_keys, vector3
-from blendwright.tools.scene.selection import Paged, matching, missing_collection, next_offset, page
+from blendwright.tools.scene.object_filter import Paged, matching, missing_collection, next_offset, page
+from blendwright.tools.scene.plain_values import custom_keys, vector3
 from blendwright.tools.scene.snapshot_model import Vector3 as Position
 from blendwright.tools.world import evaluated_matrix
 from blendwright.values.findings import Finding

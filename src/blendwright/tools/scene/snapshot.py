@@ -12,8 +12,8 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Requires, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.scene import describe
-from blendwright.tools.scene.membership import collection_order, collection_trees, collections_of
-from blendwright.tools.scene.selection import Paged, matching, missing_collection, next_offset, page
+from blendwright.tools.scene.collection_tree import collection_order, collection_trees, collections_of
+from blendwright.tools.scene.object_filter import Paged, matching, missing_collection, next_offset, page
 from blendwright.tools.scene.snapshot_model import (
     CameraState,
     CollectionNode,

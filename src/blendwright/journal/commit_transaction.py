@@ -1,0 +1,248 @@
+"""One transaction for many operations: commits, receipts, audit records, checkpoint rows, intents, HEAD. All of it or nothing.
+
+This is the only commit point, so it is here that the promises are enforced: one commit per key and line, hashes that join, a
+checkpoint with every commit that cannot be replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from blendwright.journal import boundaries, clock, intents
+from blendwright.journal.ancestry import Ancestry, head_row
+from blendwright.journal.audit_log import AuditAppender
+from blendwright.journal.checkpoint_files import CheckpointFiles
+from blendwright.journal.rows import as_json
+from blendwright.journal.store import Row, Store
+from blendwright.records.audit import AuditHead
+from blendwright.records.checkpoints import StagedCheckpoint
+from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
+from blendwright.values import crash_points
+from blendwright.values.errors import JournalError
+
+_COMMIT = f"INSERT INTO commits VALUES ({', '.join('?' * 18)})"
+_READING = f"INSERT INTO readings VALUES (NULL, {', '.join('?' * 11)})"
+_CHECKPOINT = "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)"
+_MOVE = "INSERT INTO head_moves VALUES (NULL, ?, ?, ?, ?, ?)"
+
+
+def write(
+    store: Store, ancestry: Ancestry, files: CheckpointFiles, entries: Sequence[Entry], keeps: int | None
+) -> CommitResult:
+    with store.transaction("commit"):
+        transaction = _CommitTransaction(store, ancestry, files)
+        for entry in entries:
+            transaction.add(entry)
+        if keeps is not None:
+            boundaries.end(store, keeps, "kept")
+        written = transaction.flush()
+    transaction.advance()
+    return written
+
+
+def insert_checkpoint(store: Store, number: int, staged: StagedCheckpoint, now: str) -> int:
+    return store.insert(_CHECKPOINT, (number, staged.scene_hash, staged.sha256, staged.size, store.fence, now))
+
+
+def insert_move(store: Store, kind: str, from_commit: int | None, to_commit: int, now: str) -> int:
+    return store.insert(_MOVE, (kind, from_commit, to_commit, store.fence, now))
+
+
+class _CommitTransaction:
+    """Collects rows entry by entry, checking each against what is there and what came before it in the transaction."""
+
+    def __init__(self, store: Store, ancestry: Ancestry, files: CheckpointFiles) -> None:
+        boundaries.require_no_interrupted_plan(store)
+        self._store = store
+        self._ancestry = ancestry
+        self._files = files
+        self._now = clock.now()
+        self._audit = AuditAppender(store, self._now)
+        self._head = head_row(store)
+        self._start: int | None = self._head[0] if self._head else None
+        self._next = store.one("SELECT coalesce(max(number), 0) + 1 FROM commits")[0]
+        self._line, self._generation, self._forks = self._continuation()
+        self._keys: set[str] = set()
+        self._commits: list[Row] = []
+        self._readings: list[Row] = []
+        self._checkpoints: list[tuple[int, StagedCheckpoint]] = []
+        self._adopts = -1
+        self._numbers: list[int | None] = []
+        self._receipts: list[Mapping[str, Any] | None] = []
+
+    def _continuation(self) -> tuple[int, int, bool]:
+        """The line and generation of the next commit, and whether the line is a new one."""
+        if self._head is None:
+            return 1, 0, True
+        _, line, generation, _ = self._head
+        taken = "SELECT 1 FROM commits WHERE line = ? AND generation = ?"
+        if self._store.row(taken, (line, generation + 1)) is None:
+            return line, generation + 1, False
+        return self._store.one("SELECT max(id) + 1 FROM lines")[0], generation + 1, True
+
+    def add(self, entry: Entry) -> None:
+        match entry:
+            case NewCommit():
+                self._add_commit(entry)
+            case NewReading():
+                self._add_reading(entry)
+            case NewAudit():
+                self._record(entry, entry.status, entry.hash_before, entry.hash_after)
+                self._told(None, None)
+        if not isinstance(entry, NewReading) and entry.settles is not None:
+            intents.settle(self._store, entry.settles)
+
+    def _add_commit(self, new: NewCommit) -> None:
+        self._check(new)
+        head = self._record(new, "succeeded", new.hash_before, new.hash_after)
+        number = self._next
+        receipt = _receipt(new.receipt, head, commit=number)
+        self._commits.append(
+            (
+                number,
+                self._head[0] if self._head else None,
+                new.kind,
+                new.operation_key,
+                new.request_id,
+                new.operation_id,
+                new.tool,
+                new.tool_version,
+                as_json("the arguments", new.args),
+                new.hash_before,
+                new.hash_after,
+                new.replayable,
+                as_json("the receipt", receipt),
+                head.sequence,
+                self._store.fence,
+                self._now,
+                self._line,
+                self._generation,
+            )
+        )
+        if new.checkpoint is not None:
+            self._checkpoints.append((number, new.checkpoint))
+        if new.kind == "adopt":
+            self._adopts = self._generation
+        self._head = (number, self._line, self._generation, new.hash_after)
+        self._next += 1
+        self._generation += 1
+        self._told(number, receipt)
+
+    def _add_reading(self, new: NewReading) -> None:
+        head = self._record(new, "succeeded", new.scene_hash, new.scene_hash)
+        receipt = _receipt(new.receipt, head)
+        self._readings.append(
+            (
+                new.operation_key,
+                new.request_id,
+                new.operation_id,
+                new.tool,
+                new.tool_version,
+                as_json("the arguments", new.args),
+                new.scene_hash,
+                as_json("the receipt", receipt),
+                head.sequence,
+                self._store.fence,
+                self._now,
+            )
+        )
+        self._told(None, receipt)
+
+    def _record(self, entry: Entry, status: Any, before: str, after: str | None) -> AuditHead:
+        return self._audit.append(entry.request_id, entry.operation_id, entry.tool, status, before, after, entry.audit)
+
+    def _told(self, number: int | None, receipt: Mapping[str, Any] | None) -> None:
+        self._numbers.append(number)
+        self._receipts.append(receipt)
+
+    # ------------------------------------------------------------------ promises
+
+    def _check(self, new: NewCommit) -> None:
+        if (new.kind == "baseline") != (self._head is None):
+            raise JournalError("the first commit of a workspace, and no other, is its baseline")
+        expected = new.hash_after if self._head is None else self._head[3]
+        if new.hash_before != expected:
+            raise JournalError(
+                f"operation {new.operation_id} starts from scene {new.hash_before}, but HEAD is {expected}",
+                details={"expected": expected, "found": new.hash_before},
+            )
+        if (new.kind == "operation") != (new.operation_key is not None):
+            raise JournalError(f"{new.operation_id}: an operation, and nothing else, has an operation key")
+        if new.operation_key is not None:
+            self._check_key(new.operation_key, new.operation_id)
+        self._check_checkpoint(new)
+
+    def _check_key(self, key: str, operation_id: str) -> None:
+        known = key in self._keys
+        if not known and self._start is not None:
+            same = list(self._store.rows("SELECT line, generation FROM commits WHERE operation_key = ?", (key,)))
+            ancestors = self._ancestry.of(self._start) if same else None
+            known = ancestors is not None and any(ancestors.holds(line, generation) for line, generation in same)
+        if known:
+            raise JournalError(
+                f"operation {operation_id} is committed already on this line", details={"operation_key": key}
+            )
+        self._keys.add(key)
+
+    def _check_checkpoint(self, new: NewCommit) -> None:
+        if new.checkpoint is None:
+            if not new.replayable:
+                raise JournalError(f"{new.operation_id} cannot be replayed, so it needs a checkpoint of its own")
+            return
+        if new.checkpoint.scene_hash != new.hash_after:
+            raise JournalError(
+                f"the checkpoint of {new.operation_id} is of another scene",
+                details={"expected": new.hash_after, "found": new.checkpoint.scene_hash},
+            )
+        self._files.require(new.checkpoint)
+
+    # ------------------------------------------------------------------ rows
+
+    def flush(self) -> CommitResult:
+        store = self._store
+        self._audit.flush()
+        crash_points.reach("commit.audit_written")
+        if self._forks and self._commits:
+            # The line that HEAD is on, and where; a baseline has none below it.
+            _, line, generation, _ = self._fork_point()
+            store.change("INSERT INTO lines VALUES (?, ?, ?)", (self._line, line, generation))
+        half = len(self._commits) // 2
+        if half:
+            store.change_many(_COMMIT, self._commits[:half])
+            crash_points.reach("commit.half_of_commits")
+        if self._commits:
+            store.change_many(_COMMIT, self._commits[half:])
+        if self._readings:
+            store.change_many(_READING, self._readings)
+        crash_points.reach("commit.commits_written")
+        for number, staged in self._checkpoints:
+            insert_checkpoint(store, number, staged, self._now)
+        crash_points.reach("commit.checkpoints_written")
+        if self._commits:
+            insert_move(store, "commit", self._start, self._commits[-1][0], self._now)
+        crash_points.reach("commit.head_moved")
+        head = self._head[0] if self._head else None
+        return CommitResult(tuple(self._numbers), tuple(self._receipts), head, self._audit.head, self._audit.records)
+
+    def _fork_point(self) -> Row:
+        if self._start is None:
+            return (None, None, -1, None)
+        return self._store.one(
+            "SELECT number, line, generation, hash_after FROM commits WHERE number = ?", (self._start,)
+        )
+
+    def advance(self) -> None:
+        """After the transaction: what is remembered of HEAD's ancestors moves along."""
+        if self._commits and self._head is not None:
+            number, line, generation, _ = self._head
+            first = self._commits[0][-1]
+            self._ancestry.advanced(self._start, number, line, first, generation, adopted_at=self._adopts)
+
+
+def _receipt(receipt: Mapping[str, Any], head: AuditHead, **more: Any) -> dict[str, Any]:
+    """The receipt as it is stored and told, with its place in the journal."""
+    added = {**more, "audit": {"sequence": head.sequence, "hash": head.hash}}
+    if taken := added.keys() & receipt.keys():
+        raise JournalError(f"a receipt must not bring {', '.join(sorted(taken))}: the journal adds it")
+    return {**receipt, **added}

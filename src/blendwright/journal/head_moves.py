@@ -1,0 +1,129 @@
+"""How HEAD moves without a commit: checkout, undo, redo, rollback; and the tags that keep a commit in sight.
+
+Commits stay where they are, so no move loses anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import orjson
+
+from blendwright.journal import boundaries, clock, intents, rows
+from blendwright.journal.ancestry import Ancestry, descending, head_row
+from blendwright.journal.audit_log import AuditAppender
+from blendwright.journal.commit_transaction import insert_move
+from blendwright.journal.store import Row, Store
+from blendwright.records.commits import CommitResult, HeadMove, NewAudit
+from blendwright.values import crash_points
+from blendwright.values.errors import JournalError
+
+
+def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
+    with store.transaction("head"):
+        if boundaries.current(store) is not None:
+            raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
+        head = _require_head(store)
+        target = _require_commit(store, to)
+        if kind == "undo" and (to == head[0] or not ancestry.of(head[0]).holds(*target)):
+            raise JournalError(f"commit {to} does not lie before HEAD (commit {head[0]})")
+        if kind == "redo" and to not in redo_targets(store):
+            raise JournalError(f"commit {to} was not undone, so there is nothing to redo")
+        now = clock.now()
+        id = insert_move(store, kind, head[0], to, now)
+    return HeadMove(id, kind, head[0], to, now)
+
+
+def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[NewAudit]) -> CommitResult:
+    """HEAD back to the base, a record for what failed and for each commit that is taken back: one transaction."""
+    with store.transaction("rollback"):
+        base = boundaries.end(store, boundary, "rolled_back").base
+        head = _require_head(store)
+        ancestors = ancestry.of(head[0])
+        line, generation = _require_commit(store, base)
+        if not ancestors.holds(line, generation):
+            raise JournalError(f"commit {base}, where the plan began, does not lie before HEAD (commit {head[0]})")
+        now = clock.now()
+        audit = AuditAppender(store, now)
+        for new in failed:
+            audit.append(
+                new.request_id, new.operation_id, new.tool, new.status, new.hash_before, new.hash_after, new.audit
+            )
+            if new.settles is not None:
+                intents.settle(store, new.settles)
+        undone: list[int] = []
+        for commit in descending(store, ancestors, None):
+            if commit.generation <= generation:
+                break
+            undone.append(commit.number)
+            text = store.one("SELECT record FROM audit WHERE sequence = ?", (commit.audit_sequence,))[0]
+            fields = orjson.loads(text)
+            # What it did is gone: the scene is again the one from before it.
+            fields |= {"timestamp": now, "status": "rolled_back", "scene_hash_after": commit.hash_before}
+            fields |= {"plan_us": None, "execute_us": None, "verify_us": None}
+            audit.append_fields(fields)
+        audit.flush()
+        crash_points.reach("rollback.audit_written")
+        id = insert_move(store, "rollback", head[0], base, now)
+        store.change_many("INSERT INTO rolled_back VALUES (?, ?)", [(number, id) for number in undone])
+        crash_points.reach("rollback.head_moved")
+    count = len(failed) + len(undone)
+    return CommitResult((*(None for _ in failed), *undone), (None,) * count, base, audit.head, audit.records)
+
+
+def undo_target(store: Store) -> int | None:
+    row = store.row(
+        "SELECT parent FROM commits WHERE number = (SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1)"
+    )
+    return None if row is None else row[0]
+
+
+def redo_targets(store: Store) -> list[int]:
+    """Where each `redo` in turn would lead: back over the undos that nothing but redos has followed, the last one first."""
+    targets: list[int] = []
+    redone = 0
+    for kind, origin in store.rows("SELECT kind, from_commit FROM head_moves ORDER BY id DESC"):
+        if kind == "redo":
+            redone += 1
+        elif kind != "undo":
+            break
+        elif redone:
+            redone -= 1
+        else:
+            targets.append(origin)
+    return targets
+
+
+def moves(store: Store, limit: int) -> tuple[HeadMove, ...]:
+    sql = f"SELECT {rows.MOVE} FROM head_moves ORDER BY id DESC LIMIT ?"
+    return tuple(rows.move_of(row) for row in store.rows(sql, (limit,)))
+
+
+def set_tag(store: Store, name: str, number: int) -> None:
+    with store.transaction("tag"):
+        _require_commit(store, number)
+        store.change(
+            "INSERT INTO tags VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number", (name, number)
+        )
+
+
+def delete_tag(store: Store, name: str) -> None:
+    with store.transaction("tag"):
+        if store.change("DELETE FROM tags WHERE name = ?", (name,)) != 1:
+            raise JournalError(f"there is no tag {name}")
+
+
+def _require_head(store: Store) -> Row:
+    head = head_row(store)
+    if head is None:
+        raise JournalError("the workspace has no commit yet")
+    return head
+
+
+def _require_commit(store: Store, number: int) -> tuple[int, int]:
+    """Its line and generation."""
+    row = store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
+    if row is None:
+        raise JournalError(f"there is no commit {number}")
+    return row[0], row[1]

@@ -1,0 +1,108 @@
+"""What the journal knows of operations that are about to run: done already, done elsewhere, or clashing with another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import orjson
+
+from blendwright.journal import rows
+from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
+from blendwright.journal.store import Store
+from blendwright.records.commits import Reading
+from blendwright.records.operation_lookup import HistoryPosition, MatchedCommit, OperationMatch, OperationQuery
+
+# One statement for all operations of a request: a statement for each costs five times as much.
+_NAMED = "request_id = ? AND operation_id IN (SELECT value FROM json_each(?))"
+_COMMITS = f"SELECT {rows.DONE} FROM commits WHERE {_NAMED} ORDER BY number DESC"
+_READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DESC"
+_ROLLED_BACK = "SELECT 1 FROM rolled_back WHERE number = ?"
+_INDETERMINATE = "SELECT operation_key, id FROM intents WHERE state = 'indeterminate'"
+
+_Known = defaultdict[tuple[str, str], list[MatchedCommit | Reading]]
+
+# Of several commits of one key the one that settles the question is told.
+_RANK: dict[HistoryPosition, int] = {"ancestor": 0, "before_adopt": 1, "elsewhere": 2, "rolled_back": 3}
+
+
+def find_many(
+    store: Store, ancestry: Ancestry, wanted: Sequence[OperationQuery], scene_hash: str | None = None
+) -> tuple[OperationMatch, ...]:
+    """An operation key is made of request id, operation id and args: its commits are among those of the two ids."""
+    with store.snapshot():
+        head = head_row(store)
+        if head is None:
+            return tuple(OperationMatch("nowhere") for _ in wanted)
+        ancestors = ancestry.of(head[0])
+        at = head[3] if scene_hash is None else scene_hash
+        intents: dict[str, int] = dict(store.rows(_INDETERMINATE))
+        known = _known(store, wanted)
+        return tuple(
+            _find(store, ancestors, one, known[one.request_id, one.operation_id], at, intents.get(one.operation_key))
+            for one in wanted
+        )
+
+
+def _known(store: Store, wanted: Sequence[OperationQuery]) -> _Known:
+    """Everything under the names that are wanted, newest first."""
+    requests: dict[str, set[str]] = defaultdict(set)
+    for one in wanted:
+        requests[one.request_id].add(one.operation_id)
+    known: _Known = defaultdict(list)
+    for request, operations in requests.items():
+        names = orjson.dumps(sorted(operations)).decode()
+        for row in store.rows(_COMMITS, (request, names)):
+            commit = rows.done_of(row)
+            known[request, commit.operation_id].append(commit)
+        for row in store.rows(_READINGS, (request, names)):
+            reading = rows.reading_of(row)
+            known[request, reading.operation_id].append(reading)
+    return known
+
+
+def _find(
+    store: Store,
+    ancestors: Ancestors,
+    wanted: OperationQuery,
+    known: Sequence[MatchedCommit | Reading],
+    scene_hash: str,
+    intent: int | None,
+) -> OperationMatch:
+    if len(known) == 1 and isinstance(known[0], MatchedCommit) and _same(known[0], wanted):
+        # What most operations are that are asked for again.
+        return OperationMatch(_place(store, ancestors, known[0]), known[0], intent=intent)
+    where: HistoryPosition = "nowhere"
+    best: MatchedCommit | None = None
+    reading: Reading | None = None
+    earlier: Reading | None = None
+    clash: MatchedCommit | Reading | None = None
+    for one in known:
+        place = "elsewhere"
+        if isinstance(one, MatchedCommit):
+            place = _place(store, ancestors, one)
+            if one.operation_key == wanted.operation_key and (best is None or _RANK[place] < _RANK[where]):
+                where, best = place, one
+        elif one.operation_key == wanted.operation_key:
+            earlier = earlier or one
+            if reading is None and one.scene_hash == scene_hash:
+                reading = one
+        if clash is None and place != "rolled_back" and not _same(one, wanted):
+            clash = one
+    if reading is not None and where in ("nowhere", "rolled_back"):
+        where, best = "reading", None
+    return OperationMatch(where, best, reading, clash, intent, earlier)
+
+
+def _place(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> HistoryPosition:
+    if ancestors.holds(commit.line, commit.generation):
+        return "ancestor" if commit.generation > ancestors.adopted_at else "before_adopt"
+    return "rolled_back" if store.row(_ROLLED_BACK, (commit.number,)) else "elsewhere"
+
+
+def _same(known: MatchedCommit | Reading, wanted: OperationQuery) -> bool:
+    return (known.operation_key, known.tool, known.tool_version) == (
+        wanted.operation_key,
+        wanted.tool,
+        wanted.tool_version,
+    )

@@ -1,0 +1,41 @@
+"""Who may look into a workspace: its owner alone. The journal holds every argument, also those that are shown nowhere."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from blendwright.records.workspace_files import OWN, PRIVATE
+
+DIRECTORY_MODE = 0o700
+FILE_MODE = 0o600
+OTHERS = 0o077
+
+
+def make_private_workspace(workspace: Path) -> None:
+    """The directory, closed to others. One that is there is closed where it holds nothing but a workspace; a project in it stays as
+    its owner has it, and what the workspace keeps in it is closed. Raises OSError where there can be no such directory."""
+    if not workspace.is_dir():
+        workspace.parent.mkdir(parents=True, exist_ok=True)
+        workspace.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
+    for path in (workspace / name for name in PRIVATE):
+        _close(path)
+    if all(entry.name in OWN for entry in workspace.iterdir()):
+        _close(workspace)
+
+
+def make_private_file(path: Path) -> None:
+    """An empty file that only its owner may open, unless it is there. SQLite gives its logs the rights of the database."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE))
+
+
+def _close(path: Path) -> None:
+    """What belongs to another user, or is a link, is not ours to change."""
+    try:
+        found = path.lstat()
+        ours = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+        if ours and found.st_mode & OTHERS and not stat.S_ISLNK(found.st_mode):
+            path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
+    except OSError:
+        pass  # not there, or a file system without rights: as private as it can be

@@ -1,0 +1,36 @@
+"""What planners were asked and what came of it. Attempts are no part of the scene's history: nothing is rebuilt from them."""
+
+from __future__ import annotations
+
+import orjson
+
+from blendwright.journal import clock
+from blendwright.journal.rows import as_json
+from blendwright.journal.store import Row, Store
+from blendwright.records.planner_attempts import Attempt, NewAttempt
+
+_COLUMNS = "id, request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"
+
+
+def record(store: Store, new: NewAttempt) -> None:
+    sql = f"INSERT INTO attempts ({_COLUMNS}, fence) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    usage, outcome = as_json("the usage", new.usage), as_json("the outcome", new.outcome)
+    with store.transaction("attempt"):
+        store.insert(
+            sql,
+            (new.request_id, new.number, new.asked, new.prompt_hash, new.model, usage, new.plan, outcome, clock.now(),
+             store.fence),
+        )  # fmt: skip
+
+
+def of_request(store: Store, request_id: str) -> tuple[Attempt, ...]:
+    """In the order in which they were made."""
+    sql = f"SELECT {_COLUMNS} FROM attempts WHERE request_id = ? ORDER BY id"
+    return tuple(_attempt(row) for row in store.rows(sql, (request_id,)))
+
+
+def _attempt(row: Row) -> Attempt:
+    id, request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp = row
+    return Attempt(
+        id, request_id, number, asked, prompt_hash, model, orjson.loads(usage), plan, orjson.loads(outcome), timestamp
+    )

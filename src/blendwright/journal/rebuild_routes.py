@@ -1,0 +1,57 @@
+"""How to get back to the scene of a commit: the newest sound checkpoint on its line, and the commits to redo after it.
+
+Never leads over a commit that cannot be replayed: one must be at it or after it to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blendwright.journal import rows
+from blendwright.journal.ancestry import Ancestors, Ancestry, ascending
+from blendwright.journal.checkpoint_files import CheckpointFiles
+from blendwright.journal.store import Store
+from blendwright.records.checkpoints import Checkpoint
+from blendwright.records.recovery import RebuildRoute
+from blendwright.values.errors import JournalError
+
+_ALL = (
+    f"SELECT {rows.CHECKPOINT}, k.line FROM checkpoints c JOIN commits k USING (number)"
+    " WHERE k.generation >= ? ORDER BY k.generation DESC, c.id DESC"
+)
+_NOT_REPLAYABLE = "SELECT line, generation FROM commits WHERE replayable = 0 ORDER BY generation DESC"
+
+
+def find(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> RebuildRoute:
+    """Raises JournalError when nothing leads there."""
+    with store.snapshot():
+        ancestors = ancestry.of(to)
+        floor = next((g for line, g in store.rows(_NOT_REPLAYABLE) if ancestors.holds(line, g)), -1)
+        damaged: list[Checkpoint] = []
+        for checkpoint in checkpoints_of(store, files, ancestors, floor):
+            if files.sound(checkpoint.sha256, checkpoint.size):
+                redo = tuple(ascending(store, ancestors, checkpoint.generation))
+                return RebuildRoute(to, checkpoint, checkpoint.scene_hash, redo, tuple(damaged))
+            damaged.append(checkpoint)
+        if floor >= 0:
+            raise _lost(to, damaged)
+        baseline, *redo = ascending(store, ancestors, -1)
+        return RebuildRoute(to, None, baseline.hash_after, tuple(redo), tuple(damaged))
+
+
+def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[Checkpoint]:
+    """The checkpoints of the ancestors from generation `floor` on, newest first; their files are not looked at."""
+    for row in store.rows(_ALL, (floor,)):
+        *checkpoint, line = row
+        if ancestors.holds(line, checkpoint[2]):
+            yield rows.checkpoint_of(tuple(checkpoint), files.directory)
+
+
+def _lost(to: int, damaged: list[Checkpoint]) -> JournalError:
+    names = ", ".join(checkpoint.path.name for checkpoint in damaged)
+    why = f"damaged or missing: {names}" if damaged else "it was removed by gc"
+    return JournalError(
+        f"no checkpoint leads to commit {to} ({why}), and what comes before it cannot be replayed",
+        cure="Check out another commit, or run `blendwright recover`.",
+        details={"commit": to, "damaged": [str(checkpoint.path) for checkpoint in damaged]},
+    )

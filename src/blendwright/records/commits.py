@@ -1,0 +1,128 @@
+"""Outcomes of operations: as they are handed to the journal, as it stores them, and the moves of HEAD over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from blendwright.records.audit import AuditDetails, AuditHead, Status
+from blendwright.records.checkpoints import StagedCheckpoint
+
+CommitKind = Literal["baseline", "operation", "adopt", "rebaseline"]
+
+
+MoveKind = Literal["commit", "checkout", "undo", "redo", "rollback"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewCommit:
+    """One operation that was kept. Its parent is HEAD, or the commit before it in the same batch.
+
+    One that cannot be replayed must bring its checkpoint. The journal adds `commit` and `audit` (sequence, hash) to the receipt.
+    A baseline has no parent and equal hashes. `settles` is the intent that this outcome ends.
+    """
+
+    operation_key: str | None
+    request_id: str
+    operation_id: str
+    tool: str
+    tool_version: int
+    args: Mapping[str, Any]
+    hash_before: str
+    hash_after: str
+    replayable: bool
+    receipt: Mapping[str, Any]
+    audit: AuditDetails
+    kind: CommitKind = "operation"
+    checkpoint: StagedCheckpoint | None = None
+    settles: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewReading:
+    """The receipt of a read-only operation: no commit, since it changes nothing; reusable only at an equal scene hash."""
+
+    operation_key: str
+    request_id: str
+    operation_id: str
+    tool: str
+    tool_version: int
+    args: Mapping[str, Any]
+    scene_hash: str
+    receipt: Mapping[str, Any]
+    audit: AuditDetails
+
+
+class NewAudit(NamedTuple):
+    """An operation that leaves no commit: failed, reverted, or answered with a receipt that was there already."""
+
+    request_id: str
+    operation_id: str
+    tool: str
+    status: Status
+    hash_before: str
+    hash_after: str | None
+    audit: AuditDetails
+    settles: int | None = None
+
+
+Entry = NewCommit | NewReading | NewAudit
+
+
+class Commit(NamedTuple):
+    """One line of history. `number` names it for people; `generation` counts its ancestors."""
+
+    number: int
+    parent: int | None
+    kind: CommitKind
+    operation_key: str | None
+    request_id: str
+    operation_id: str
+    tool: str
+    tool_version: int
+    args: Mapping[str, Any]
+    hash_before: str
+    hash_after: str
+    replayable: bool
+    receipt: Mapping[str, Any]
+    audit_sequence: int
+    fence: int
+    timestamp: str
+    line: int
+    generation: int
+
+
+class Reading(NamedTuple):
+    """A read-only receipt and the scene it is true for."""
+
+    operation_key: str
+    request_id: str
+    operation_id: str
+    tool: str
+    tool_version: int
+    scene_hash: str
+    receipt: Mapping[str, Any]
+    audit_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """What a batch became, entry by entry; `receipts` is None where an entry has none. `records` are the audit records."""
+
+    numbers: tuple[int | None, ...]
+    receipts: tuple[Mapping[str, Any] | None, ...]
+    head: int | None
+    audit: AuditHead
+    records: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMove:
+    """One step of HEAD, in an append-only log."""
+
+    id: int
+    kind: MoveKind
+    from_commit: int | None
+    to_commit: int | None
+    timestamp: str

@@ -1,0 +1,172 @@
+"""All gates of one modifier: the tree first, then one evaluation, then what it gave.
+
+Blender does not say that an evaluation was given up, and keeps the warnings of the last one that was not: a gate is judged only where
+what it builds on holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from blendwright.tool_api.geometry import GeometryFacts
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tools.geonodes.gate_models import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
+from blendwright.tools.geonodes.structural_gates import StructuralGates
+from blendwright.tools.modifier.inputs import sockets_of
+from blendwright.tools.scene.plain_values import number
+
+# node_warnings came with Blender 4.5.
+WARNINGS_MIN = (4, 5, 0)
+AXES = "XYZ"
+STRUCTURAL: dict[Gate, Callable[[StructuralGates], str]] = {
+    "OUTPUT_CONNECTED": StructuralGates.output_not_connected,
+    "NO_INVALID_LINKS": StructuralGates.invalid_links,
+    "NO_CYCLES": StructuralGates.cycles,
+    "SINGLE_GROUP_IO": StructuralGates.several_group_nodes,
+    "NO_UNUSED_NODES": StructuralGates.nodes_without_use,
+}
+# What must hold before a gate can be judged.
+BASES: dict[Gate, tuple[Gate, ...]] = {
+    "EVALUATES": ("OUTPUT_CONNECTED", "NO_CYCLES"),
+    "NON_EMPTY_GEOMETRY": ("EVALUATES",),
+    "NO_NODE_WARNINGS": ("EVALUATES",),
+}
+
+
+def report_gates(scene: Scene, obj: Block, modifier: Block, asked: Sequence[AskedGate]) -> GateReport:
+    """The report on all gates."""
+    verdicts: dict[Gate, str | None] = {}  # what is wrong; empty when passed; None when not judged
+    reasons: dict[Gate, str] = {}
+    tree = modifier.node_group
+    structure = StructuralGates(tree)
+    for gate, look in STRUCTURAL.items():
+        verdicts[gate] = look(structure)
+    wants_edges = any(one.gate == "MANIFOLD" for one in asked)
+    facts: GeometryFacts | None = None
+    for gate in ("EVALUATES", "NON_EMPTY_GEOMETRY", "NO_NODE_WARNINGS"):
+        failed = [base for base in BASES[gate] if verdicts[base] != ""]
+        if failed:
+            verdicts[gate], reasons[gate] = None, f"Not judged: {failed[0]} is not passed."
+        elif gate == "EVALUATES":
+            facts = scene.geometry_facts(obj, open_edges=wants_edges)
+            verdicts[gate] = _not_evaluated(obj, modifier, facts) or structure.not_runnable(scene.version)
+        elif gate == "NON_EMPTY_GEOMETRY":
+            assert facts is not None
+            verdicts[gate] = _empty(facts)
+        elif scene.version < WARNINGS_MIN:
+            verdicts[gate], reasons[gate] = None, "Not judged: this Blender does not tell its warnings."
+        else:
+            verdicts[gate] = _warnings(modifier)
+    report = [_verdict(gate, verdicts[gate], reasons.get(gate, ""), True) for gate in REQUIRED]
+    required = {one.gate for one in asked}
+    report += [_verdict(gate, verdicts[gate], reasons.get(gate, ""), gate in required) for gate in ADVISORY]
+    usable = facts if verdicts["EVALUATES"] == "" else None
+    for one in asked:
+        if one.gate not in verdicts:
+            wrong = None if usable is None else _on_request(one, usable)
+            report.append(_verdict(one.gate, wrong, "Not judged: EVALUATES is not passed.", True))
+    failed_gates = [verdict for verdict in report if verdict.required and verdict.status == "failed"]
+    # What could not be judged is no success either; where all that it builds on is passed, it is said here.
+    open_gates = [verdict for verdict in report if verdict.required and verdict.status == "not_judged"]
+    return GateReport(
+        success=not failed_gates and not open_gates,
+        failed_gates=[verdict.gate for verdict in failed_gates or open_gates],
+        messages=[verdict.message for verdict in failed_gates or open_gates],
+        object=obj.name,
+        modifier=modifier.name,
+        node_group=tree.name,
+        gates=report,
+        geometry=None if usable is None else _told(usable),
+    )
+
+
+def _verdict(gate: Gate, wrong: str | None, reason: str, required: bool) -> Verdict:
+    if wrong is None:
+        return Verdict(gate=gate, status="not_judged", required=required, message=reason)
+    return Verdict(gate=gate, status="failed" if wrong else "passed", required=required, message=wrong)
+
+
+def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> str:
+    if not modifier.show_viewport:
+        return f"Modifier '{modifier.name}' is switched off. Turn show_viewport on with modifier.set."
+    if facts is None:
+        return f"'{obj.name}' is hidden or in no collection of the view layer. Show it, or link it to a collection."
+    held = set(modifier.keys())
+    lacking = [socket.name for socket in sockets_of(modifier.node_group) if _needs(socket, held)]
+    if lacking:
+        return f"The modifier has no value for {', '.join(lacking)}. Set it with geonodes.set_modifier_input."
+    return ""
+
+
+def _needs(socket: Block, held: set[str]) -> bool:
+    # Types without a value of their own (matrices, menus without items) have no property either.
+    return hasattr(socket, "default_value") and socket.identifier not in held
+
+
+def _empty(facts: GeometryFacts) -> str:
+    if facts.elements:
+        return ""
+    loose = f" {facts.loose_instances} instances of nothing are in it." if facts.loose_instances else ""
+    return (
+        "The tree gives no geometry: no vertices, curves, points or volumes."
+        + loose
+        + " Look for counts of 0, selections "
+        "that take everything away, sources that are not linked, and an empty object where its own mesh is used."
+    )
+
+
+def _warnings(modifier: Block) -> str:
+    found = [f"{warning.type.capitalize()}: {warning.message}" for warning in modifier.node_warnings]
+    if not found:
+        return ""
+    return f"Blender warns: {'; '.join(sorted(set(found))[:5])}. Change the nodes that these are about."
+
+
+def _on_request(asked: AskedGate, facts: GeometryFacts) -> str:
+    value: Any = asked.value
+    match asked.gate:
+        case "MANIFOLD":
+            return _not_manifold(facts)
+        case "MIN_VERTICES" if facts.vertices < value:
+            return f"There are {facts.vertices} vertices, at least {value} are wanted. Add geometry or subdivide."
+        case "MAX_VERTICES" if facts.vertices > value:
+            return f"There are {facts.vertices} vertices, at most {value} are wanted. Lower counts or resolutions."
+        case "MIN_SIZE" | "MAX_SIZE":
+            return _wrong_size(asked, facts)
+        case "HAS_ATTRIBUTE" if value not in facts.attributes:
+            known = ", ".join(sorted(name for name in facts.attributes if not name.startswith(".")))
+            return (
+                f"There is no attribute '{value}'. Store it with Store Named Attribute. There are: {known or 'none'}."
+            )
+        case "NO_INSTANCES" if facts.loose_instances:
+            return f"{facts.loose_instances} instances are left. Put Realize Instances before the output."
+        case _:
+            return ""
+
+
+def _not_manifold(facts: GeometryFacts) -> str:
+    if not facts.faces:
+        return "There are no faces, so nothing is closed. Make a mesh with faces."
+    if facts.open_edges:
+        return (
+            f"{facts.open_edges} edges have not exactly two faces. Close holes, merge by distance, remove loose edges."
+        )
+    return ""
+
+
+def _wrong_size(asked: AskedGate, facts: GeometryFacts) -> str:
+    least = asked.gate == "MIN_SIZE"
+    wanted: Any = asked.value
+    wrong = [
+        f"{axis} is {size:.6g}, {'at least' if least else 'at most'} {limit:.6g} is wanted"
+        for axis, size, limit in zip(AXES, facts.size, wanted, strict=True)
+        if not (size >= limit - 1e-6 if least else size <= limit + 1e-6)
+    ]
+    return f"The size does not fit: {'; '.join(wrong)}. Scale it, or change the lengths." if wrong else ""
+
+
+def _told(facts: GeometryFacts) -> dict[str, int | list[float | None]]:
+    counts = ("vertices", "edges", "faces", "curves", "points", "volumes", "strokes", "loose_instances")
+    told: dict[str, int | list[float | None]] = {name: getattr(facts, name) for name in counts}
+    return {**told, "size": [number(round(length, 6)) for length in facts.size]}

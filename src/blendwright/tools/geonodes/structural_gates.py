@@ -1,0 +1,115 @@
+"""Gates on the tree itself, without evaluating anything."""
+
+from __future__ import annotations
+
+from blendwright.tool_api.scene import Block
+from blendwright.tools.node_trees.editor import unused_nodes
+from blendwright.tools.node_trees.graph import INPUT, OUTPUT, active_output, graph_of
+from blendwright.tools.node_trees.interface import interface_sockets
+from blendwright.tools.node_trees.properties import nested_trees
+
+GEOMETRY = "NodeSocketGeometry"
+MOST_NAMED = 5
+# Before Blender 5.0 the last node of a zone without its first one empties the result, wherever it stands.
+WHOLE_ZONES = (5, 0, 0)
+
+
+class StructuralGates:
+    """A tree as it is now, looked at once for all gates. Each gate returns what is wrong, or nothing."""
+
+    def __init__(self, tree: Block) -> None:
+        self._tree = tree
+        self._trees = list(nested_trees(tree))
+        self._broken = [inner for inner in self._trees if not all(link.is_valid for link in inner.links)]
+        self._wiring = graph_of(tree)
+
+    def output_not_connected(self) -> str:
+        """The first geometry socket of the group output that counts."""
+        output = active_output(self._tree)
+        if output is None:
+            return "There is no Group Output node. Add a NodeGroupOutput and link the result to it."
+        for socket in output.inputs:
+            if socket.bl_idname == GEOMETRY:
+                if socket.is_linked:
+                    return ""
+                return (
+                    "Group Output geometry socket is not connected. Link the node that makes the result to "
+                    f"'{socket.name}' of group_output."
+                )
+        return "The group has no Geometry output. Add one with set_group_io and link the result to it."
+
+    def invalid_links(self) -> str:
+        """Links that Blender does not follow because the types do not fit; those of circles are told by another gate."""
+        found: list[str] = []
+        for inner in self._broken:
+            round_about = _circles(inner)
+            bad = [link for link in inner.links if not link.is_valid and not _within(link, round_about)]
+            found += [_link(link) + self._inside(inner) for link in bad]
+        if not found:
+            return ""
+        return f"Blender does not follow {_some(found)}. Unlink them, or put a node between that converts the type."
+
+    def cycles(self) -> str:
+        """Circles, in the tree and in the groups inside it: any of them, even one that leads nowhere, empties the result."""
+        for inner in self._broken:
+            circle = graph_of(inner).circle()
+            if circle:
+                way = " → ".join([*circle, circle[0]])
+                return f"The links {way}{self._inside(inner)} go round in a circle. Unlink one of them."
+        return ""
+
+    def several_group_nodes(self) -> str:
+        kinds = list(self._wiring.types.values())
+        inputs, outputs = kinds.count(INPUT), kinds.count(OUTPUT)
+        if inputs == outputs == 1:
+            return ""
+        return f"There are {inputs} group inputs and {outputs} group outputs. Apply ensure_single_group_io."
+
+    def nodes_without_use(self) -> str:
+        unused = [f"'{name}'" for name in unused_nodes(self._tree, self._wiring)]
+        if not unused:
+            return ""
+        return f"{_some(unused)} lead to no output. Link them, delete them, or apply cleanup_unused."
+
+    def not_runnable(self, version: tuple[int, int, int]) -> str:
+        """What keeps Blender from running a tree in a modifier."""
+        if version < WHOLE_ZONES:
+            halves = [
+                f"'{name}'{self._inside(inner)}" for inner in self._trees for name in graph_of(inner).half_zones()
+            ]
+            if halves:
+                return f"The zone of {_some(halves)} has no first node. Add it and set its paired_output, or delete it."
+        first = interface_sockets(self._tree, "OUTPUT")[:1]
+        if not first or first[0].socket_type != GEOMETRY:
+            return (
+                "The first output of the group must be a Geometry socket. Put it first with set_group_io and replace."
+            )
+        return ""
+
+    def _inside(self, inner: Block) -> str:
+        return "" if inner == self._tree else f" in group '{inner.name}'"
+
+
+def _circles(tree: Block) -> set[frozenset[str]]:
+    """Pairs of nodes whose link is part of a circle."""
+    wiring = graph_of(tree)
+    return {
+        frozenset((wire.source, wire.target))
+        for wire in wiring.wires
+        if not wire.is_valid and wire.target in wiring.leading_to([wire.source])
+    }
+
+
+def _within(link: Block, pairs: set[frozenset[str]]) -> bool:
+    return frozenset((link.from_node.name, link.to_node.name)) in pairs
+
+
+def _link(link: Block) -> str:
+    start = f"'{link.from_node.name}' {link.from_socket.name} ({link.from_socket.type})"
+    end = f"'{link.to_node.name}' {link.to_socket.name} ({link.to_socket.type})"
+    return f"{start} → {end}"
+
+
+def _some(found: list[str]) -> str:
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return ", ".join(found[:MOST_NAMED]) + more

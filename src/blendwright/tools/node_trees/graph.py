@@ -1,0 +1,112 @@
+"""A tree as a graph: which nodes lead to an output, and which links go round in a circle. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from blendwright.tool_api.scene import Block
+
+# The first node of a zone and the last; what is in one belongs to the other.
+ZONES = {
+    "GeometryNodeSimulationInput": "GeometryNodeSimulationOutput",
+    "GeometryNodeRepeatInput": "GeometryNodeRepeatOutput",
+    "GeometryNodeForeachGeometryElementInput": "GeometryNodeForeachGeometryElementOutput",
+    "NodeClosureInput": "NodeClosureOutput",
+}
+INPUT, OUTPUT, FRAME = "NodeGroupInput", "NodeGroupOutput", "NodeFrame"
+
+
+class GraphLink(NamedTuple):
+    """A link by the names of its nodes."""
+
+    source: str
+    target: str
+    is_valid: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGraph:
+    """Nodes by name with their type, and the links between them."""
+
+    types: dict[str, str]
+    wires: list[GraphLink]
+    pairs: dict[str, str]
+
+    def leading_to(self, ends: Iterable[str]) -> set[str]:
+        """The nodes from which links lead to one of the ends, the ends included; zones count as a whole."""
+        before: dict[str, list[str]] = {}
+        for wire in self.wires:
+            before.setdefault(wire.target, []).append(wire.source)
+        for first, last in self.pairs.items():
+            before.setdefault(last, []).append(first)
+            before.setdefault(first, []).append(last)
+        found = set(ends)
+        waiting = list(found)
+        while waiting:
+            for name in before.get(waiting.pop(), ()):
+                if name not in found:
+                    found.add(name)
+                    waiting.append(name)
+        return found
+
+    def half_zones(self) -> list[str]:
+        """The last nodes of zones that have no first one."""
+        whole = set(self.pairs.values())
+        return sorted(name for name, kind in self.types.items() if kind in ZONES.values() and name not in whole)
+
+    def circle(self) -> list[str]:
+        """The nodes of one circle of links, in order; empty when there is none."""
+        after: dict[str, list[str]] = {}
+        for wire in self.wires:
+            after.setdefault(wire.source, []).append(wire.target)
+        done: set[str] = set()
+        for start in sorted(after):
+            path: list[str] = []
+            places: dict[str, int] = {}
+            stack: list[tuple[str, int]] = [(start, 0)]
+            while stack:
+                name, turn = stack.pop()
+                if turn == 0:
+                    if name in done:
+                        continue
+                    if name in places:
+                        return path[places[name] :]
+                    places[name] = len(path)
+                    path.append(name)
+                following = after.get(name, ())
+                if turn < len(following):
+                    stack.append((name, turn + 1))
+                    stack.append((following[turn], 0))
+                else:
+                    done.add(name)
+                    path.pop()
+                    del places[name]
+        return []
+
+
+def graph_of(tree: Block) -> NodeGraph:
+    types: dict[str, str] = {}
+    pairs: dict[str, str] = {}
+    for node in tree.nodes:
+        kind: str = node.bl_idname
+        types[node.name] = kind
+        if kind in ZONES and node.paired_output is not None:
+            pairs[node.name] = node.paired_output.name
+    wires = [GraphLink(link.from_node.name, link.to_node.name, link.is_valid) for link in tree.links]
+    return NodeGraph(types, wires, pairs)
+
+
+def active_output(tree: Block) -> Block | None:
+    """The group output that counts: the active one, else the first by name."""
+    return _first([node for node in tree.nodes if node.bl_idname == OUTPUT], lambda node: not node.is_active_output)
+
+
+def first_input(tree: Block) -> Block | None:
+    return _first([node for node in tree.nodes if node.bl_idname == INPUT], lambda node: node.name != "group_input")
+
+
+def _first(nodes: list[Block], lesser: Callable[[Block], bool]) -> Block | None:
+    # Never by their order in the tree, which selecting changes.
+    return min(nodes, key=lambda node: (lesser(node), node.name), default=None)

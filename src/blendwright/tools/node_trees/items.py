@@ -1,0 +1,200 @@
+"""A node's own lists: the items of zones, switches and captures, the stops of a colour ramp, the points of curves.
+
+Lists are brought to what is wanted in place: an item whose name stays keeps its identifier, and with it its links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from blendwright.tool_api.scene import Block
+from blendwright.tools.node_trees.values import refused_by_blender, to_json
+from blendwright.tools.readback import same
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+
+# What an item shows of itself and does not hold.
+SHOWN = frozenset({"rna_type", "color", "identifier", "select"})
+# A colour ramp's `alpha` is the fourth number of `color`; a stop has a colour, an item has not.
+RAMP, CURVES = "ColorRamp", "CurveMapping"
+STOP_FIELDS, POINT_FIELDS = ("position", "color"), ("location", "handle_type")
+MOST_ITEMS = 1000
+
+
+def fields_of(holder: Block, name: str) -> list[str]:
+    """The fields that an item of a list has, whether there is one or not."""
+    rna = holder.bl_rna.properties[name].fixed_type
+    return [field.identifier for field in rna.properties if field.identifier not in SHOWN and not field.is_readonly]
+
+
+def read_items(holder: Block, name: str) -> list[dict[str, Any]]:
+    items = getattr(holder, name)
+    fields = fields_of(holder, name)
+    return [{field: to_json(getattr(item, field)) for field in fields} for item in items]
+
+
+def write_items(holder: Block, name: str, value: Any, at: str) -> None:
+    """Bring a list of items to what is wanted."""
+    items = getattr(holder, name)
+    fields = fields_of(holder, name)
+    wanted = list(_wanted(value, fields, at))
+    if "name" in fields:
+        _match_names(items, wanted, at)
+    else:
+        while len(items) > len(wanted):
+            items.remove(items[len(items) - 1])
+        while len(items) < len(wanted):
+            _add(items, wanted[len(items)], f"{at}/{len(items)}")
+    for number, want in enumerate(wanted):
+        for field, part in want.items():
+            _set(items[number], field, part, f"{at}/{number}/{field}")
+    for number, want in enumerate(wanted):
+        for field, part in want.items():
+            held = to_json(getattr(items[number], field))
+            if not same(part, held):
+                message = f"Blender made {held!r} of {part!r}"
+                raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}")
+
+
+def _match_names(items: Block, wanted: Sequence[Mapping[str, Any]], at: str) -> None:
+    """The items of these names, in this order: those that are there stay, others go or are made."""
+    names = [str(want.get("name", "Item")) for want in wanted]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            message = f"two items are called '{name}'"
+            place = f"{at}/{number}/name"
+            raise StepError.of(Fault.ARGS_INVALID, message, at=place, cure="Names in a list must differ.")
+    for index in reversed(range(len(items))):
+        if items[index].name not in names:
+            items.remove(items[index])
+    for number, name in enumerate(names):
+        there = [item.name for item in items]
+        if name not in there:
+            _add(items, wanted[number], f"{at}/{number}")
+            there = [item.name for item in items]
+        if name in there and there.index(name) != number:
+            items.move(there.index(name), number)
+
+
+def _wanted(value: Any, fields: Sequence[str], at: str) -> Iterator[dict[str, Any]]:
+    if not isinstance(value, list) or len(cast("list[Any]", value)) > MOST_ITEMS:
+        message = f"a list of at most {MOST_ITEMS} items is wanted here"
+        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give a list of objects.")
+    for number, item in enumerate(cast("list[Any]", value)):
+        named = {"name": item} if isinstance(item, str) else item
+        if not isinstance(named, dict):
+            raise StepError.of(Fault.ARGS_INVALID, "an item is an object", at=f"{at}/{number}")
+        found = cast("dict[str, Any]", named)
+        for field in found:
+            if field not in fields:
+                message = f"an item has no field '{field}'"
+                cure = f"Known fields: {', '.join(fields) or 'none'}."
+                raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}", cure=cure)
+        yield found
+
+
+def _add(items: Block, want: Mapping[str, Any], at: str) -> None:
+    parameters = [one.identifier for one in items.bl_rna.functions["new"].parameters if not one.is_output]
+    type_name = want.get("socket_type") or want.get("data_type")
+    try:
+        if "socket_type" in parameters:
+            items.new(_socket_type(type_name), want.get("name", "Item"))
+        elif "name" in parameters:
+            items.new(want.get("name", "Item"))
+        else:
+            items.new()
+    except (TypeError, RuntimeError) as error:
+        raise refused_by_blender(f"no item of type {type_name!r} can be added", error, at) from error
+
+
+def _socket_type(name: str | None) -> str:
+    # Lists that keep a data type call some things otherwise than sockets do.
+    return {"FLOAT_VECTOR": "VECTOR", "FLOAT_COLOR": "RGBA", "QUATERNION": "ROTATION", "FLOAT4X4": "MATRIX"}.get(
+        name or "FLOAT", name or "FLOAT"
+    )
+
+
+def _set(item: Block, field: str, value: Any, at: str) -> None:
+    if to_json(getattr(item, field)) == value:
+        return
+    try:
+        setattr(item, field, value)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise refused_by_blender(f"'{field}' does not take {value!r}", error, at) from error
+
+
+# ---------------------------------------------------------------------- colour ramps and curves
+
+
+def read_struct(struct: Block) -> dict[str, Any]:
+    """A part of a node that is no list: its own values, and the lists of ramps and curves."""
+    found = {name: to_json(getattr(struct, name)) for name in _plain_fields(struct)}
+    kind = struct.bl_rna.identifier
+    if kind == RAMP:
+        found["elements"] = [_fields(stop, STOP_FIELDS) for stop in struct.elements]
+    elif kind == CURVES:
+        found["curves"] = [[_fields(point, POINT_FIELDS) for point in curve.points] for curve in struct.curves]
+    return found
+
+
+def write_struct(struct: Block, value: Any, at: str) -> None:
+    if not isinstance(value, dict):
+        raise StepError.of(Fault.ARGS_INVALID, "an object is wanted here", at=at)
+    kind = struct.bl_rna.identifier
+    fields = _plain_fields(struct)
+    for name, part in cast("dict[str, Any]", value).items():
+        place = f"{at}/{name}"
+        if kind == RAMP and name == "elements":
+            _write_rows(struct.elements, part, STOP_FIELDS, place)
+        elif kind == CURVES and name == "curves":
+            _write_curves(struct, part, place)
+        elif name in fields:
+            _set(struct, name, part, place)
+        else:
+            known = ", ".join([*fields, *{RAMP: ["elements"], CURVES: ["curves"]}.get(kind, [])])
+            raise StepError.of(Fault.ARGS_INVALID, f"there is no '{name}' here", at=place, cure=f"Known: {known}.")
+    if kind == CURVES:
+        struct.update()
+
+
+def _plain_fields(struct: Block) -> list[str]:
+    return [
+        field.identifier
+        for field in struct.bl_rna.properties
+        if not field.is_readonly and field.type not in ("POINTER", "COLLECTION")
+    ]
+
+
+def _fields(row: Block, names: Sequence[str]) -> dict[str, Any]:
+    return {name: to_json(getattr(row, name)) for name in names}
+
+
+def _write_curves(mapping: Block, value: Any, at: str) -> None:
+    curves = list(mapping.curves)
+    if not isinstance(value, list) or len(cast("list[Any]", value)) != len(curves):
+        raise StepError.of(Fault.ARGS_INVALID, f"there are {len(curves)} curves", at=at, cure="Give that many lists.")
+    for number, points in enumerate(cast("list[Any]", value)):
+        _write_rows(curves[number].points, points, POINT_FIELDS, f"{at}/{number}")
+
+
+def _write_rows(rows: Block, value: Any, fields: Sequence[str], at: str) -> None:
+    """Bring stops or points to what is wanted; Blender keeps them in the order of their position."""
+    if not isinstance(value, list) or not value:
+        raise StepError.of(Fault.ARGS_INVALID, "a list of objects is wanted here", at=at)
+    wanted = cast("list[dict[str, Any]]", value)
+    for number, row in enumerate(wanted):
+        if fields[0] not in row or set(row) - set(fields):
+            message = f"each has '{fields[0]}' and may have '{fields[1]}'"
+            raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}")
+    try:
+        while len(rows) > len(wanted):
+            rows.remove(rows[len(rows) - 1])
+        while len(rows) < len(wanted):
+            place = wanted[len(rows)][fields[0]]
+            rows.new(*(place if isinstance(place, list) else [place]))
+        for number, row in enumerate(wanted):
+            for name, part in row.items():
+                setattr(rows[number], name, part)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise refused_by_blender("these stops or points are not taken", error, at) from error

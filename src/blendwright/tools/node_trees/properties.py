@@ -1,0 +1,142 @@
+"""The properties of a node: which there are, how they are written from JSON, and how they are read as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tools.node_trees import items
+from blendwright.tools.node_trees.graph import ZONES
+from blendwright.tools.node_trees.values import refused_by_blender, to_json
+from blendwright.tools.readback import same
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import did_you_mean
+
+# What every node has. Those that only concern the look of the editor can be set, but are not exported.
+SHARED = ("label", "mute", "parent", "location", "warning_propagation", "hide", "width", "use_custom_color", "color")
+SHARED_EXPORTED = ("label", "mute", "parent", "warning_propagation")
+# State of the editor, views of the same data, and what Blender works out by itself.
+LEFT_OUT = frozenset({"rna_type", "inspection_index", "enum_definition", "is_active_output"})
+REFERENCES = {
+    "NodeTree": Kind.NODE_GROUP,
+    "GeometryNodeTree": Kind.NODE_GROUP,
+    "Object": Kind.OBJECT,
+    "Collection": Kind.COLLECTION,
+    "Material": Kind.MATERIAL,
+    "Image": Kind.IMAGE,
+    "VectorFont": Kind.FONT,
+    "Text": Kind.TEXT,
+}
+PAIRED, PARENT, GROUP = "paired_output", "parent", "node_tree"
+_own: dict[str, tuple[str, ...]] = {}
+
+
+def own_properties(node: Block) -> tuple[str, ...]:
+    """The properties of a node's own type, in Blender's order."""
+    kind: str = node.bl_idname
+    found = _own.get(kind)
+    if found is None:
+        shared = node.bl_rna.base
+        while shared.identifier != "Node":
+            shared = shared.base
+        found = _own[kind] = tuple(
+            prop.identifier
+            for prop in node.bl_rna.properties
+            if prop.identifier not in shared.properties
+            and prop.identifier not in LEFT_OUT
+            and not prop.identifier.startswith("active_")
+            and _is_content(prop, kind)
+        )
+    return found
+
+
+def _is_content(prop: Block, kind: str) -> bool:
+    if prop.type == "COLLECTION":
+        return "new" in prop.srna.functions if prop.srna else False
+    if prop.identifier == PAIRED:
+        return kind in ZONES  # in Blender 4.5 asking an experimental zone for its other end crashes
+    if prop.type == "POINTER":
+        return prop.is_readonly or prop.fixed_type.identifier in REFERENCES
+    return not prop.is_readonly
+
+
+def read_properties(node: Block, ids: dict[str, str]) -> dict[str, Any]:
+    """All that a node holds besides its inputs; `ids` are the ids of nodes by name."""
+    names = [name for name in SHARED_EXPORTED if hasattr(node, name)] + list(own_properties(node))
+    return {name: _exported(node, name, ids) for name in names}
+
+
+def _exported(node: Block, name: str, ids: dict[str, str]) -> Any:
+    prop = node.bl_rna.properties[name]
+    if prop.type == "COLLECTION":
+        return items.read_items(node, name)
+    value = getattr(node, name)
+    if prop.type != "POINTER" or value is None:
+        return to_json(value)
+    if prop.fixed_type.identifier == "Node":
+        return ids[value.name]
+    return to_json(value) if prop.fixed_type.identifier in REFERENCES else items.read_struct(value)
+
+
+def write_property(scene: Scene, node: Block, name: str, value: Any, at: str, *, group: Block) -> None:
+    """Write one property that is no pointer to another node; `group` is what the tree of the node becomes or is."""
+    prop = node.bl_rna.properties.get(name)
+    if prop is None or name not in (*SHARED, *own_properties(node)):
+        known = [*own_properties(node), *SHARED]
+        cure = did_you_mean(name, known, otherwise=f"Known properties: {', '.join(known)}.")
+        message = f"node '{node.name}' ({node.bl_idname}) has no property '{name}'"
+        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+    if prop.type == "COLLECTION":
+        items.write_items(node, name, value, at)
+    elif prop.type == "POINTER" and prop.fixed_type.identifier not in REFERENCES:
+        items.write_struct(getattr(node, name), value, at)
+    else:
+        _write(scene, node, prop, value, at, group)
+
+
+def _write(scene: Scene, node: Block, prop: Block, value: Any, at: str, group: Block) -> None:
+    name: str = prop.identifier
+    wanted = value
+    if prop.type == "POINTER" and value is not None:
+        wanted = scene.require(REFERENCES[prop.fixed_type.identifier], str(value), at)
+        if name == GROUP:
+            refuse_nesting(group, wanted, at)
+    elif prop.type == "ENUM" and prop.is_enum_flag and isinstance(value, list):
+        value = sorted(cast("list[str]", value))
+        wanted = set(value)
+    if to_json(getattr(node, name)) == value:
+        return
+    try:
+        setattr(node, name, wanted)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise refused_by_blender(f"'{name}' of node '{node.name}' does not take {value!r}", error, at) from error
+    held = to_json(getattr(node, name))
+    if not same(value, held):
+        message = f"'{name}' of node '{node.name}' is {held!r} after {value!r} was given"
+        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Use a value that the property can have.")
+
+
+def refuse_nesting(group: Block, wanted: Block, at: str) -> None:
+    """A group inside itself: Blender refuses it in silence, and where the tree is a draft it does not notice."""
+    if wanted.bl_idname != group.bl_idname:
+        message = f"node group '{wanted.name}' is a {wanted.bl_idname}, not a {group.bl_idname}"
+        raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Name a geometry-nodes group.")
+    if group in nested_trees(wanted):
+        message = f"'{group.name}' would be inside itself, by way of '{wanted.name}'"
+        raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Use another group.")
+
+
+def nested_trees(tree: Block) -> Iterator[Block]:
+    """A group and all groups inside it, each once."""
+    waiting, seen = [tree], {tree}
+    while waiting:
+        one = waiting.pop()
+        yield one
+        for node in one.nodes:
+            inner = getattr(node, GROUP, None)
+            if inner is not None and inner not in seen:
+                seen.add(inner)
+                waiting.append(inner)

@@ -1,0 +1,87 @@
+"""Which socket a key means, and which key a socket has.
+
+A key is an identifier or a name; `Name#2` is the second available socket of that name. Identifiers come first. Sockets that stand for
+the group's interface or for a node's own items have identifiers that count creations, so their key is their name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from blendwright.tool_api.scene import Block
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import did_you_mean
+
+# Socket_2, Item_0, Generation_1; Blender's own sockets count with leading zeros (Value_001).
+COUNTED = re.compile(r"_(0|[1-9][0-9]*)$")
+# Items that kept the identifiers of the single sockets that older Blenders had in their place.
+KEPT = {
+    "GeometryNodeCaptureAttribute": frozenset({"Value", "Attribute"}),
+    "GeometryNodeViewer": frozenset({"Value", "Geometry"}),
+}
+NUMBERED = re.compile(r"(.+)#([1-9][0-9]*)$", re.DOTALL)
+# The empty socket at the end of a list, which grows a new one in the editor.
+VIRTUAL = "NodeSocketVirtual"
+
+
+def available_sockets(sockets: Sequence[Block]) -> list[Block]:
+    """The sockets that a node has with its properties as they are."""
+    return [socket for socket in sockets if socket.enabled and socket.bl_idname != VIRTUAL]
+
+
+def find_socket(node: Block, sockets: Sequence[Block], key: str, at: str, *, off: bool = False) -> Block:
+    """The socket that a key means; a StepError when there is none or more than one. `off`: also one that is not available."""
+    for socket in sockets:
+        if socket.identifier == key and socket.enabled and socket.bl_idname != VIRTUAL and not goes_by_name(socket):
+            return socket
+    usable = available_sockets(sockets)
+    found = [socket for socket in usable if socket.name == key]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        known = ", ".join(f"'{socket.identifier}'" for socket in found)
+        message = f"{len(found)} sockets of node '{node.name}' are called '{key}'"
+        cure = f"Use an identifier: {known}; or '{key}#1' to '{key}#{len(found)}'."
+        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+    numbered = NUMBERED.match(key)
+    if numbered:
+        same = [socket for socket in usable if socket.name == numbered[1]]
+        if int(numbered[2]) <= len(same):
+            return same[int(numbered[2]) - 1]
+    for socket in sockets if off else usable:
+        if socket.identifier == key:
+            return socket
+    raise _missing(node, sockets, usable, key, at)
+
+
+def _missing(node: Block, sockets: Sequence[Block], usable: list[Block], key: str, at: str) -> StepError:
+    side = "output" if sockets and sockets[0].is_output else "input"
+    message = f"node '{node.name}' ({node.bl_idname}) has no {side} '{key}'"
+    hidden = [socket for socket in sockets if key in (socket.identifier, socket.name) and socket not in usable]
+    if hidden:
+        message += " with its properties as they are"
+    names = [socket_key(socket, usable) for socket in usable]
+    cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
+    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+
+
+def goes_by_name(socket: Block) -> bool:
+    """Whether the identifier of a socket says only which one was made first."""
+    if not socket.name:
+        return False
+    identifier: str = socket.identifier
+    return bool(COUNTED.search(identifier)) or identifier in KEPT.get(socket.node.bl_idname, ())
+
+
+def socket_key(socket: Block, usable: Sequence[Block]) -> str:
+    """The key of a socket among the available ones on its side of its node."""
+    identifier: str = socket.identifier
+    name: str = socket.name
+    if not socket.enabled or not goes_by_name(socket):
+        return identifier
+    same = [other.identifier for other in usable if other.name == name]
+    if len(same) == 1 and not any(other.identifier == name and not goes_by_name(other) for other in usable):
+        return name
+    return f"{name}#{same.index(identifier) + 1}"

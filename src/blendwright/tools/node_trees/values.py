@@ -1,0 +1,90 @@
+"""Values between JSON and Blender: what sockets hold, with datablocks by name."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, cast
+
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tools.readback import same
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+
+# What datablock a socket of a type holds.
+SOCKET_KINDS = {
+    "OBJECT": Kind.OBJECT,
+    "COLLECTION": Kind.COLLECTION,
+    "MATERIAL": Kind.MATERIAL,
+    "IMAGE": Kind.IMAGE,
+    "TEXTURE": Kind.TEXTURE,
+}
+SINGLE = struct.Struct("<f")
+
+
+def has_value(socket: Block) -> bool:
+    """Whether a socket holds anything when nothing is linked to it."""
+    return hasattr(socket, "default_value")
+
+
+def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: str) -> None:
+    """Write a socket's value and read it back; `kind` is Blender's name of what it holds, like VALUE or OBJECT."""
+    refers_to = SOCKET_KINDS.get(kind)
+    wanted = value
+    if refers_to is not None:
+        wanted = None if value is None else _named(scene, refers_to, value, at)
+    elif value is None:
+        raise StepError.of(Fault.ARGS_INVALID, f"'{socket.name}' cannot hold nothing", at=at, cure="Give a value.")
+    elif kind == "INT" and isinstance(value, float) and value.is_integer():
+        wanted = int(value)
+    try:
+        socket.default_value = wanted
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise refused_by_blender(f"'{socket.name}' does not take {value!r}", error, at) from error
+    held = to_json(socket.default_value)
+    if not same(value, held):
+        cure = "Use a value inside the range of the socket." if isinstance(held, (int, float, list)) else None
+        message = f"'{socket.name}' holds {held!r} after {value!r} was given"
+        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+
+
+def _named(scene: Scene, kind: Kind, value: Any, at: str) -> Block:
+    if not isinstance(value, str):
+        message = f"{value!r} is not the name of a {kind.label}"
+        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the name, or null for none.")
+    return scene.require(kind, value, at)
+
+
+def refused_by_blender(message: str, error: Exception, at: str) -> StepError:
+    """What Blender says about a value that it does not take, as a finding."""
+    said = " ".join(str(error).split())
+    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Blender says: {said[:400]}")
+
+
+def to_json(value: Any) -> Any:
+    """A value as JSON: datablocks by name, vectors as lists, numbers in their shortest form."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return shortest_float(value)
+    if hasattr(value, "bl_rna"):
+        return value.name
+    if isinstance(value, set):  # an enumeration of which several hold
+        return sorted(cast("set[str]", value))
+    return [to_json(part) for part in value]
+
+
+def shortest_float(value: float) -> float:
+    """The number with the fewest digits that is the same in single precision: 0.1, not 0.10000000149011612."""
+    for digits in (6, 7, 8):
+        rounded = float(f"{value:.{digits}g}")
+        if _single(rounded) == _single(value):
+            return rounded
+    return value
+
+
+def _single(value: float) -> float:
+    try:
+        return SINGLE.unpack(SINGLE.pack(value))[0]
+    except OverflowError:
+        return value

@@ -1,0 +1,46 @@
+"""Random points on a surface that keep a least distance from each other. Knows no scene."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from random import Random
+
+from blendwright.tools.geometry import Point
+from blendwright.tools.place.surface import Hit, Surface
+
+# Darts thrown for each point that is wanted, before the surface counts as full.
+TRIES = 50
+
+Cell = tuple[int, int, int]
+
+
+def random_points(surface: Surface, random: Random, count: int, least: float) -> list[Hit]:
+    """Up to `count` points; fewer when no more were found a place."""
+    hits: list[Hit] = []
+    cells: dict[Cell, list[Point]] = {}
+    for _ in range(count * TRIES):
+        if len(hits) == count:
+            break
+        hit = surface.random_point(random)
+        if least > 0.0:
+            cell = _cell(hit.point, least)
+            if _is_near(hit.point, cell, cells, least):
+                continue
+            cells.setdefault(cell, []).append(hit.point)
+        hits.append(hit)
+    return hits
+
+
+def _cell(point: Point, size: float) -> Cell:
+    x, y, z = (math.floor(value / size) for value in point)
+    return x, y, z
+
+
+def _is_near(point: Point, cell: Cell, cells: dict[Cell, list[Point]], least: float) -> bool:
+    x, y, z = cell
+    for i, j, k in itertools.product((-1, 0, 1), repeat=3):
+        for other in cells.get((x + i, y + j, z + k), ()):
+            if math.dist(point, other) < least:
+                return True
+    return False

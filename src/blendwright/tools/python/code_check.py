@@ -1,0 +1,138 @@
+"""Checks Python code before it runs and reports what would fail, with line numbers, to whoever wrote it.
+
+This is no security boundary: Python cannot be made safe by reading it, and the confined process that runs the code is what stops
+hostile code. Pure: this module never runs anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
+
+AT = "/code"
+# Modules that work on data and on the scene. None of them is needed to reach a file, a process or another machine.
+MODULES = frozenset({
+    "__future__", "bisect", "bl_math", "bmesh", "bpy", "cmath", "collections", "colorsys", "copy", "dataclasses", "decimal", "enum",
+    "fractions", "functools", "heapq", "itertools", "json", "math", "mathutils", "numbers", "numpy", "operator", "random", "re",
+    "statistics", "string", "typing",
+})  # fmt: skip
+NAMES = frozenset({"__import__", "breakpoint", "compile", "eval", "exec", "input", "open"})
+# What a class or a script may ordinarily say.
+DUNDERS = frozenset({"__annotations__", "__doc__", "__init__", "__name__", "__post_init__"})
+DUNDER = re.compile(r"__\w+__")
+# Attribute look-ups in a format string: "{0.__class__}".
+FORMAT_WALK = re.compile(r"\{[^{}]*[.\[]\s*__\w+__")
+ATTRIBUTES: dict[str, str] = {
+    "as_module": "texts are not run as code",
+    "use_module": "a text that registers itself would run wherever the scene is opened",
+}
+FORBIDDEN_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), why)
+    for pattern, why in (
+        (r"bpy\.app\.(handlers|timers|driver_namespace)\b", "nothing of the code stays behind when it has ended"),
+        (r"bpy\.ops\.wm\.(\w*file|\w*_import|\w*_export|append|link|lib_\w+|recover_\w+|\w*path\w*|url_\w+|context_\w+|quit_\w+|read_\w+|save_\w+)\b",
+         "files and the session are not reached from code; use the file tools"),
+        (r"bpy\.ops\.(script|text|preferences|extensions|import_\w+|export_\w+)\b", "files and add-ons are not reached from code"),
+        (r"bpy\.ops\.(image|sound|clip|font)\.(open\w*|save\w*)\b", "files are not reached from code"),
+        (r"bpy\.data\.(libraries\b|\w+\.load\b)", "files are not reached from code; use file.import"),
+        (r"bpy\.utils\.(?!units\b)\w+", "scripts and the user's directories are not reached from code"),
+        (r"bpy\.types\.(Operator|Panel|AddonPreferences|KeyMap)\b", "classes are gone when the code has ended"),
+    )
+)  # fmt: skip
+
+
+def check_code(code: str, *, trusted: bool) -> Iterator[Finding]:
+    """What speaks against the code. Trusted code need only be Python."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError as error:
+        yield _syntax(code, error)
+        return
+    except (ValueError, RecursionError, MemoryError) as error:
+        message = "nested too deeply" if not isinstance(error, ValueError) else str(error)
+        yield Finding(Fault.ARGS_INVALID, f"the code is not Python: {message}", AT, "Write it in another way.")
+        return
+    if not trusted:
+        yield from _CodeWalk().findings(tree)
+
+
+def _syntax(code: str, error: SyntaxError) -> Finding:
+    cure = "Correct the line."
+    if "\\n" in code and "\n" not in code:
+        cure = "Write real line breaks: the code has a backslash and an n where a line should end."
+    return Finding(Fault.ARGS_INVALID, f"line {error.lineno or 1}: the code is not Python: {error.msg}", AT, cure)
+
+
+class _CodeWalk:
+    """One walk over one syntax tree; it keeps track of which names stand for parts of bpy."""
+
+    def __init__(self) -> None:
+        self._aliases: dict[str, str] = {}
+
+    def findings(self, tree: ast.Module) -> Iterator[Finding]:
+        nodes = sorted((node for node in ast.walk(tree) if hasattr(node, "lineno")), key=_position)
+        reported: set[tuple[int, str]] = set()
+        for node in nodes:
+            for message, cure in self._problems(node):
+                line = _position(node)[0]
+                if (line, message) not in reported:
+                    reported.add((line, message))
+                    yield Finding(Fault.ARGS_INVALID, f"line {line}: {message}", AT, cure)
+
+    def _problems(self, node: ast.AST) -> Iterator[tuple[str, str]]:
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield from _import_problems(alias.name)
+                    self._aliases[alias.asname or alias.name.partition(".")[0]] = (
+                        alias.name if alias.asname else alias.name.partition(".")[0]
+                    )
+            case ast.ImportFrom(module=module, names=names, level=level):
+                yield from _import_problems("." * level + (module or ""))
+                for alias in names:
+                    self._aliases[alias.asname or alias.name] = f"{module}.{alias.name}"
+                    yield from _forbidden_attribute_problems(f"{module}.{alias.name}")
+            case ast.Name(id=name) if name in NAMES:
+                yield f"{name} is not for code in a plan", "Work on the scene through bpy.data."
+            case ast.Name(id=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
+                yield f"'{name}' leads into Python's own works", "Do without it."
+            case ast.Attribute(attr=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
+                yield f"'.{name}' leads into Python's own works", "Do without it."
+            case ast.Attribute(attr=name) if name in ATTRIBUTES:
+                yield f"'.{name}': {ATTRIBUTES[name]}", "Do without it."
+            case ast.Attribute():
+                yield from _forbidden_attribute_problems(self._dotted(node))
+            case ast.Constant(value=str(text)) if FORMAT_WALK.search(text):
+                yield "a format string leads into Python's own works", "Do without it."
+            case _:
+                pass
+
+    def _dotted(self, node: ast.expr) -> str:
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        return ".".join([self._aliases.get(node.id, node.id), *reversed(parts)])
+
+
+def _import_problems(name: str) -> Iterator[tuple[str, str]]:
+    top = name.partition(".")[0]
+    if top not in MODULES:
+        cure = did_you_mean(top, MODULES, otherwise="Allowed: " + ", ".join(sorted(MODULES - {"__future__"})) + ".")
+        yield f"'{name}' may not be imported", cure
+
+
+def _forbidden_attribute_problems(dotted: str) -> Iterator[tuple[str, str]]:
+    for pattern, why in FORBIDDEN_ATTRIBUTES:
+        if pattern.match(dotted):
+            yield f"{dotted} may not be used: {why}", "Do without it."
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 1), getattr(node, "col_offset", 0)

@@ -1,0 +1,100 @@
+"""Checks JSON from the other side of the wire against a TypedDict: which keys there are, and what type each value has.
+
+A worker that runs hostile files may answer anything: what does not fit is not read any further. Every step passes here, so
+the checks are built once, from the annotations, and take about as long as reading the JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from itertools import product
+from types import NoneType, UnionType
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
+
+Check = Callable[[Any], bool]
+
+# A JSON number without a fraction is read as an int, also where a float is meant.
+NUMBER = (float, int)
+
+
+class Shape:
+    """The keys of a TypedDict, and the types of JSON that each of its values may have."""
+
+    def __init__(self, record: type, *, without: Collection[str] = ()) -> None:
+        hints = {
+            name: hint for name, hint in get_type_hints(record, include_extras=True).items() if name not in without
+        }
+        # Annotations are strings where the record is defined, so `__required_keys__` does not know what is not required.
+        optional = {name: get_args(hint)[0] for name, hint in hints.items() if get_origin(hint) is NotRequired}
+        required = {name: hint for name, hint in hints.items() if name not in optional}
+        self.required = tuple(required)
+        self._required = frozenset(required)
+        self._optional = {name: frozenset(_json_types(hint)) for name, hint in optional.items()}
+        # Every row of types that the required values can have: one look-up instead of a question for each of them.
+        self._rows = frozenset(product(*map(_json_types, required.values())))
+        inner = {name: _inner_check(hint) for name, hint in (required | optional).items()}
+        self._inner = [(name, check) for name, check in inner.items() if check is not None]
+
+    def fits(self, value: Any) -> bool:
+        """Whether the value has these keys and no others, each with what belongs there."""
+        try:
+            return value.__class__ is dict and self._fits(value)
+        except (KeyError, TypeError):
+            return False
+
+    def _fits(self, value: dict[str, Any]) -> bool:
+        if tuple(map(type, map(value.__getitem__, self.required))) not in self._rows:
+            return False
+        if len(value) != len(self.required):
+            for name in value.keys() - self._required:
+                if type(value[name]) not in self._optional[name]:
+                    return False
+        for name, check in self._inner:
+            part = value.get(name)
+            if part and not check(part):
+                return False
+        return True
+
+
+def _json_types(annotation: Any) -> tuple[type, ...]:
+    """The types that JSON of this annotation is read as."""
+    if get_origin(annotation) is UnionType:
+        return tuple(each for part in get_args(annotation) for each in _json_types(part))
+    if annotation is float:
+        return NUMBER
+    if is_typeddict(annotation) or get_origin(annotation) in (dict, Mapping):
+        return (dict,)
+    if get_origin(annotation) is list:
+        return (list,)
+    if annotation in (str, int, bool, NoneType):
+        return (annotation,)
+    raise TypeError(f"{annotation} has no JSON type")
+
+
+def _inner_check(annotation: Any) -> Check | None:
+    """The check of what is inside a list or an object of the right type; None where there is nothing to check."""
+    if is_typeddict(annotation):
+        return Shape(annotation).fits
+    parts = get_args(annotation)
+    if get_origin(annotation) is UnionType:
+        return next(filter(None, map(_inner_check, parts)), None)
+    if get_origin(annotation) is list:
+        return _each(parts[0])
+    if get_origin(annotation) in (dict, Mapping):
+        values = _each(parts[1]) if parts[1] is not Any else None
+        return None if values is None else lambda value: values(value.values())
+    return None
+
+
+def _each(annotation: Any) -> Check:
+    if annotation is str:
+        return _are_texts
+    types, check = frozenset(_json_types(annotation)), _inner_check(annotation)
+    if check is None:
+        return lambda values: set(map(type, values)) <= types
+    return lambda values: set(map(type, values)) <= types and all(map(check, values))
+
+
+def _are_texts(values: Any) -> bool:
+    "".join(values)  # the fastest way to ask whether all of them are texts: it raises TypeError where one is not
+    return True
