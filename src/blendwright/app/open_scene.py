@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -198,12 +200,15 @@ class OpenScene:
         What was done before under the same ids is not done again. `progress` is called with each operation once it is durable.
         `determinism` is the weakest class of results that is accepted; `approver` takes the place of that of the open scene.
         """
+        started = time.perf_counter()
         valid = self._compiler.compile(plan, request_id, boundary, determinism)
+        validate_ms = round((time.perf_counter() - started) * 1000, 3)
         if isinstance(valid, RunReport):
+            valid = replace(valid, timings={"validate_ms": validate_ms, **valid.timings})
             self._watch(RunEnded(valid))
             return valid
         ordered = schedule(valid, self._registry, self._scene.hash)
-        return self._runner.run(
+        report = self._runner.run(
             ordered,
             valid.failing,
             seconds=timeout,
@@ -212,6 +217,7 @@ class OpenScene:
             determinism=determinism,
             approver=self._approver if approver is None else approver,
         )
+        return replace(report, timings={"validate_ms": validate_ms, **report.timings})
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
         """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""

@@ -1,11 +1,11 @@
-"""Two renderings of one outcome: the execution model's ToolResult and the core model's envelope.
+"""The renderings of one outcome: the execution model's ToolResult, its sibling for plans, and the core model's envelope.
 
-Both are strict models; what leaves the core has passed through one of them.
+All are strict models; what leaves the core has passed through one of them.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -38,8 +38,8 @@ class Envelope(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class ToolResult(Envelope):
-    """The result of a tool call as the execution model has it."""
+class _ResultFields(Envelope):
+    """What a tool call and a plan answer with alike."""
 
     ok: bool
     error_code: ToolErrorCode | None
@@ -55,13 +55,40 @@ class ToolResult(Envelope):
     snapshot: dict[str, Any] | None = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> ToolResult:
+    def _coded(self) -> Self:
         if self.ok != (self.error_code is None):
             raise ValueError("error_code is there exactly when ok is false")
         if self.ok and self.determinism_class is None:
             raise ValueError("a successful result names its determinism class")
+        return self
+
+
+class ToolResult(_ResultFields):
+    """The result of a tool call as the execution model has it."""
+
+    @model_validator(mode="after")
+    def _seeded(self) -> Self:
         if self.ok and self.determinism_class == "seeded" and self.seed is None:
             raise ValueError("a seeded result echoes its seed")
+        return self
+
+
+class PlanResult(_ResultFields):
+    """The result of a plan: the same fields, each true of all operations together.
+
+    `determinism_class` is the weakest of the receipts, `tolerance` the largest. `seeds` has the seed of every operation that has one,
+    and `seed` the one that they share. `handles` are those of all receipts. The fingerprints are those of the scene before and after
+    the run.
+    """
+
+    seeds: dict[str, int]
+
+    @model_validator(mode="after")
+    def _seeded(self) -> Self:
+        if self.determinism_class == "seeded" and not self.seeds:
+            raise ValueError("a seeded plan names the seeds of its operations")
+        if self.seed != (next(iter(self.seeds.values())) if len(set(self.seeds.values())) == 1 else None):
+            raise ValueError("seed is the one that all seeds share")
         return self
 
 
@@ -86,33 +113,48 @@ class CoreEnvelope(Envelope):
 
 
 def tool_result(outcome: Outcome) -> ToolResult:
-    code: Any = None if outcome.fault is None else RENDERINGS[outcome.fault].tool_result
-    determinism: Any = outcome.determinism_class
-    return ToolResult(
-        ok=outcome.ok,
-        error_code=code,
-        message=outcome.message,
-        details=_details(outcome),
-        result=None if outcome.result is None else dict(outcome.result),
-        determinism_class=determinism,
-        seed=outcome.seed,
-        tolerance=outcome.tolerance,
-        handles=[dict(handle) for handle in outcome.handles],
-        fingerprint_before=outcome.fingerprint_before,
-        fingerprint_after=outcome.fingerprint_after,
-        snapshot=None if outcome.snapshot is None else dict(outcome.snapshot),
-    )
+    """The outcome of a call."""
+    return ToolResult(**_fields(outcome))
+
+
+def result_envelope(outcome: Outcome) -> ToolResult | PlanResult:
+    """The outcome of a call or of a plan, which is the one that has `seeds`."""
+    return tool_result(outcome) if outcome.seeds is None else PlanResult(**_fields(outcome), seeds=dict(outcome.seeds))
+
+
+def _fields(outcome: Outcome) -> dict[str, Any]:
+    code = None if outcome.fault is None else RENDERINGS[outcome.fault].tool_result
+    return {
+        "ok": outcome.ok,
+        "error_code": code,
+        "message": outcome.message,
+        "details": _details(outcome),
+        "result": None if outcome.result is None else dict(outcome.result),
+        "determinism_class": outcome.determinism_class,
+        "seed": outcome.seed,
+        "tolerance": outcome.tolerance,
+        "handles": [dict(handle) for handle in outcome.handles],
+        "fingerprint_before": outcome.fingerprint_before,
+        "fingerprint_after": outcome.fingerprint_after,
+        "snapshot": None if outcome.snapshot is None else dict(outcome.snapshot),
+    }
 
 
 def core_envelope(outcome: Outcome) -> CoreEnvelope:
     if outcome.fault is None:
-        rendered = tool_result(outcome).model_dump(mode="json", exclude={"ok", "error_code", "message"})
+        rendered = result_envelope(outcome).model_dump(mode="json", exclude={"ok", "error_code", "message"})
         return CoreEnvelope(ok=True, result=rendered)
     code: Any = RENDERINGS[outcome.fault].core
     details = _details(outcome) | {
         "fingerprint_before": outcome.fingerprint_before,
         "fingerprint_after": outcome.fingerprint_after,
     }
+    if outcome.seeds is not None:
+        # A plan that failed may have done a part: what stands is described as in a success.
+        described = PlanResult(**_fields(outcome), seeds=dict(outcome.seeds))
+        details |= described.model_dump(
+            mode="json", include={"determinism_class", "seed", "seeds", "tolerance", "handles"}
+        )
     return CoreEnvelope(ok=False, error=CoreError(code=code, message=outcome.message, details=details))
 
 

@@ -117,6 +117,8 @@ class RunReportDocument(_Document):
     schedule_hash: str | None = Field(description="Equal for equal plans, tools and scenes.")
     boundary: Literal["operation", "plan"] = Field(description="What a failure takes back.")
     contract: str | None = Field(default=None, description="Fingerprint of the session's contract.")
+    scene_hash_before: str | None = Field(default=None, description="The scene before the run.")
+    scene_hash_after: str | None = Field(default=None, description="The scene after the run.")
     checkpoint: dict[str, Any] | None = Field(description="The latest consistent one, after a rollback that failed.")
     started: float | None = Field(description="Seconds since the epoch.")
     finished: float | None = Field(description="Seconds since the epoch.")

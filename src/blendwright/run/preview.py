@@ -33,6 +33,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Schedule
+from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipts
 from blendwright.values.report import OperationReport, RunReport
 
 PICTURE = "picture.png"
@@ -43,12 +44,14 @@ NO_DIFFERENCE = bounded(Difference((), (), (), unseen=False))
 class Preview:
     """What a plan would do. The report's hashes are those that a run would reach; it has no commits and no receipts.
 
+    `receipts` sums up those of the copy: what a run would promise.
     `picture` is None when none was asked for, or there is nothing to see; it has findings when it could not be made.
     """
 
     report: RunReport
     differences: Bounded = NO_DIFFERENCE
     picture: Outcome | None = None
+    receipts: ReceiptSummary | None = None
 
     @property
     def ok(self) -> bool:
@@ -122,7 +125,8 @@ class Previewer:
             after = with_modifier_settings(after, names, self._scene.worker())
             self._go_back_to(baseline)
             before = with_modifier_settings(before, names, self._scene.worker())
-        return Preview(_unwritten(report), bounded(compare(before, after)), picture)
+        receipts = summarise_receipts(report.operations)
+        return Preview(_unwritten(report), bounded(compare(before, after)), picture, receipts)
 
     def _saved(self) -> Path:
         """The scene before the plan, kept where no worker's end takes it away."""

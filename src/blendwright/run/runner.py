@@ -117,6 +117,7 @@ class Runner:
         approver: Approver,
     ) -> RunReport:
         started = time.time()
+        scene_hash = self._scene.known_hash
         plan = schedule.plan
         whole = plan.boundary == "plan"
         board = RunState(schedule, progress, hold=whole)
@@ -140,7 +141,13 @@ class Runner:
                 findings = (Finding(fault, error.message, "", error.cure or cure),)
             findings = findings or self._unanswerable(schedule, questions, approver)
             if findings:
-                return replace(refused(plan, findings), contract=self._agreement.fingerprint)
+                return replace(
+                    refused(plan, findings),
+                    contract=self._agreement.fingerprint,
+                    scene_hash_before=scene_hash,
+                    scene_hash_after=self._scene.known_hash,
+                )
+        gated = time.time()
         self._settle(schedule, board, known, failing)
         runnable = [call for call in known.to_run if board.open(call.operation_id)]
         runnable = self._granted(runnable, questions, approver)
@@ -150,7 +157,7 @@ class Runner:
             self._run_unit(schedule, board, unit, bounds, asking)
         board.release()
         self._last_run.keep(self._journal, plan, board.reports())
-        return self._report(schedule, board, started)
+        return self._report(schedule, board, scene_hash, started, gated)
 
     def _run_unit(
         self, schedule: Schedule, board: RunState, unit: Unit, bounds: RunDeadline, asking: Asking | None
@@ -334,7 +341,9 @@ class Runner:
             self._journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
         self._scene.head_moved()
 
-    def _report(self, schedule: Schedule, board: RunState, started: float) -> RunReport:
+    def _report(
+        self, schedule: Schedule, board: RunState, scene_hash_before: str | None, started: float, gated: float
+    ) -> RunReport:
         plan = schedule.plan
         finished = time.time()
         findings = tuple(board.findings())
@@ -347,10 +356,12 @@ class Runner:
             schedule_hash=schedule.hash,
             boundary=plan.boundary,
             contract=self._agreement.fingerprint,
+            scene_hash_before=scene_hash_before,
+            scene_hash_after=self._scene.known_hash,
             checkpoint=self._latest_checkpoint() if Fault.ROLLBACK_FAILED in board.faults() else None,
             started=started,
             finished=finished,
-            timings={"run_ms": round((finished - started) * 1000, 3)},
+            timings={"gate_ms": _milliseconds(started, gated), "run_ms": _milliseconds(started, finished)},
             remarks=plan.remarks,
         )
 
@@ -369,3 +380,7 @@ class Runner:
             "sha256": found.sha256,
             "timestamp": found.timestamp,
         }
+
+
+def _milliseconds(started: float, finished: float) -> float:
+    return round((finished - started) * 1000, 3)

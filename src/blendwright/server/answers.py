@@ -15,11 +15,11 @@ from typing import Any, Literal, cast
 import mcp_types as types
 import orjson
 
-from blendwright.dialects.envelopes import core_envelope, tool_result
+from blendwright.dialects.envelopes import core_envelope, result_envelope
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
-from blendwright.values.outcome import Outcome
+from blendwright.values.outcome import DeterminismClass, Outcome
 
 Envelope = Literal["tool_result", "core"]
 
@@ -37,9 +37,9 @@ class Answer:
     images: tuple[bytes, ...] = ()
 
 
-def succeeded(name: str, result: Mapping[str, Any], **more: Any) -> Answer:
+def succeeded(name: str, result: Mapping[str, Any], determinism: DeterminismClass = "deterministic") -> Answer:
     """What a tool of the server found or did."""
-    return Answer(Outcome(name, 1, result=result, determinism_class="deterministic", **more))
+    return Answer(Outcome(name, 1, result=result, determinism_class=determinism))
 
 
 def refused(name: str, findings: tuple[Finding, ...], result: Mapping[str, Any] | None = None) -> Answer:
@@ -68,7 +68,7 @@ def rendered(answer: Answer, envelope: Envelope) -> types.CallToolResult:
         if not outcome.ok and outcome.result is not None:
             document["error"]["details"]["result"] = outcome.result
     else:
-        document = tool_result(outcome).model_dump(mode="json")
+        document = result_envelope(outcome).model_dump(mode="json")
     document = clean(document)
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=orjson.dumps(document).decode())]
     for image in answer.images:

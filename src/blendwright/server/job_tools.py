@@ -28,13 +28,13 @@ class CancelArgs(Args):
 
 async def job_status(house: ServerContext, caller: Caller, args: StatusArgs) -> Answer:
     if args.job_id is None:
-        return succeeded("job_status", {"jobs": [job.to_json() for job in house.jobs.all()]})
+        return succeeded("job_status", {"jobs": [job.to_json() for job in house.jobs.all()]}, "nondeterministic")
     job = house.jobs.find(args.job_id)
     if job is None:
         return _unknown("job_status", args.job_id)
     if args.wait_s:
         await _wait(job, args.wait_s)
-    return _told(job)
+    return _status(job)
 
 
 async def job_cancel(house: ServerContext, caller: Caller, args: CancelArgs) -> Answer:
@@ -44,17 +44,23 @@ async def job_cancel(house: ServerContext, caller: Caller, args: CancelArgs) -> 
     if job.answer is None or not job.answer.done():
         await asyncio.to_thread(job.cancel.cancel)
         await _wait(job, 30)
-    return _told(job, "job_cancel")
+    return _status(job, "job_cancel")
 
 
-def _told(job: Job, name: str = "job_status") -> Answer:
-    found = job.to_json()
-    if job.answer is not None and job.answer.done():
-        outcome = _answer(job.answer).outcome
-        found |= {"ok": outcome.ok, "message": outcome.message, "outcome": outcome.result}
-        if outcome.findings:
-            found["findings"] = [finding.to_json() for finding in outcome.findings]
-    return succeeded(name, found)
+def _status(job: Job, name: str = "job_status") -> Answer:
+    """How far the job is. Once it has ended, the envelope is that of its plan; that the question was answered is no failure."""
+    status = job.to_json()
+    if job.answer is None or not job.answer.done():
+        return succeeded(name, status, "nondeterministic")  # it depends on when one asks
+    outcome = _answer(job.answer).outcome
+    status |= {"ok": outcome.ok, "message": outcome.message, "outcome": outcome.result}
+    if outcome.findings:
+        status["findings"] = [finding.to_json() for finding in outcome.findings]
+    determinism = outcome.determinism_class or "deterministic"
+    answered = outcome.with_(
+        tool=name, fault=None, message="", findings=(), result=status, determinism_class=determinism
+    )
+    return Answer(answered)
 
 
 def _answer(done: Future[Answer]) -> Answer:

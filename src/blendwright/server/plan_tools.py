@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Literal
 
 from pydantic import Field
@@ -13,16 +14,16 @@ from pydantic import Field
 from blendwright.app.checking import check
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plans import parse_plan, render
+from blendwright.dialects.plan_outcome import plan_outcome
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY, Approver
-from blendwright.server.answers import Answer, refused, succeeded
+from blendwright.server.answers import Answer, succeeded
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.jobs import Job
 from blendwright.server.server_tool import ServerTool
 from blendwright.tool_api.arguments import Args
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -69,11 +70,11 @@ async def plan_validate(house: ServerContext, caller: Caller, args: ValidateArgs
         found = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations),
                  "warnings": warnings}  # fmt: skip
         return succeeded("plan_validate", found)
-    return ran("plan_validate", refused_report(plan, valid), full=False)
+    return plan_answer("plan_validate", refused_report(plan, valid))
 
 
 async def plan_preview(house: ServerContext, caller: Caller, args: PreviewArgs) -> Answer:
-    plan = parse_plan(args.plan)
+    plan, parse_ms = _parse(args.plan)
 
     def work(opened: OpenScene) -> Answer:
         with tempfile.TemporaryDirectory() as aside:
@@ -84,26 +85,33 @@ async def plan_preview(house: ServerContext, caller: Caller, args: PreviewArgs) 
         found["report"] = summary(shown.report, full=False) | {
             key: found["report"][key] for key in ("totals", "unseen") if key in found["report"]
         }
-        findings = tuple(shown.report.all_findings())
-        if shown.report.ok:
-            answer = succeeded("plan_preview", found)
-        else:
-            answer = refused("plan_preview", findings or (_unexplained(shown.report),), found)
-        return Answer(answer.outcome, images)
+        # The scene is as it was, whatever became of the copy.
+        scene_hash = shown.report.scene_hash_before
+        outcome = plan_outcome("plan_preview", shown.report, found, parse_ms=parse_ms, receipts=shown.receipts)
+        return Answer(outcome.with_(fingerprint_after=scene_hash), images)
 
     return await house.ask(caller, work)
 
 
 async def plan_execute(house: ServerContext, caller: Caller, args: ExecuteArgs) -> Answer:
-    return await execute(house, caller, "plan_execute", args, parse_plan(args.plan, boundary=args.boundary))
+    return await execute(house, caller, "plan_execute", args, *_parse(args.plan, boundary=args.boundary))
 
 
 async def geonodes_execute(house: ServerContext, caller: Caller, args: GeonodesArgs) -> Answer:
-    plan = parse_plan(args.plan, boundary=args.boundary, dialect="geonodes")
-    return await execute(house, caller, "geonodes_execute", ExecuteArgs(plan=args.plan, image=args.image), plan)
+    parsed = _parse(args.plan, boundary=args.boundary, dialect="geonodes")
+    return await execute(house, caller, "geonodes_execute", ExecuteArgs(plan=args.plan, image=args.image), *parsed)
 
 
-async def execute(house: ServerContext, caller: Caller, name: str, args: ExecuteArgs, plan: Plan) -> Answer:
+def _parse(document: dict[str, Any], **options: Any) -> tuple[Plan, float]:
+    """The plan, and how many milliseconds reading it took."""
+    started = perf_counter()
+    plan = parse_plan(document, **options)
+    return plan, round((perf_counter() - started) * 1000, 3)
+
+
+async def execute(
+    house: ServerContext, caller: Caller, name: str, args: ExecuteArgs, plan: Plan, parse_ms: float
+) -> Answer:
     job = house.jobs.begin(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
 
     def work(opened: OpenScene) -> Answer:
@@ -119,29 +127,24 @@ async def execute(house: ServerContext, caller: Caller, name: str, args: Execute
         # Nobody waits for a run in the background: what it would ask is left for `blendwright approve`.
         approver = caller.approver if job is None else NOBODY
         report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance, approver=approver)
-        answer = ran(name, report, full=args.full_report)
+        answer = plan_answer(name, report, full=args.full_report, parse_ms=parse_ms)
         return Answer(answer.outcome, _picture(opened, caller, approver)) if args.image and report.ok else answer
 
     if job is None:
         return await house.ask(caller, work)
     job.follow(house.submit(caller, work))
-    return succeeded(name, _begun(job))
+    return succeeded(name, _begun(job), "nondeterministic")
 
 
-def ran(name: str, report: RunReport, *, full: bool) -> Answer:
+def plan_answer(name: str, report: RunReport, *, full: bool = False, parse_ms: float | None = None) -> Answer:
     """A report as an answer: the result of the plan's own contract, and a summary that a model can afford to read."""
-    found = {
+    result = {
         "dialect": report.dialect,
         "ok": report.ok,
         "result": render(report),
         "report": summary(report, full=full),
     }
-    if report.ok:
-        return succeeded(name, found)
-    findings = tuple(report.all_findings()) or (_unexplained(report),)
-    fault = next((operation.fault for operation in report.operations if operation.fault is not None), None)
-    answer = refused(name, findings, found)
-    return answer if fault is None else Answer(answer.outcome.with_(fault=fault))
+    return Answer(plan_outcome(name, report, result, parse_ms=parse_ms))
 
 
 def summary(report: RunReport, *, full: bool) -> dict[str, Any]:
@@ -152,12 +155,11 @@ def summary(report: RunReport, *, full: bool) -> dict[str, Any]:
     kept = [entry for entry in whole["operations"] if full or entry["fault"] is not None or entry["findings"]]
     if not full:
         kept = [_short(entry) for entry in kept]
-    hashes = [operation.scene_hash_after for operation in report.operations if operation.scene_hash_after]
     return {
         "status": report.status,
         "request_id": report.request_id,
         "counts": counts,
-        "scene_hash": hashes[-1] if hashes else None,
+        "scene_hash": report.scene_hash_after,
         "operations": kept,
         "findings": whole["findings"],
         "repair": whole["repair"],
@@ -169,12 +171,6 @@ def summary(report: RunReport, *, full: bool) -> dict[str, Any]:
 
 def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: entry[key] for key in ("operation_id", "tool", "status", "fault", "message", "findings")}
-
-
-def _unexplained(report: RunReport) -> Finding:
-    """A run that did not succeed and has no finding says at least which operations were not done."""
-    undone = ", ".join(operation.operation_id for operation in report.operations if not operation.done)
-    return Finding(Fault.EXECUTION_FAILED, f"the run is {report.status}; not done: {undone[:500]}")
 
 
 def _picture(opened: OpenScene, caller: Caller, approver: Approver) -> tuple[bytes, ...]:

@@ -39,6 +39,8 @@ class Outcome:
     changes: tuple[Mapping[str, str], ...] = ()
     determinism_class: str | None = None
     seed: int | None = None
+    seeds: Mapping[str, int] | None = None
+    """By operation, where this is the outcome of a plan; None for a single call."""
     tolerance: float | None = None
     fingerprint_before: str | None = None
     fingerprint_after: str | None = None

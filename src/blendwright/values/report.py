@@ -99,6 +99,7 @@ class RunReport:
     """One run of a plan, or its refusal. `operations` are in schedule order; `findings` belong to none of them.
 
     Times are seconds since the epoch. `contract` is the fingerprint of what the run was held to, where it came that far.
+    `scene_hash_before` and `scene_hash_after` are those of the scene around the run, None where no scene was looked at.
     `checkpoint` describes the latest consistent one, where the caller needs to know. `remarks` are the plan's own.
     """
 
@@ -111,6 +112,8 @@ class RunReport:
     schedule_hash: str | None = None
     boundary: Boundary = "operation"
     contract: str | None = None
+    scene_hash_before: str | None = None
+    scene_hash_after: str | None = None
     checkpoint: Mapping[str, Any] | None = None
     started: float | None = None
     finished: float | None = None
@@ -142,6 +145,8 @@ class RunReport:
             "schedule_hash": self.schedule_hash,
             "boundary": self.boundary,
             "contract": self.contract,
+            "scene_hash_before": self.scene_hash_before,
+            "scene_hash_after": self.scene_hash_after,
             "checkpoint": None if self.checkpoint is None else dict(self.checkpoint),
             "started": self.started,
             "finished": self.finished,
