@@ -16,6 +16,7 @@ from blendwright import app
 from blendwright.app import open_scene
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult
+from blendwright.run.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from engine import TRIALS, all_tools
 from plans import box
@@ -56,7 +57,7 @@ def test_a_scene_is_opened_from_a_copy_and_survives_the_loss_of_the_file(tmp_pat
         assert scene.hash == made
         (tmp_path / "box.blend").write_bytes(b"replaced meanwhile")
         first = scene.worker_pid
-        lost = scene.outcome("trial.misbehave", {"how": "run_away"}, deadline=0.2)
+        lost = scene.outcome("trial.misbehave", {"how": "run_away"}, RunOptions(timeout=0.2))
         assert lost.fault is not None and lost.fault.value == "TOOL_TIMEOUT"
         assert scene.worker_pid != first
         assert scene.call("object.delete", name="Box").ok

@@ -18,8 +18,10 @@ from blendwright.policy.limits import LimitsAsked
 from blendwright.policy.policy import Policy, Rules
 from blendwright.policy.session_contract import Proposal
 from blendwright.run import isolated_code as apart
-from blendwright.run.executor import Executor
+from blendwright.run.calls import call
+from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.replaying import replay
+from blendwright.run.runner import Runner
 from blendwright.server.asking import Asked
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
@@ -220,8 +222,8 @@ def test_trusted_code_runs_once_for_each_yes_of_a_person_who_saw_it(engine: Engi
 
 def test_trusted_code_does_not_run_where_nobody_is_asked(engine: Engine) -> None:
     with engine.under(TRUSTING):
-        parts = engine.scene, engine.ledger, engine.solo, engine.tools, engine.agreement, engine.files
-        outcome = Executor(*parts).call("python.run", {"code": "print(1)", "mode": "trusted"})
+        session = engine.new_session(approvals=PreviewApprovals(engine.journal, engine.files))
+        outcome = call(Runner(session), "python.run", {"code": "print(1)", "mode": "trusted"})
     assert outcome.fault is Fault.POLICY_BLOCKED and outcome.findings[0].rule == "trusted_unasked"
 
 

@@ -9,23 +9,18 @@ from pathlib import Path
 
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
+from blendwright.app.workspace_settings import load_settings
 from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
 from blendwright.journal import Journal
-from blendwright.macros import load_macros, macro_registry
 from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
-from blendwright.run.active_contract import ContractDraft
 from blendwright.run.externals import Externals
-from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
+from blendwright.run.session import Session
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools import catalog
-from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
@@ -72,15 +67,11 @@ def open(
         cure = "Check the path given as scene."
         raise Refusal([Finding(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "", cure)])
     place = place_of(workspace)
-    known = catalog.tools() if tools is None else tools
-    rules = allowed_roots(policy or load_policy(place).policy, roots)
-    macros = load_macros(place, known)
-    offer = ContractDraft(
-        known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
-    )
+    settings = load_settings(place, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract)
+    draft, files = settings.draft, settings.files
     with contextlib.ExitStack() as undo:
-        watch = EventBus()
-        journal = Journal(place, observe=watch)
+        events = EventBus()
+        journal = Journal(place, observe=events)
         undo.callback(journal.close)
         if start is not None and journal.head is not None:
             raise EnvironmentUnfit(
@@ -90,36 +81,21 @@ def open(
         scratch = _scratch(place)
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
-        open_event_bus(watch, place, observers, redact=offer.terms.audit.redact)
-        undo.callback(watch, WorkspaceClosed())
+        open_event_bus(events, place, observers, redact=draft.terms.audit.redact)
+        undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
-        watch(WorkspaceOpened(str(place), recovered))
-        taken = None if start is None else _taken_over(start, scratch)
-        options = SpawnOptions(
-            scratch_root=scratch.path,
-            blender=None if blender is None else Path(blender),
-            environment=dict(environment or {}),
-            memory_mb=offer.terms.constraints.memory_mb,
-            scratch_mb=offer.terms.constraints.scratch_mb,
-        )
-        pool = Pool(options)
-        files = FileAccess(
-            offer.terms.constraints.rules.roots,
-            place / "artifacts",
-            workspace=place,
-            scratch_mb=offer.terms.constraints.scratch_mb,
-        )
+        events(WorkspaceOpened(str(place), recovered))
+        copied_start = None if start is None else _copy_of(start, scratch)
+        pool = Pool(settings.spawn_options(scratch.path, blender, environment))
+        scene_origin = None if start is None else start.resolve().parent
         live = LiveScene(
-            pool,
-            journal,
-            registry_fingerprint(type(tool) for tool in known.values()),
-            spare=spare,
-            start=taken,
-            origin=None if start is None else start.resolve().parent,
-            externals=Externals(files.reach),
-            observe=watch,
+            pool, journal, settings.registry,
+            spare=spare, start=copied_start, origin=scene_origin, externals=Externals(files.reach), observe=events,
+        )  # fmt: skip
+        session = Session(
+            live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events
         )
-        opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, approver, watch)
+        opened = OpenScene(session, scratch, pool, recovered, events)
         undo.pop_all()
     return opened
 
@@ -145,7 +121,7 @@ def _scratch(place: Path) -> SessionScratch:
         ) from error
 
 
-def _taken_over(start: Path, scratch: SessionScratch) -> Path:
+def _copy_of(start: Path, scratch: SessionScratch) -> Path:
     """A copy of the file to start from: what the workspace begins with must not depend on what became of the original."""
     kept = scratch.path / "opened" / start.name
     try:

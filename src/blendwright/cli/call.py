@@ -17,6 +17,7 @@ from blendwright.cli.consent import Approve, ContractFile, Demand, approver, com
 from blendwright.cli.exporting import write_scene
 from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, console, print_json, say_recovered
 from blendwright.dialects.envelopes import core_envelope, tool_result
+from blendwright.run.options import RunOptions
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding
@@ -78,12 +79,14 @@ def call(
         outcome = opened.outcome(
             tool,
             document,
-            deadline=timeout,
-            verify=verify,
-            snapshot=snapshot,
-            rehearse="inverse" if rehearse else None,
-            parse_ms=parse_ms,
-            determinism=determinism,
+            RunOptions(
+                timeout=timeout,
+                determinism=determinism,
+                verify=verify,
+                rehearse="inverse" if rehearse else None,
+                snapshot=snapshot,
+                parse_ms=parse_ms,
+            ),
         )
         if export is not None and outcome.ok:
             written = write_scene(opened, export, allowed)

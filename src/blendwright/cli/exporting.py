@@ -7,6 +7,7 @@ from pathlib import Path
 
 import blendwright
 from blendwright.policy.approvals import Approver
+from blendwright.run.options import RunOptions
 from blendwright.tool_api.effects import SafetyLevel
 from blendwright.values.cancel import CancelToken
 from blendwright.values.outcome import Outcome
@@ -18,4 +19,4 @@ def write_scene(
     """Whoever gives the option has read that it replaces what is there: nobody is asked about that again."""
     allowed = replace(approver, grants=approver.grants | {SafetyLevel.DESTRUCTIVE.value})
     args = {"path": str(file), "overwrite": file.expanduser().exists()}
-    return opened.outcome("file.export", args, approver=allowed, cancel=cancel)
+    return opened.outcome("file.export", args, RunOptions(approver=allowed, cancel=cancel))

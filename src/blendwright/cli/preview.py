@@ -13,6 +13,7 @@ from blendwright.cli.consent import Approve, Demand, approver, command_line
 from blendwright.cli.difference import show_difference
 from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspace, console, notes, print_json
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
+from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
@@ -37,19 +38,15 @@ def preview(
     """Show what a plan would do. The workspace stays as it is, and need not exist."""
     parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
-    allowed = approver(approve)
     with stops_on_interrupt(cancel):
         shown = preview_plan(
             parsed,
             workspace,
+            RunOptions(timeout=timeout, cancel=cancel, determinism=determinism, approver=approver(approve)),
             scene=scene,
             blender=blender,
             image=image,
-            timeout=timeout,
-            cancel=cancel,
             proposal=command_line(),
-            determinism=determinism,
-            approver=allowed,
         )
     if json:
         print_json(shown.to_json())

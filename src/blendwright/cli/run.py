@@ -40,6 +40,7 @@ from blendwright.cli.output import (
     say_recovered,
 )
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
+from blendwright.run.options import RunOptions
 from blendwright.run.pictures import delivered
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
@@ -96,7 +97,8 @@ def run(
         if wrong := [finding for path in targets for finding in opened.target_findings(path)]:
             raise Refusal(wrong)
         with _progress(parsed, screen, show=not json) as advance:
-            report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
+            options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
+            report = opened.run(parsed, options)
         if scene is not None:
             say_externals(of_head(opened.journal))
         if report.ok and export is not None:
@@ -140,11 +142,10 @@ PICTURE_SECONDS = 600.0
 def picture(opened: blendwright.OpenScene, target: Path, cancel: CancelToken) -> Outcome:
     """Through the scene's camera where it has one, else from the front right above."""
     args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
-    taken = opened.outcome("render.preview", args, cancel=cancel, limit=PICTURE_SECONDS)
+    options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
+    taken = opened.outcome("render.preview", args, options)
     if taken.fault is Fault.SCENE_CONFLICT:
-        taken = opened.outcome(
-            "render.preview", {"artifact": "run.png", "view": "ISO"}, cancel=cancel, limit=PICTURE_SECONDS
-        )
+        taken = opened.outcome("render.preview", {"artifact": "run.png", "view": "ISO"}, options)
     return delivered(taken, target)
 
 

@@ -65,7 +65,7 @@ def _plan(document: Any, dialect: Dialect | None, workspace: str, about: dict[st
         about |= {
             "request_id": valid.plan.request_id,
             "operations": len(parsed.operations),
-            "warnings": [finding.to_json() for finding in valid.failing.values()],
+            "warnings": [finding.to_json() for finding in valid.unrunnable.values()],
         }
         return ()
     about["repair"] = _repair(parsed, valid)

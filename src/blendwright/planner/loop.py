@@ -23,6 +23,7 @@ from blendwright.planner.port import NoAnswer, PlanAnswer, Planner, PlannerError
 from blendwright.planner.proposal import Proposal, read_answer
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
 from blendwright.records.planner_attempts import NewAttempt
+from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
@@ -74,10 +75,10 @@ class PlannerRun:
         self._preview = preview or dry_run
         self._dry_run = dry_run
         self._image = image
-        self._timeout = timeout
         self._approve = approve
         self._witness = witness
         self._cancel = cancel or CancelToken()
+        self._options = RunOptions(timeout=timeout, cancel=self._cancel)
         self._sleep = sleep
         self._tried: list[PlannerAttempt] = []
         self._committed: dict[str, dict[str, Any]] = {}
@@ -199,12 +200,10 @@ class PlannerRun:
         return "done", "done", ""
 
     def _previewed(self, read: Proposal) -> Preview:
-        return self._opened.preview(read.plan, image=self._image, timeout=self._timeout, cancel=self._cancel)
+        return self._opened.preview(read.plan, self._options, image=self._image)
 
     def _ran(self, read: Proposal) -> RunReport:
-        return self._opened.run(
-            read.plan, timeout=self._timeout, cancel=self._cancel, progress=self._witness.progressed
-        )
+        return self._opened.run(read.plan, replace(self._options, progress=self._witness.progressed))
 
     def _keep(self, proposal: Proposal, report: RunReport) -> None:
         """What is in the scene now, as the plan has it: the next plan repeats it, and it is skipped."""

@@ -9,12 +9,12 @@ import hashlib
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import Any
 
 import orjson
 
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver, operation_hash
-from blendwright.policy.gate import approval_ruling, approval_ruling_for
+from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
@@ -39,31 +39,31 @@ class Approvals:
         self._journal = journal
         self._files = files
         self._terms: Terms | None = None
-        self._rulings: dict[tuple[str, str, tuple[str, ...]], Ruling | None] = {}
+        self._rulings: dict[tuple[Any, ...], Ruling | None] = {}
 
     def requests(
         self, terms: Terms, calls: Sequence[Invocation], run: Sequence[Invocation], baseline: str
     ) -> dict[str, ApprovalRequest]:
         """What a person has to be asked in a plan, by operation. `run` are those of its calls that are to run; all are in order."""
-        asked = {call.operation_id for call in run if self._asks(terms, call) is not None}
+        asked = {call.operation_id for call in run if self._ruling(terms, call) is not None}
         requests: dict[str, ApprovalRequest] = {}
         before = hashlib.sha256()
         for call in calls if asked else ():
             if call.operation_id in asked:
-                request = self.request(terms, call, key=call.key, baseline=baseline, after=before.hexdigest())
+                request = self._request(terms, call, baseline, before.hexdigest())
                 requests |= {} if request is None else {call.operation_id: request}
             # The key has the arguments, and not what they are given to.
             before.update(f"{call.tool.name} {call.tool.version} {call.key}\n".encode())
         return requests
 
-    def request(
-        self, terms: Terms, call: Invocation, *, key: str | None, baseline: str, after: str = ""
-    ) -> ApprovalRequest | None:
-        """What a person has to say to this call, or None. `key` is None for a call that belongs to no plan; `after` stands for
-        everything that the plan does before it."""
-        found = self._asks(terms, call)
-        if found is None:
+    def _request(self, terms: Terms, call: Invocation, baseline: str, after: str) -> ApprovalRequest | None:
+        """What a person has to say to this call, or None. `after` stands for everything that the plan does before it.
+
+        A single call is the same operation whenever it is made: it has neither a key nor anything before it."""
+        ruling = self._ruling(terms, call)
+        if ruling is None:
             return None
+        key, after = (None, "") if call.single_call else (call.key, after)
         # Where a path leads is what counts, and what is shown.
         args = self._files.normalised(call.tool, dict(call.args))[0] if call.with_files else call.args
         return ApprovalRequest(
@@ -76,19 +76,19 @@ class Approvals:
             tool=call.tool.name,
             safety_level=call.safety_level,
             what=line(call.tool, args, terms.audit.redact),
-            why=found.reasons,
+            why=ruling.reasons,
             expires=time.time() + terms.constraints.rules.approval_seconds,
             shown=escape_invisible(call.tool.shown_for(call.model)),
-            in_person=found.in_person,
-            needed_grants=frozenset(found.asked),
+            in_person=ruling.in_person,
+            needed_grants=frozenset(ruling.asked),
         )
 
     def request_about(
         self, terms: Terms, act: str, level: str, args: Mapping[str, int], *, baseline: str
     ) -> ApprovalRequest | None:
         """The same for an act that is no tool."""
-        found = approval_ruling_for(terms, act, level)
-        if found is None:
+        ruling = approval_ruling_for(terms, act, level)
+        if ruling is None:
             return None
         return ApprovalRequest(
             id=_new_id(),
@@ -98,12 +98,12 @@ class Approvals:
             tool=act,
             safety_level=level,
             what=escape_invisible(f"{act} {orjson.dumps(args).decode()}"),
-            why=found.reasons,
+            why=ruling.reasons,
             expires=time.time() + terms.constraints.rules.approval_seconds,
-            needed_grants=frozenset(found.asked),
+            needed_grants=frozenset(ruling.asked),
         )
 
-    def _asks(self, terms: Terms, call: Invocation) -> Ruling | None:
+    def _ruling(self, terms: Terms, call: Invocation) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
         if call.with_files:
             return approval_ruling(
@@ -111,10 +111,10 @@ class Approvals:
             )
         if terms is not self._terms:
             self._terms, self._rulings = terms, {}
-        known = (call.tool.name, call.safety_level, call.tool.capabilities_for(call.model))
-        if known not in self._rulings:
-            self._rulings[known] = approval_ruling(terms, call.tool, call.model, call.safety_level)
-        return self._rulings[known]
+        key = (call.tool.name, call.safety_level, *call.needs)
+        if key not in self._rulings:
+            self._rulings[key] = approval_ruling(terms, call.tool, call.model, call.safety_level)
+        return self._rulings[key]
 
     def grant(self, requests: Sequence[ApprovalRequest]) -> dict[str, Approval]:
         """Keep what was allowed beforehand, by operation id. One transaction."""
@@ -142,17 +142,17 @@ class Approvals:
         """Ask for this operation. The finding is None exactly when it is allowed; what was said is there in either case."""
         if approver.grants_all(request):
             return self.grant([request])[request.operation_id], None
-        given = self._journal.use_approval(request.operation_hash)
-        if given is not None:
-            return given, None
+        earlier = self._journal.use_approval(request.operation_hash)
+        if earlier is not None:
+            return earlier, None
         if approver.prompt is not None:
             answer = approver.prompt.ask(request, cancel=cancel)
             if answer is ApprovalAnswer.APPROVED and time.time() > request.expires:
                 answer = ApprovalAnswer.NONE
             if answer is not ApprovalAnswer.NONE:
-                said = Approval(request.id, answer, approver.prompt.name)
-                self._journal.record_approvals([(request, said)])
-                return said, None if answer is ApprovalAnswer.APPROVED else _declined(request)
+                approval = Approval(request.id, answer, approver.prompt.name)
+                self._journal.record_approvals([(request, approval)])
+                return approval, None if answer is ApprovalAnswer.APPROVED else _declined(request)
         return None, self.leave([request])[0]
 
     def _missing(self, request: ApprovalRequest, id: str) -> Finding:
@@ -169,23 +169,6 @@ class Approvals:
         last = earlier[0]
         word = "was used already" if last.state == "used" else "has expired"
         return f"; approval {last.request.id} {'was declined' if last.state == 'declined' else word}"
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """What a person is asked about in a run, by operation, and how."""
-
-    approvals: Approvals
-    approver: Approver
-    requests: Mapping[str, ApprovalRequest]
-
-    def settle(self, call: Invocation, cancel: CancelToken | None) -> tuple[Invocation, Finding | None]:
-        """The call with what was said to it; the finding is None where it is allowed, or nothing is asked."""
-        request = self.requests.get(call.operation_id)
-        if request is None:
-            return call, None
-        approval, finding = self.approvals.ask(request, self.approver, cancel)
-        return replace(call, approval=approval), finding
 
 
 def _new_id() -> str:

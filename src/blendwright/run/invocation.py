@@ -32,8 +32,10 @@ class Invocation:
     call_id: str
     approval: Approval | None = None
     """What a person said to it, where one was asked."""
-    chain: str | None = None
+    macro_operation: str | None = None
     """The caller's operation, where this is a step of the macro that it calls."""
+    single_call: bool = False
+    """It belongs to no plan, and its key never comes again."""
 
     @property
     def ids(self) -> CallIds:
@@ -71,13 +73,19 @@ class Invocation:
         return self.tool.isolation_for(self.model) if _isolates(type(self.tool)) else Isolation.SHARED
 
     @property
+    def needs(self) -> tuple[Any, ...]:
+        """What tells calls of one tool at one level apart before the policy: capabilities and isolation, where arguments decide them."""
+        tool = self.tool
+        return (tool.capabilities_for(self.model), tool.isolation_for(self.model)) if _varies(type(tool)) else ()
+
+    @property
     def takes_in(self) -> bool:
         """Whether code or a file may bring what no hash covers: that the hash is the one from before proves nothing then."""
         return self.isolation is not Isolation.SHARED or "file_read" in self.tool.requires.capabilities
 
     @property
-    def alone(self) -> bool:
-        """Whether it needs the worker for itself: nothing else on its way before its files and its save are settled."""
+    def exclusive(self) -> bool:
+        """Whether it needs the worker for itself: nothing else may be on its way before its files and its save are done."""
         return self.with_files or not self.replayable
 
     @property
@@ -106,6 +114,11 @@ def _touches_files(tool: type[AnyTool]) -> bool:
 @cache
 def _promises_by_args(tool: type[AnyTool]) -> bool:
     return _overrides(tool, "determinism_for", "replayable_for")
+
+
+@cache
+def _varies(tool: type[AnyTool]) -> bool:
+    return _overrides(tool, "capabilities_for", "isolation_for", "safety_level_for")
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from blendwright.policy.gate import FULL
+from blendwright.policy.objections import FULL
 from blendwright.policy.refusals import refusal
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene

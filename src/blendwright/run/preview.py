@@ -7,32 +7,26 @@ run: known operations, gates, failures, rebuilds. Nothing here may reach the wor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.records.journal_port import JournalPort
-from blendwright.run.active_contract import ActiveContract, ContractDraft
+from blendwright.run.active_contract import ContractDraft
+from blendwright.run.calls import call
 from blendwright.run.differences import Difference, Picture, compare, take
-from blendwright.run.exclusive_step import ExclusiveStep
-from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
-from blendwright.run.invocation import Invocation
-from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import EXCHANGED, REBUILD_SECONDS, LiveScene, copy_scene
+from blendwright.run.options import RunOptions
 from blendwright.run.pictures import delivered
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
-from blendwright.run.run_state import Progress
 from blendwright.run.runner import Runner
+from blendwright.run.session import Session
 from blendwright.run.snapshots import Bounded, bounded, to_look_into, with_modifier_settings
-from blendwright.tool_api.effects import Determinism
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values.cancel import CancelToken
-from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
-from blendwright.values.plan import Operation, Schedule
+from blendwright.values.plan import Schedule
 from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipts
 from blendwright.values.report import OperationReport, RunReport
 
@@ -70,56 +64,34 @@ class Preview:
 
 
 class Previewer:
-    """Previews one plan on `scene`, which must be a copy; `room` is a directory that goes with it."""
+    """Previews one plan on `scene`, which must be a copy; `directory` goes with it."""
 
     def __init__(
         self,
         scene: LiveScene,
         journal: JournalPort,
         tools: Mapping[str, AnyTool],
-        offer: ContractDraft,
+        draft: ContractDraft,
         files: FileAccess,
-        room: Path,
+        directory: Path,
     ) -> None:
-        agreement = ActiveContract(offer, scene, journal)
-        ledger = Ledger(journal, scene, agreement)
-        written = PreviewFiles.instead_of(files, room / "written")
-        solo = ExclusiveStep(scene, journal, ledger, written)
-        self._scene = scene
-        self._room = room
-        approvals = PreviewApprovals(journal, written)
-        self._runner = _OneByOne(scene, journal, ledger, solo, tools, agreement, written, approvals)
-        # Pictures of the result are wanted, unlike those that operations of the plan make.
-        kept = FileAccess({}, room / "pictures")
-        self._executor = Executor(
-            scene, ledger, ExclusiveStep(scene, journal, ledger, kept), tools, agreement, kept, approvals
-        )
+        def runner(files: FileAccess) -> Runner:
+            approvals = PreviewApprovals(journal, files)
+            return Runner(Session(scene, journal, tools, draft, files, approvals=approvals))
 
-    def run(
-        self,
-        schedule: Schedule,
-        failing: Mapping[str, Finding],
-        *,
-        image: Path | None = None,
-        seconds: float | None = None,
-        cancel: CancelToken | None = None,
-        progress: Progress | None = None,
-        determinism: Determinism | None = None,
-        approver: Approver = NOBODY,
-    ) -> Preview:
+        self._scene = scene
+        self._directory = directory
+        self._runner = runner(PreviewFiles.instead_of(files, directory / "written"))
+        # Pictures of the result are wanted, unlike those that operations of the plan make.
+        self._picture_runner = runner(FileAccess({}, directory / "pictures"))
+
+    def run(self, schedule: Schedule, options: RunOptions, *, image: Path | None = None) -> Preview:
+        """One operation at a time: who lost the worker, or the time, is then beyond doubt."""
         before = take(self._scene.worker())
         baseline = self._saved()
-        report = self._runner.run(
-            schedule,
-            failing,
-            seconds=seconds,
-            cancel=cancel,
-            progress=progress,
-            determinism=determinism,
-            approver=approver,
-        )
+        report = self._runner.run(schedule, replace(options, one_at_a_time=True))
         after = take(self._scene.worker())
-        picture = None if image is None or not report.ok else self._picture(image, after, cancel, approver)
+        picture = None if image is None or not report.ok else self._picture(image, after, options)
         names = to_look_into(before, after)
         if names:
             after = with_modifier_settings(after, names, self._scene.worker())
@@ -130,7 +102,7 @@ class Previewer:
 
     def _saved(self) -> Path:
         """The scene before the plan, kept where no worker's end takes it away."""
-        baseline = self._room / "before.blend"
+        baseline = self._directory / "before.blend"
         baseline.parent.mkdir(parents=True, exist_ok=True)
         copy_scene(self._scene.save(self._scene.hash), baseline)
         return baseline
@@ -141,26 +113,12 @@ class Previewer:
         copy_scene(baseline, worker.scratch / EXCHANGED)
         worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
 
-    def _picture(self, target: Path, after: Picture, cancel: CancelToken | None, approver: Approver) -> Outcome:
+    def _picture(self, target: Path, after: Picture, options: RunOptions) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
-        taken = self._executor.call("render.preview", {**look, "artifact": PICTURE}, cancel=cancel, approver=approver)
-        return delivered(taken, target)
-
-
-class _OneByOne(Runner):
-    """Sends an operation only when the one before it has ended: who lost the worker, or the time, is then beyond doubt."""
-
-    def _invocation(self, request_id: str, operation: Operation, key: str, call_id: str) -> Invocation:
-        call = super()._invocation(request_id, operation, key, call_id)
-        return _Alone(**{field.name: getattr(call, field.name) for field in fields(call)})
-
-
-class _Alone(Invocation):
-    @property
-    def alone(self) -> bool:
-        return True
+        asked = RunOptions(cancel=options.cancel, approver=options.approver)
+        return delivered(call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, asked), target)
 
 
 def _unwritten(report: RunReport) -> RunReport:

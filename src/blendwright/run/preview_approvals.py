@@ -24,12 +24,16 @@ WRITES = frozenset({SafetyLevel.SAFE_WRITE.value, SafetyLevel.DESTRUCTIVE.value}
 class PreviewApprovals(Approvals):
     """On the journal of the copy, which knows the answers that were given before."""
 
-    def _asks(self, terms: Terms, call: Invocation) -> Ruling | None:
-        found = super()._asks(terms, call)
-        if found is None or found.in_person:
+    def _ruling(self, terms: Terms, call: Invocation) -> Ruling | None:
+        ruling = super()._ruling(terms, call)
+        if ruling is None or ruling.in_person:
             return None  # trusted code runs in no preview: it is refused where it would
-        left = [(name, why) for name, why in zip(found.asked, found.reasons, strict=True) if name not in WRITES]
-        return Ruling(found.verdict, tuple(why for _, why in left), tuple(name for name, _ in left)) if left else None
+        remaining = [(name, why) for name, why in zip(ruling.asked, ruling.reasons, strict=True) if name not in WRITES]
+        return (
+            Ruling(ruling.verdict, tuple(why for _, why in remaining), tuple(name for name, _ in remaining))
+            if remaining
+            else None
+        )
 
     def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
         """What is kept for later would be gone with the copy."""

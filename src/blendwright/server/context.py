@@ -14,6 +14,7 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.macros import Macro
 from blendwright.policy.approvals import ApprovalPrompt, Approver
 from blendwright.policy.session_contract import Proposal
+from blendwright.run.options import RunOptions
 from blendwright.server.jobs import Jobs
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
@@ -37,8 +38,9 @@ class Caller:
     cancel: CancelToken = field(default_factory=CancelToken)
 
     @property
-    def approver(self) -> Approver:
-        return Approver(self.prompt)
+    def options(self) -> RunOptions:
+        """What its calls and plans are run with: its user is asked, and it can cancel them."""
+        return RunOptions(cancel=self.cancel, approver=Approver(self.prompt))
 
 
 @dataclass(frozen=True, slots=True)

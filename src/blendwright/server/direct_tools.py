@@ -25,7 +25,7 @@ def _offer(tool: AnyTool) -> ServerTool:
         return Answer(
             await house.ask(
                 caller,
-                lambda opened: opened.outcome(tool.name, given, cancel=caller.cancel, approver=caller.approver),
+                lambda opened: opened.outcome(tool.name, given, caller.options),
             )
         )
 

@@ -72,7 +72,7 @@ async def history_diff(house: ServerContext, caller: Caller, args: DiffArgs) -> 
 
 async def history_checkout(house: ServerContext, caller: Caller, args: CheckoutArgs) -> Answer:
     def work(opened: OpenScene) -> dict[str, Any]:
-        moved = opened.checkout(args.commit, approver=caller.approver, cancel=caller.cancel)
+        moved = opened.checkout(args.commit, caller.options)
         return {"from": moved.origin, "head": moved.commit.number, "scene_hash": moved.commit.hash_after}
 
     return succeeded("history_checkout", await house.ask(caller, work))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -17,7 +18,8 @@ from blendwright.app.plans import parse_plan, render
 from blendwright.dialects.plan_outcome import plan_outcome
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
-from blendwright.policy.approvals import NOBODY, Approver
+from blendwright.policy.approvals import NOBODY
+from blendwright.run.options import RunOptions
 from blendwright.server.answers import Answer, succeeded
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.jobs import Job
@@ -66,7 +68,7 @@ async def plan_validate(house: ServerContext, caller: Caller, args: ValidateArgs
         check, plan, house.workspace, caller.proposal, tools=house.tools, macros=house.macros, roots=False
     )
     if isinstance(valid, ValidPlan):
-        warnings = [finding.to_json() for finding in valid.failing.values()]
+        warnings = [finding.to_json() for finding in valid.unrunnable.values()]
         found = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations),
                  "warnings": warnings}  # fmt: skip
         return succeeded("plan_validate", found)
@@ -79,7 +81,7 @@ async def plan_preview(house: ServerContext, caller: Caller, args: PreviewArgs) 
     def work(opened: OpenScene) -> Answer:
         with tempfile.TemporaryDirectory() as aside:
             picture = Path(aside, "preview.png") if args.image else None
-            shown = opened.preview(plan, image=picture, cancel=caller.cancel, approver=caller.approver)
+            shown = opened.preview(plan, caller.options, image=picture)
             images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
         found = shown.to_json()
         found["report"] = summary(shown.report, full=False) | {
@@ -125,10 +127,10 @@ async def execute(
             caller.progress(done, len(plan.operations), f"{report.operation_id} {report.status}")
 
         # Nobody waits for a run in the background: what it would ask is left for `blendwright approve`.
-        approver = caller.approver if job is None else NOBODY
-        report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance, approver=approver)
+        options = caller.options if job is None else replace(caller.options, approver=NOBODY)
+        report = opened.run(plan, replace(options, timeout=args.timeout_s, progress=advance))
         answer = plan_answer(name, report, full=args.full_report, parse_ms=parse_ms)
-        return Answer(answer.outcome, _picture(opened, caller, approver)) if args.image and report.ok else answer
+        return Answer(answer.outcome, _picture(opened, options)) if args.image and report.ok else answer
 
     if job is None:
         return await house.ask(caller, work)
@@ -173,10 +175,10 @@ def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: entry[key] for key in ("operation_id", "tool", "status", "fault", "message", "findings")}
 
 
-def _picture(opened: OpenScene, caller: Caller, approver: Approver) -> tuple[bytes, ...]:
+def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:
     for args in ({}, {"view": "ISO"}):
         whole = {**args, "artifact": "after.png"}
-        taken: Outcome = opened.outcome("render.preview", whole, cancel=caller.cancel, approver=approver)
+        taken: Outcome = opened.outcome("render.preview", whole, options)
         if taken.ok:
             return (Path(taken.artifacts[0]).read_bytes(),)
         if taken.fault is Fault.POLICY_BLOCKED:

@@ -171,7 +171,7 @@ class Resources:
         caller = Caller(client_of(ctx), lambda done, total, message: None, proposal_of(ctx), prompt)
 
         def work(opened: OpenScene) -> Outcome:
-            return opened.outcome("scene.snapshot", {"limit": PAGE}, cancel=caller.cancel, approver=caller.approver)
+            return opened.outcome("scene.snapshot", {"limit": PAGE}, caller.options)
 
         outcome = await self._house.ask(caller, work)
         if not outcome.ok:

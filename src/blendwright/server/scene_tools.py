@@ -61,7 +61,7 @@ async def scene_image(house: ServerContext, caller: Caller, args: ImageArgs) -> 
         last: Outcome | None = None
         for look in looks:
             args = {**size, **look}
-            last = opened.outcome("render.preview", args, cancel=caller.cancel, approver=caller.approver)
+            last = opened.outcome("render.preview", args, caller.options)
             if not last.ok:
                 return Answer(last)
             pictures.append(Path(last.artifacts[0]).read_bytes())
@@ -73,7 +73,7 @@ async def scene_image(house: ServerContext, caller: Caller, args: ImageArgs) -> 
 
 async def _call(house: ServerContext, caller: Caller, tool: str, args: dict[str, Any]) -> Answer:
     def work(opened: OpenScene) -> Answer:
-        return Answer(opened.outcome(tool, args, cancel=caller.cancel, approver=caller.approver))
+        return Answer(opened.outcome(tool, args, caller.options))
 
     return await house.ask(caller, work)
 
