@@ -11,8 +11,8 @@ import bpy
 from bench.plain import CUBE
 from bench.table import row
 from blendwright.blender import fingerprint
-from blendwright.tools.geometry import fill_mesh
-from blendwright.tools.shapes import build
+from blendwright.tools.mesh.primitive_shapes import build
+from blendwright.tools.mesh_data import fill_mesh
 
 _data: Any = bpy.data
 _ops: Any = bpy.ops

@@ -17,7 +17,7 @@ import bpy
 from bench.table import row
 from blendwright.blender.scene import SceneState
 from blendwright.blender.step import Stepper
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.step import StepAnswer
 
@@ -69,7 +69,7 @@ def _judging(stepper: Stepper) -> dict[str, Any]:
 
 
 def _call(stepper: Stepper, tool: str, args: dict[str, Any]) -> StepAnswer:
-    canonical, findings = canonical_arguments(tools()[tool], args)
+    canonical, findings, _ = validate_arguments(tools()[tool], args)
     assert not findings, findings
     answer = stepper.run({"tool": tool, "version": 1, "args": canonical})
     assert answer["ok"], answer["message"]

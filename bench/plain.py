@@ -8,8 +8,8 @@ import sys
 from time import perf_counter
 from typing import Any
 
-from blendwright.tools.geometry import fill_mesh
-from blendwright.tools.shapes import Shape, build
+from blendwright.tools.mesh.primitive_shapes import Shape, build
+from blendwright.tools.mesh_data import fill_mesh
 
 CUBE = Shape("cube", 2.0, 1.0, 0.0, 0.25, 2.0, 32, 16, 2, 10, True)
 

@@ -12,11 +12,11 @@ import orjson
 
 from bench.table import row
 from blendwright.dialects import operations
-from blendwright.dialects.reading import read_json
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
+from blendwright.values.json_reader import read_json
 
 SIZES = (10_000, 100_000)
 MOST_SECONDS = 10.0
@@ -62,7 +62,7 @@ def compiled(text: bytes) -> float:
     started = process_time()
     document, findings = read_json(text)
     assert not findings
-    valid = validate(operations.parse(document), catalog.tools(), Terms())
+    valid = validate(operations.DIALECT.parse(document), catalog.tools(), Terms())
     assert isinstance(valid, ValidPlan)
     schedule(valid, catalog.fingerprint(), "0" * 64)
     return process_time() - started

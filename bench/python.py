@@ -14,9 +14,8 @@ from time import perf_counter
 from typing import Any
 
 from bench.table import row
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
-from blendwright.bridge.worker import WorkerProcess
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.journal import Journal
 from blendwright.run.active_contract import ContractDraft
 from blendwright.run.calls import call
@@ -25,14 +24,18 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.runner import Runner
 from blendwright.run.session import Session
 from blendwright.tools import catalog
-from blendwright.wire.worker_port import Readable
+from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.worker_port import ReadableFile, WorkerPool
 
 OBJECTS = 1_000
 ROUNDS = 3
 
 
 def measure() -> Iterator[dict[str, Any]]:
-    with tempfile.TemporaryDirectory() as place, Pool(SpawnOptions(Path(place) / "workers")) as pool:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        worker_source().open_pool(WorkerSettings(Path(place) / "workers")) as pool,
+    ):
         journal = Journal(Path(place) / "workspace")
         scene = LiveScene(_Ready(pool, ROUNDS + 1), journal, catalog.fingerprint(), spare=False)
         files = FileAccess({}, Path(place) / "artifacts")
@@ -54,24 +57,24 @@ def measure() -> Iterator[dict[str, Any]]:
 
 def _save_and_open(worker: Any) -> float:
     started = perf_counter()
-    worker.call("scene.save", {"path": "bench.blend"}, deadline=60)
-    worker.call("scene.open", {"path": "bench.blend"}, deadline=60)
+    worker.save("bench.blend")
+    worker.open("bench.blend")
     return perf_counter() - started
 
 
-class _Ready:
+class _Ready(WorkerPool):
     """A pool whose workers have all been started."""
 
-    def __init__(self, pool: Pool, count: int) -> None:
+    def __init__(self, pool: WorkerPool, count: int) -> None:
         self._workers = deque(pool.take() for _ in range(count))
 
-    def take(self, *, bare: bool = False) -> WorkerProcess:
+    def take(self, *, bare: bool = False) -> RemoteScene:
         return self._workers.popleft()
 
     def warm(self) -> None:
         pass
 
-    def allow(self, readable: Sequence[Readable]) -> None:
+    def allow(self, readable: Sequence[ReadableFile]) -> None:
         pass
 
     def close(self) -> None:

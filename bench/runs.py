@@ -17,13 +17,13 @@ from typing import Any
 import blendwright
 from bench.plain import seconds_apart
 from bench.table import row
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
-from blendwright.bridge.worker import WorkerProcess
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.journal import Journal
 from blendwright.run.live_scene import LiveScene
 from blendwright.tools import catalog
-from blendwright.wire.worker_port import Readable
+from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.worker_port import ReadableFile, WorkerPool
 
 OPERATIONS = 5_000
 OBJECTS = 1_000
@@ -88,12 +88,12 @@ def _recovery(workspace: Path) -> dict[str, Any]:
         checkpoint.unlink()
     opening: list[float] = []
     rebuilding: list[float] = []
-    with Pool(SpawnOptions(workspace.parent / "workers")) as pool:
+    with worker_source().open_pool(WorkerSettings(workspace.parent / "workers")) as pool:
         worker = pool.take()
-        shutil.copyfile(saved, worker.scratch / "saved.blend")
+        shutil.copyfile(saved, worker.require_process().scratch / "saved.blend")
         for _ in range(ROUNDS):
             started = perf_counter()
-            worker.call("scene.open", {"path": "saved.blend"}, deadline=60)
+            worker.open("saved.blend")
             opening.append(perf_counter() - started)
             journal = Journal(workspace)
             scene = LiveScene(_Spare(pool), journal, catalog.fingerprint(), spare=False)
@@ -105,19 +105,19 @@ def _recovery(workspace: Path) -> dict[str, Any]:
     return row(f"recovery of {OBJECTS:,} objects from the journal alone / opening the file", ratio, "x", 4.0)
 
 
-class _Spare:
+class _Spare(WorkerPool):
     """A pool with one worker that is ready: starting Blender is not what is measured."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: WorkerPool) -> None:
         self._worker = pool.take()
 
-    def take(self, *, bare: bool = False) -> WorkerProcess:
+    def take(self, *, bare: bool = False) -> RemoteScene:
         return self._worker
 
     def warm(self) -> None:
         pass
 
-    def allow(self, readable: Sequence[Readable]) -> None:
+    def allow(self, readable: Sequence[ReadableFile]) -> None:
         pass
 
     def close(self) -> None:

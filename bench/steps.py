@@ -14,11 +14,12 @@ from typing import Any
 
 from bench.plain import Plain
 from bench.table import row
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
-from blendwright.bridge.worker import WorkerProcess
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
+from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.step import StepRequest
 
 WINDOW = 64
 BATCH = 500
@@ -27,31 +28,31 @@ ROUNDS = 5
 
 def measure() -> Iterator[dict[str, Any]]:
     """Rows of the table; each names what was measured, the figure and its limit."""
-    with tempfile.TemporaryDirectory() as scratch, Pool(SpawnOptions(Path(scratch))) as pool:
+    with tempfile.TemporaryDirectory() as scratch, worker_source().open_pool(WorkerSettings(Path(scratch))) as pool:
         worker = pool.take()
         yield row("memory of an idle worker", worker.profile.memory_mb or 0.0, "MB", None)
         for size in (1_000, 10_000):
             # Anew each time: Blender keeps datablocks sorted by name, so what is left of other rounds would cost one side only.
-            worker.call("scene.reset", {}, deadline=60)
+            worker.reset()
             _windowed(worker, [f"Box{number:06d}" for number in range(size)])
             if size == 1_000:
                 yield _read_only(worker)
             yield _creating(worker, size)
 
 
-def _step(tool: str, args: dict[str, Any]) -> dict[str, Any]:
+def _step(tool: str, args: dict[str, Any]) -> StepRequest:
     """What the core does for each call: check the arguments, and say which tool."""
-    canonical, findings = canonical_arguments(tools()[tool], args)
+    canonical, findings, _ = validate_arguments(tools()[tool], args)
     assert not findings, findings
     return {"tool": tool, "version": tools()[tool].version, "args": canonical}
 
 
-def _windowed(worker: WorkerProcess, names: list[str]) -> float:
+def _windowed(worker: RemoteScene, names: list[str]) -> float:
     """Seconds for one creating step per name, WINDOW of them on their way at once."""
     started = perf_counter()
     pending: list[Any] = []
     for name in names:
-        pending.append(worker.submit("scene.step", _step("mesh.create_primitive", {"kind": "cube", "name": name})))
+        pending.append(worker.submit_step(_step("mesh.create_primitive", {"kind": "cube", "name": name})))
         if len(pending) >= WINDOW:
             assert pending.pop(0).result()["ok"]
     for future in pending:
@@ -59,7 +60,7 @@ def _windowed(worker: WorkerProcess, names: list[str]) -> float:
     return perf_counter() - started
 
 
-def _creating(worker: WorkerProcess, size: int) -> dict[str, Any]:
+def _creating(worker: RemoteScene, size: int) -> dict[str, Any]:
     """Both sides add objects whose names sort behind those that are there; each takes turns with the other."""
     plain = Plain(size)
     ratios: list[float] = []
@@ -76,10 +77,10 @@ def _creating(worker: WorkerProcess, size: int) -> dict[str, Any]:
     )
 
 
-def _read_only(worker: WorkerProcess) -> dict[str, Any]:
+def _read_only(worker: RemoteScene) -> dict[str, Any]:
     request = _step("object.inspect", {"name": "Box000500"})
-    worker.call("scene.step", request, deadline=30)
-    times = _times(lambda: worker.call("scene.step", _step("object.inspect", {"name": "Box000500"}), deadline=30))
+    worker.step(request, deadline=30)
+    times = _times(lambda: worker.step(_step("object.inspect", {"name": "Box000500"}), deadline=30))
     return row("read-only call, warm, 1,000 objects: p50", statistics.median(times) * 1000, "ms", 1.0)
 
 

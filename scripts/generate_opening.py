@@ -1,4 +1,4 @@
-"""Record what the server answers first, in every version of the protocol, for the reception to answer with.
+"""Record what the server answers first, in every version of the protocol, for the early server to answer with.
 
 With --check: fail when the recording is not current.
 """
@@ -39,8 +39,8 @@ def main() -> int:
 
 
 async def record() -> dict[str, Any]:
-    house = ServerContext(Path(), WorkspaceQueue(_never), catalog.tools(), {}, Jobs())
-    server = Service(house, version=blendwright.__version__).server
+    context = ServerContext(Path(), WorkspaceQueue(_never), catalog.tools(), {}, Jobs())
+    server = Service(context, version=blendwright.__version__).server
     found: dict[str, dict[str, int]] = {}
     bodies: list[Any] = []
     for version in (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS):

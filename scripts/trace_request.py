@@ -31,7 +31,7 @@ import orjson
 from mcp.client.client import Client
 
 import blendwright
-from blendwright.app.plans import read_plan, render
+from blendwright.dialects.registry import read_plan, render
 from blendwright.server.serve import Settings, serving
 
 SOURCE = str(Path(blendwright.__file__).parent)

@@ -12,9 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from blendwright.blender.worker.trial_tools import TOOLS
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.journal import Journal
 from blendwright.macros import Macro
 from blendwright.plan.schedule import schedule
@@ -37,8 +36,15 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
+from blendwright.wire.worker_environment import EXTENSIONS
+from trial_tools import TOOLS
 
-TRIALS = {"BLENDWRIGHT_TEST_METHODS": "1"}
+# The environment of workers that have the tools and methods that misbehave on purpose.
+TRIALS = {
+    EXTENSIONS: os.pathsep.join(
+        [str(Path(__file__).with_name(name)) for name in ("trial_tools.py", "trial_methods.py")]
+    )
+}
 # For tests of anything but the policy: nobody is asked.
 UNASKED = Policy(policy=Rules(levels=Levels(destructive=Verdict.ALLOW)))
 
@@ -69,7 +75,7 @@ class Engine:
         self.roots: dict[str, Verdict] = {}
         """Instead of the place, where there are some."""
         self.tools = all_tools()
-        self.pool = Pool(SpawnOptions(place / "scratch", environment=TRIALS))
+        self.pool = worker_source().open_pool(WorkerSettings(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
         self.catalogue = registry_fingerprint(type(tool) for tool in self.tools.values())
         self.scene = LiveScene(self.pool, self.journal, self.catalogue, spare=spare, start=scene)
@@ -127,7 +133,7 @@ class Engine:
 
     def full_hash(self) -> str:
         """The hash of what is really in the worker, computed anew."""
-        return self.scene.worker().call("scene.hash", {"full": True}, deadline=30)["hash"]
+        return self.scene.worker().hash(full=True)
 
     def head(self) -> Commit:
         head = self.journal.head
@@ -150,6 +156,6 @@ class Engine:
         worker = self.scene.worker()
         # One that is dying already, and was reaped in this moment, is as good.
         with contextlib.suppress(ProcessLookupError):
-            os.kill(worker.pid, signal.SIGKILL)
+            os.kill(worker.profile.pid, signal.SIGKILL)
         while worker.alive:
             worker.submit("ping", {}).exception(20)

@@ -25,29 +25,29 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 @contextlib.contextmanager
 def served(workspace: Path, *, warm: bool = True) -> Generator[ServerContext]:
     """A workspace with its desk, for as many clients as a test wants. Unless it is warm, it is opened by the first who needs it."""
-    desk = WorkspaceQueue(lambda: blendwright.open(workspace, roots=[workspace.parent], spare=False), warm=warm)
-    desk.start()
+    queue = WorkspaceQueue(lambda: blendwright.open(workspace, roots=[workspace.parent], spare=False), warm=warm)
+    queue.start()
     try:
         tools = catalog.tools()
-        yield ServerContext(workspace.resolve(), desk, tools, load_macros(workspace.resolve(), tools), Jobs())
+        yield ServerContext(workspace.resolve(), queue, tools, load_macros(workspace.resolve(), tools), Jobs())
     finally:
-        desk.close()
+        queue.close()
 
 
 @contextlib.asynccontextmanager
-async def connected(house: ServerContext, era: Era, **more: Any) -> AsyncGenerator[Client]:
+async def connected(context: ServerContext, era: Era, **more: Any) -> AsyncGenerator[Client]:
     options = {name: more.pop(name) for name in ("direct", "envelope") if name in more}
-    service = Service(house, version="0", **options)
+    service = Service(context, version="0", **options)
     async with Client(service.server, mode=era, **more) as client:
         yield client
 
 
-def talk(house: ServerContext, era: Era, script: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
+def talk(context: ServerContext, era: Era, script: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
     """Run a conversation to its end."""
 
     async def main() -> Any:
         with anyio.fail_after(60):
-            async with connected(house, era, **more) as client:
+            async with connected(context, era, **more) as client:
                 return await script(client)
 
     return anyio.run(main)
@@ -65,10 +65,10 @@ def cube(id: str, name: str, *needs: str) -> dict[str, Any]:
     return operation(id, "mesh.create_primitive", {"kind": "cube", "name": name}, *needs)
 
 
-def call(house: ServerContext, era: Era, tool: str, args: dict[str, Any], **more: Any) -> Any:
+def call(context: ServerContext, era: Era, tool: str, args: dict[str, Any], **more: Any) -> Any:
     """What one call of a tool is answered with."""
 
     async def script(client: Client) -> Any:
         return await client.call_tool(tool, args)
 
-    return talk(house, era, script, **more)
+    return talk(context, era, script, **more)

@@ -55,11 +55,11 @@ def geonodes_plan(*listed: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def of_operations(*listed: dict[str, Any], **fields: Any) -> Plan:
-    return operations.parse({"request_id": "request", "operations": list(listed)} | fields)
+    return operations.DIALECT.parse({"request_id": "request", "operations": list(listed)} | fields)
 
 
 def of_steps(*listed: dict[str, Any]) -> Plan:
-    return steps.parse({"steps": list(listed)})
+    return steps.DIALECT.parse({"steps": list(listed)})
 
 
 def checked(plan: Plan, terms: Terms | None = None) -> ValidPlan | tuple[Finding, ...]:

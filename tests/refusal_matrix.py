@@ -16,7 +16,8 @@ from blendwright.policy.limits import CostsAsked, LimitsAsked
 from blendwright.policy.policy import Levels, Modes, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.tool_api.effects import Determinism, SafetyLevel, SafetyMode
-from blendwright.tool_api.tool import AnyTool, Requires
+from blendwright.tool_api.promises import Requires
+from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.wire.profiles import BlenderProfile
 from sessions import TOOL, blender, changed

@@ -227,7 +227,7 @@ BUGS = (
     ),
     Bug(
         "a form that was declined is a yes",
-        "server/asking.py",
+        "server/elicitation.py",
         'return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.DECLINED',
         'return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.APPROVED',
         "tests/server/test_asking.py",

@@ -10,7 +10,7 @@ import pytest
 
 from blendwright.blender.scene import SceneState
 from blendwright.blender.step import HAS_UNDO, Stepper
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.step import StepAnswer, StepRequest
 
@@ -32,7 +32,7 @@ class Stage:
 
     def call(self, tool: str, args: Mapping[str, Any], **options: Any) -> StepAnswer:
         """Run one step, with the incremental hash compared to a full one; fails the test when arguments are invalid."""
-        canonical, findings = canonical_arguments(tools()[tool], dict(args))
+        canonical, findings, _ = validate_arguments(tools()[tool], dict(args))
         assert not findings, findings
         request: dict[str, Any] = {"tool": tool, "version": 1, "args": canonical, "cross_check": True, **options}
         return self._stepper.run(cast("StepRequest", request))
@@ -53,6 +53,6 @@ class Stage:
 
     def invalid(self, tool: str, args: Mapping[str, Any]) -> list[str]:
         """Arguments that must be refused before Blender is asked; the pointers of the findings."""
-        _, findings = canonical_arguments(tools()[tool], dict(args))
+        _, findings, _ = validate_arguments(tools()[tool], dict(args))
         assert findings, (tool, args)
         return [finding.pointer for finding in findings]

@@ -11,9 +11,9 @@ import sys
 def main() -> None:
     arguments = sys.argv[1:]
     if arguments[:1] == ["serve"] and not {"--http", "--help"} & {part.partition("=")[0] for part in arguments}:
-        from blendwright.server.early import receive_early
+        from blendwright.server.early_server import answer_early
 
-        with receive_early(arguments):
+        with answer_early(arguments):
             _run()
     else:
         _run()

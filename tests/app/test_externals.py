@@ -10,15 +10,15 @@ import bpy
 import pytest
 
 import blendwright
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.cli.externals import externals, of_head
 from blendwright.cli.output import Exit
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
 from blendwright.run.externals import External, Externals, recorded_in
 from blendwright.run.reach import Reach
-from blendwright.wire.worker_port import Readable
+from blendwright.wire.worker_port import ReadableFile
 from stage import Stage
 
 PLANE = {"kind": "plane", "name": "Wall", "size": 4}
@@ -197,8 +197,8 @@ def test_a_worker_reads_the_file_that_was_judged_and_no_other(tmp_path: Path) ->
         "version": 1,
         "args": {"code": f"import random\nos = random._os\nos.open({str(texture)!r}, 0)"},
     }
-    readable = Readable(texture, judged.st_dev, judged.st_ino)
-    with Pool(SpawnOptions(tmp_path / "scratch", readable=(readable,)), spares=0) as pool:
+    readable = ReadableFile(texture, judged.st_dev, judged.st_ino)
+    with worker_source().open_pool(WorkerSettings(tmp_path / "scratch", readable=(readable,)), spares=0) as pool:
         assert pool.take().call("scene.step", code, deadline=60)["ok"]
         assert not pool.take(bare=True).call("scene.step", code, deadline=60)["ok"]
         texture.rename(tmp_path / "was.png")

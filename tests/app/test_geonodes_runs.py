@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.plans import render
 from blendwright.cli.run import exit_code
+from blendwright.dialects.registry import render
 from blendwright.schemas.published import schema
 from blendwright.values.plan import Boundary
 from plans import GEONODES_EXAMPLE as EXAMPLE

@@ -9,7 +9,7 @@ import pytest
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.step import KeptStep, Stepper
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.step import StepAnswer, StepRequest
 from stage import Stage
@@ -47,11 +47,11 @@ def played(place: Path, story: list[Call], *, at_once: bool) -> list[dict[str, A
     stepper = Stepper(stage.state, tools(), place)
     begun: list[StepAnswer | KeptStep] = []
     for tool, raw in story:
-        args, findings = canonical_arguments(tools()[tool], raw)
+        args, findings, _ = validate_arguments(tools()[tool], raw)
         assert not findings
         step = stepper.begin(cast("StepRequest", {"tool": tool, "version": tools()[tool].version, "args": args}))
-        begun.append(step.settle() if at_once and isinstance(step, KeptStep) else step)
-    answers = [step.settle() if isinstance(step, KeptStep) else step for step in begun]
+        begun.append(step.finish() if at_once and isinstance(step, KeptStep) else step)
+    answers = [step.finish() if isinstance(step, KeptStep) else step for step in begun]
     assert stage.state.root() == stage.state.full_root()
     return [{key: value for key, value in answer.items() if not key.endswith("_ms")} for answer in answers]
 
@@ -65,12 +65,12 @@ def test_answers_are_the_same_at_once_and_later(name: str, tmp_path: Path) -> No
 def test_a_kept_step_waits_until_somebody_asks(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     stepper = Stepper(stage.state, tools(), tmp_path)
-    args, _ = canonical_arguments(tools()[BOX[0]], BOX[1])
+    args, _, _ = validate_arguments(tools()[BOX[0]], BOX[1])
     step = stepper.begin({"tool": BOX[0], "version": 1, "args": args})
     assert isinstance(step, KeptStep)
     assert stage.state.fingerprint.get(("objects", "Box")) is None, "it is not hashed yet"
-    assert stage.state.known(("objects", "Box")) is not None, "and is when it matters"
-    assert step.settle()["ok"]
+    assert stage.state.leaf_hash(("objects", "Box")) is not None, "and is when it matters"
+    assert step.finish()["ok"]
 
 
 def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild(
@@ -78,7 +78,7 @@ def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild
 ) -> None:
     stage = Stage(tmp_path)
     stepper = Stepper(stage.state, tools(), tmp_path)
-    args, _ = canonical_arguments(tools()[BOX[0]], BOX[1])
+    args, _, _ = validate_arguments(tools()[BOX[0]], BOX[1])
     step = stepper.begin({"tool": BOX[0], "version": 1, "args": args})
     assert isinstance(step, KeptStep)
 
@@ -87,7 +87,7 @@ def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild
 
     with monkeypatch.context() as broken:
         broken.setattr("blendwright.blender.fingerprint.leaf", unreadable)
-        answer = step.settle()
+        answer = step.finish()
     assert (answer["ok"], answer["reverted_by"]) == (False, "failed")
 
 
@@ -98,7 +98,7 @@ def test_of_steps_that_wait_together_only_the_one_that_cannot_be_hashed_fails(
     stepper = Stepper(stage.state, tools(), tmp_path)
     begun: list[KeptStep] = []
     for tool, raw in (BOX, BALL, YARD):
-        args, _ = canonical_arguments(tools()[tool], raw)
+        args, _, _ = validate_arguments(tools()[tool], raw)
         step = stepper.begin(cast("StepRequest", {"tool": tool, "version": tools()[tool].version, "args": args}))
         assert isinstance(step, KeptStep)
         begun.append(step)
@@ -111,7 +111,7 @@ def test_of_steps_that_wait_together_only_the_one_that_cannot_be_hashed_fails(
 
     with monkeypatch.context() as broken:
         broken.setattr(fp, "leaf", leaf)
-        answers = [step.settle() for step in begun]
+        answers = [step.finish() for step in begun]
     assert [(answer["ok"], answer["reverted_by"]) for answer in answers] == [
         (True, None),
         (False, "failed"),

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from blendwright.blender.step import MOST_BURIED, Stepper
-from blendwright.blender.worker.trial_tools import TOOLS
+from blendwright.blender.step import MOST_TOMBSTONES, Stepper
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.wire.step import StepAnswer, StepRequest
+from trial_tools import TOOLS
 
 if TYPE_CHECKING:
     from stage import Stage
@@ -126,9 +126,9 @@ def test_blenders_own_undo_takes_back_what_nobody_recorded(trial: Trial) -> None
     assert trial.full() == before
 
 
-def test_buried_datablocks_do_not_pile_up_without_end(stage: Stage) -> None:
-    for number in range(MOST_BURIED // 2 + 2):
+def test_soft_deleted_datablocks_do_not_pile_up_without_end(stage: Stage) -> None:
+    for number in range(MOST_TOMBSTONES // 2 + 2):
         stage.call("mesh.create_primitive", {"kind": "plane", "name": f"P{number}"}, cross_check=False)
         stage.call("object.delete", {"name": f"P{number}"}, cross_check=False)
-        assert stage.state.burial_count <= MOST_BURIED + 2
+        assert stage.state.tombstone_count <= MOST_TOMBSTONES + 2
     assert stage.state.root() == stage.state.full_root()

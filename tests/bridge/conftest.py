@@ -8,26 +8,28 @@ from pathlib import Path
 import pytest
 
 from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources.python_environment import PythonEnvironment
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
+from engine import TRIALS
 
 
 @pytest.fixture(scope="session")
-def options(tmp_path_factory: pytest.TempPathFactory) -> SpawnOptions:
+def settings(tmp_path_factory: pytest.TempPathFactory) -> WorkerSettings:
     """Workers with the methods that misbehave on purpose."""
-    return SpawnOptions(tmp_path_factory.mktemp("scratch"), environment={"BLENDWRIGHT_TEST_METHODS": "1"})
+    return WorkerSettings(tmp_path_factory.mktemp("scratch"), environment=TRIALS)
 
 
 @pytest.fixture
-def own_options(tmp_path: Path) -> SpawnOptions:
+def own_settings(tmp_path: Path) -> WorkerSettings:
     """The same, with a scratch root that no other test uses."""
-    return SpawnOptions(tmp_path / "scratch", environment={"BLENDWRIGHT_TEST_METHODS": "1"})
+    return WorkerSettings(tmp_path / "scratch", environment=TRIALS)
 
 
 @pytest.fixture(scope="session")
-def pool(options: SpawnOptions) -> Iterator[Pool]:
+def pool(settings: WorkerSettings) -> Iterator[Pool]:
     """Shared by the tests that end a worker: the next one starts while the last one is in use."""
-    with Pool(options) as pool:
+    with PythonEnvironment().open_pool(settings) as pool:
         yield pool
 
 

@@ -9,14 +9,13 @@ import shutil
 import stat
 import sys
 import sysconfig
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import blendwright
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources.blender_executable import BlenderExecutable
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.values.errors import EnvironmentUnfit
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement exists on Linux only")
@@ -103,14 +102,14 @@ def secret(tmp_path: Path) -> Path:
 
 
 def test_its_threads_are_confined_as_fully_as_the_worker(
-    own_options: SpawnOptions, tmp_path: Path, secret: Path
+    own_settings: WorkerSettings, tmp_path: Path, secret: Path
 ) -> None:
     text = STAND_IN.format(secret=str(secret))
-    with Pool(replace(own_options, blender=stand_in(tmp_path / "bin" / "blender", text))) as pool:
+    with BlenderExecutable(stand_in(tmp_path / "bin" / "blender", text)).open_pool(own_settings) as pool:
         worker = pool.take()
         account = worker.profile.confinement
         seen = worker.call("test.intruder", {}, deadline=20)
-        assert worker.call("scene.hash", {"full": True}, deadline=20)["hash"]
+        assert worker.hash(full=True)
         assert worker.profile.pid == worker.pid
     assert seen["threads"] > 2, "it had threads before the worker began"
     assert (account["level"], account["selftest"], account["reason"]) == ("full", [], None)
@@ -125,21 +124,21 @@ def test_its_threads_are_confined_as_fully_as_the_worker(
 
 
 def test_a_relative_path_means_the_file_that_the_core_sees(
-    own_options: SpawnOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_settings: WorkerSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in(tmp_path / "bin" / "blender", PLAIN)
     monkeypatch.chdir(tmp_path)
-    with Pool(replace(own_options, blender=Path("bin/blender"))) as pool:
+    with BlenderExecutable(Path("bin/blender")).open_pool(own_settings) as pool:
         assert pool.take().call("ping", {}, deadline=20) == {}
 
 
 def test_a_script_that_starts_blender_from_elsewhere_is_told_what_to_name(
-    own_options: SpawnOptions, tmp_path: Path
+    own_settings: WorkerSettings, tmp_path: Path
 ) -> None:
     elsewhere = script(tmp_path / "elsewhere" / "interpreter", "#!/bin/sh\nexit 0\n")
     blender = script(tmp_path / "bin" / "blender", f"#!{elsewhere}\n")
     with (
-        Pool(replace(own_options, blender=blender)) as pool,
+        BlenderExecutable(blender).open_pool(own_settings) as pool,
         pytest.raises(EnvironmentUnfit, match="name the Blender executable itself"),
     ):
         pool.take()

@@ -13,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from engine import TRIALS
+
 PARENT = """
 import sys
 from pathlib import Path
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
 
-pool = Pool(SpawnOptions(Path(sys.argv[1]), environment={"BLENDWRIGHT_TEST_METHODS": "1"}))
+pool = worker_source().open_pool(WorkerSettings(Path(sys.argv[1]), environment={sys.argv[3]: sys.argv[4]}))
 worker = pool.take()
 if sys.argv[2] == "busy":
     worker.call("test.print", {"text": "before"}, deadline=10)
@@ -34,7 +36,7 @@ if sys.argv[2] == "leaves":
 
 @pytest.fixture
 def parent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-c", PARENT, str(tmp_path / "scratch"), request.param]
+    command = [sys.executable, "-c", PARENT, str(tmp_path / "scratch"), request.param, *next(iter(TRIALS.items()))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         yield process
         process.kill()

@@ -7,16 +7,18 @@ import stat
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources.blender_executable import BlenderExecutable
+from blendwright.bridge.sources.python_environment import PythonEnvironment
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
+from blendwright.bridge.worker_source import ProcessSource
 from blendwright.values.errors import EnvironmentUnfit, WorkerLost
-from blendwright.wire.worker_port import PoolPort
 
 
 def runs(pid: int) -> bool:
@@ -27,8 +29,8 @@ def runs(pid: int) -> bool:
     return True
 
 
-def scratches(options: SpawnOptions) -> list[Path]:
-    return list(options.scratch_root.iterdir())
+def scratches(settings: WorkerSettings) -> list[Path]:
+    return list(settings.scratch_root.iterdir())
 
 
 def script(path: Path, text: str) -> Path:
@@ -37,48 +39,49 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
-def test_a_lost_worker_is_replaced_by_the_warm_spare_and_nothing_is_left_in_the_end(own_options: SpawnOptions) -> None:
-    with Pool(own_options) as pool:
-        port: PoolPort = pool
-        first = port.take()
-        assert scratches(own_options) == [first.scratch], "no spare is started unless it is asked for"
+def test_a_lost_worker_is_replaced_by_the_warm_spare_and_nothing_is_left_in_the_end(
+    own_settings: WorkerSettings,
+) -> None:
+    with PythonEnvironment().open_pool(own_settings) as pool:
+        first = pool.take()
+        assert scratches(own_settings) == [first.scratch], "no spare is started unless it is asked for"
         pool.warm()
         pool.warm()
         first.kill()
         second = pool.take()
         assert second.call("ping", {"n": 1}, deadline=10) == {"n": 1}
-        assert scratches(own_options) == [second.scratch], "one spare was started, and it is the one we have"
+        assert scratches(own_settings) == [second.scratch], "one spare was started, and it is the one we have"
         pool.warm()
         pids = [first.pid, second.pid]
     assert not any(map(runs, pids))
-    assert scratches(own_options) == []
+    assert scratches(own_settings) == []
 
 
-def test_a_spare_that_died_is_passed_over(own_options: SpawnOptions, tmp_path: Path) -> None:
+def test_a_spare_that_died_is_passed_over(own_settings: WorkerSettings, tmp_path: Path) -> None:
     only_the_second_time = f'#!/bin/sh\nmkdir {tmp_path}/mark && exit 1\nexec {sys.executable} "$@"\n'
-    with Pool(replace(own_options, python=script(tmp_path / "python", only_the_second_time))) as pool:
+    with PythonEnvironment(script(tmp_path / "python", only_the_second_time)).open_pool(own_settings) as pool:
         pool.warm()
         assert pool.take().call("ping", {}, deadline=10) == {}
 
 
-def test_closing_does_not_wait_for_a_spare_that_is_still_starting(own_options: SpawnOptions, tmp_path: Path) -> None:
+def test_closing_does_not_wait_for_a_spare_that_is_still_starting(own_settings: WorkerSettings, tmp_path: Path) -> None:
     started = tmp_path / "started"
     os.mkfifo(started)
     python = script(tmp_path / "python", f"#!/bin/sh\necho $$ > {started}\nexec sleep 600\n")
-    pool = Pool(replace(own_options, python=python))
+    pool = PythonEnvironment(python).open_pool(own_settings)
     pool.warm()
     pid = int(started.read_text())
     pool.close()
     assert not runs(pid)
-    assert scratches(own_options) == []
+    assert scratches(own_settings) == []
     with pytest.raises(WorkerLost, match="closed"):
         pool.take()
     pool.warm()
     pool.close()
 
 
-def test_a_worker_outlives_the_thread_that_asked_for_it(own_options: SpawnOptions) -> None:
-    with Pool(own_options) as pool:
+def test_a_worker_outlives_the_thread_that_asked_for_it(own_settings: WorkerSettings) -> None:
+    with PythonEnvironment().open_pool(own_settings) as pool:
         taken: list[WorkerProcess] = []
         thread = threading.Thread(target=lambda: taken.append(pool.take()))
         thread.start()
@@ -86,38 +89,38 @@ def test_a_worker_outlives_the_thread_that_asked_for_it(own_options: SpawnOption
         assert taken[0].call("ping", {}, deadline=10) == {}
 
 
-def test_a_missing_system_library_is_named_with_its_cure(own_options: SpawnOptions, tmp_path: Path) -> None:
+def test_a_missing_system_library_is_named_with_its_cure(own_settings: WorkerSettings, tmp_path: Path) -> None:
     # A machine without the library cannot be had here; its dynamic linker's words can.
     words = "ImportError: libX11.so.6: cannot open shared object file: No such file or directory"
     python = script(tmp_path / "python", f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
     with (
-        Pool(replace(own_options, python=python)) as pool,
+        PythonEnvironment(python).open_pool(own_settings) as pool,
         pytest.raises(EnvironmentUnfit, match=r"libX11\.so\.6") as caught,
     ):
         pool.take()
     assert caught.value.cure is not None
     assert "libx11-6" in caught.value.cure
     assert caught.value.details["log"] == [words]
-    assert scratches(own_options) == []
+    assert scratches(own_settings) == []
 
 
 def test_a_worker_that_fails_to_start_is_reported_with_the_last_line_of_its_log(
-    own_options: SpawnOptions, tmp_path: Path
+    own_settings: WorkerSettings, tmp_path: Path
 ) -> None:
     python = script(tmp_path / "python", "#!/bin/sh\necho something odd\nexit 9\n")
-    with Pool(replace(own_options, python=python)) as pool:
+    with PythonEnvironment(python).open_pool(own_settings) as pool:
         pool.warm()
         with pytest.raises(EnvironmentUnfit, match=r"exit code 9.*something odd"):
             pool.take()
 
 
-def test_a_python_without_bpy_is_told_what_to_install(own_options: SpawnOptions, tmp_path: Path) -> None:
+def test_a_python_without_bpy_is_told_what_to_install(own_settings: WorkerSettings, tmp_path: Path) -> None:
     shadow = tmp_path / "shadow"
     shadow.mkdir()
     (shadow / "bpy.py").write_text("raise ModuleNotFoundError(\"No module named 'bpy'\")\n")
-    environment = {**own_options.environment, "PYTHONPATH": str(shadow)}
+    environment = {**own_settings.environment, "PYTHONPATH": str(shadow)}
     with (
-        Pool(replace(own_options, environment=environment)) as pool,
+        PythonEnvironment().open_pool(replace(own_settings, environment=environment)) as pool,
         pytest.raises(EnvironmentUnfit, match="bpy") as caught,
     ):
         pool.take()
@@ -126,21 +129,22 @@ def test_a_python_without_bpy_is_told_what_to_install(own_options: SpawnOptions,
 
 
 def test_a_worker_that_never_says_hello_is_given_up_after_the_start_timeout(
-    own_options: SpawnOptions, tmp_path: Path
+    own_settings: WorkerSettings, tmp_path: Path
 ) -> None:
     python = script(tmp_path / "python", "#!/bin/sh\nexec sleep 600\n")
     began = time.monotonic()
-    with Pool(replace(own_options, python=python, start_timeout=0.2)) as pool:
+    with PythonEnvironment(python).open_pool(replace(own_settings, start_timeout=0.2)) as pool:
         with pytest.raises(EnvironmentUnfit, match=r"0\.2 s"):
             pool.take()
         assert time.monotonic() - began < 60
-    assert scratches(own_options) == []
+    assert scratches(own_settings) == []
 
 
-@pytest.mark.parametrize("role", ["python", "blender"])
-def test_an_executable_that_is_not_there_is_named(own_options: SpawnOptions, tmp_path: Path, role: str) -> None:
+@pytest.mark.parametrize("kind", [PythonEnvironment, BlenderExecutable])
+def test_an_executable_that_is_not_there_is_named(
+    own_settings: WorkerSettings, tmp_path: Path, kind: Callable[[Path], ProcessSource]
+) -> None:
     missing = tmp_path / "missing"
-    options = replace(own_options, python=missing) if role == "python" else replace(own_options, blender=missing)
-    with Pool(options) as pool, pytest.raises(EnvironmentUnfit, match=str(missing)):
+    with kind(missing).open_pool(own_settings) as pool, pytest.raises(EnvironmentUnfit, match=str(missing)):
         pool.take()
-    assert scratches(own_options) == []
+    assert scratches(own_settings) == []

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from blendwright.blender.worker.loop import ENDED, STREAM_BROKEN, Handler, Loop, Refused, encoded
-from blendwright.bridge.spawn import SpawnOptions, spawn
+from blendwright.bridge.sources.python_environment import PythonEnvironment
+from blendwright.bridge.spawn import WorkerSettings, spawn
 from blendwright.wire import frames
 
 HELLO = {"id": 1, "method": "hello", "params": {"protocol": frames.PROTOCOL}}
@@ -103,8 +104,8 @@ def converse_with_loop() -> Conversation:
     return Conversation(read_fd, write_fd, exit_code)
 
 
-def converse_with_worker(options: SpawnOptions) -> Conversation:
-    child = spawn(options)
+def converse_with_worker(settings: WorkerSettings) -> Conversation:
+    child = spawn(PythonEnvironment().command, settings)
     return Conversation(child.read_fd, child.write_fd, child.process.wait)
 
 
@@ -116,9 +117,9 @@ def loop() -> Iterator[Conversation]:
 
 
 @pytest.fixture(params=["loop", "worker"])
-def fresh(request: pytest.FixtureRequest, options: SpawnOptions) -> Iterator[Conversation]:
+def fresh(request: pytest.FixtureRequest, settings: WorkerSettings) -> Iterator[Conversation]:
     """Before the handshake, once with the loop alone and once with a real worker."""
-    conversation = converse_with_loop() if request.param == "loop" else converse_with_worker(options)
+    conversation = converse_with_loop() if request.param == "loop" else converse_with_worker(settings)
     yield conversation
     conversation.close()
 

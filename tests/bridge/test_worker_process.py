@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources.python_environment import PythonEnvironment
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.tools import catalog, registry, registry_cache
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError, WorkerFault, WorkerLost
 from blendwright.wire import frames
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
+from engine import TRIALS
 
 # Whoever waits for native work that never ends waits forever: any bound tells. How soon it is, `make bench` measures.
 AT_ONCE = 30.0
@@ -27,7 +29,7 @@ AT_ONCE = 30.0
 
 @pytest.mark.proves("EXEC-PROFILE-01")
 def test_a_worker_announces_its_blender_in_the_handshake(worker: WorkerProcess) -> None:
-    port: WorkerPort = worker
+    port: RemoteScene = worker
     profile = port.profile
     assert profile.version >= (4, 2, 0)
     assert profile.version_string.startswith(".".join(map(str, profile.version[:2])))
@@ -97,36 +99,40 @@ def test_prints_go_to_the_log_and_not_to_the_wire_or_to_our_output(
     assert "HEARD" not in captured.out + captured.err
 
 
-def test_the_worker_sees_nothing_of_our_environment(own_options: SpawnOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worker_sees_nothing_of_our_environment(
+    own_settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "do not tell")
-    worker = WorkerProcess.start(own_options)
-    try:
+    with PythonEnvironment().open_pool(own_settings) as pool:
+        worker = pool.take()
         seen: dict[str, str] = worker.call("test.environment", {}, deadline=10)
-    finally:
-        worker.close()
     assert "SECRET_TOKEN" not in seen
     assert seen["HOME"].startswith(str(worker.scratch))
 
 
-def test_the_worker_is_given_the_hashes_of_its_tools(own_options: SpawnOptions) -> None:
+def test_the_worker_is_given_the_hashes_of_its_tools(own_settings: WorkerSettings) -> None:
     catalogue = catalog.fingerprint()
-    worker = WorkerProcess.start(SpawnOptions(own_options.scratch_root))
-    try:
+    with PythonEnvironment().open_pool(WorkerSettings(own_settings.scratch_root)) as pool:
+        worker = pool.take()
         assert worker.catalogue == catalogue
         given = registry_cache.load(worker.scratch / "home" / ".cache" / "blendwright", registry.sources())
         assert given == registry.fingerprints(catalog.CATALOG)
-    finally:
-        worker.close()
 
 
-def test_the_test_methods_exist_only_where_they_were_asked_for(own_options: SpawnOptions) -> None:
-    worker = WorkerProcess.start(SpawnOptions(own_options.scratch_root))
-    try:
+def test_a_worker_has_extensions_only_where_its_settings_name_them(
+    own_settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by what its user's environment says."""
+    for name, value in TRIALS.items():
+        monkeypatch.setenv(name, value)
+    with PythonEnvironment().open_pool(WorkerSettings(own_settings.scratch_root)) as pool:
+        worker = pool.take()
+        with pytest.raises(WorkerFault) as caught:
+            worker.call("scene.step", {"tool": "trial.peek", "version": 1, "args": {"how": "nothing"}}, deadline=10)
+        assert caught.value.code == "unknown_tool"
         with pytest.raises(WorkerFault) as caught:
             worker.call("test.crash", {"how": "exit"}, deadline=10)
         assert caught.value.code == "unknown_method"
-    finally:
-        worker.close()
 
 
 def test_ctrl_c_does_not_end_a_worker(worker: WorkerProcess) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.cli.host_checks import host_checks
-from blendwright.server.service import OFFERS
+from blendwright.server.service import TOOLS
 from shell import Shell
 
 
@@ -30,7 +30,7 @@ def test_an_entry_is_written_once_and_what_it_starts_answers(shell: Shell, home:
     shell("init-host", "gemini-cli", "--workspace", "other", "--json", code=2)
     configured, started = host_checks("gemini-cli")
     assert configured["ok"] and started["ok"], started
-    assert started["found"] == f"{len(OFFERS)} tools for Gemini CLI"
+    assert started["found"] == f"{len(TOOLS)} tools for Gemini CLI"
 
 
 def test_a_host_that_is_not_set_up_or_starts_nothing_is_unfit_with_a_cure(shell: Shell, home: Path) -> None:

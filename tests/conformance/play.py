@@ -10,9 +10,9 @@ import pytest
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene
-from blendwright.blender.scene.state import is_buried
+from blendwright.blender.scene.state import is_tombstone
 from blendwright.blender.step import Stepper
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.step import StepAnswer, StepRequest
 from conformance.cases import Case, doubted, places
@@ -84,7 +84,7 @@ class Play:
 
     def leaves(self) -> dict[fp.Key, bytes]:
         """Every datablock's hash from the data itself, whatever the steps reported."""
-        return fp.full(is_buried)
+        return fp.full(is_tombstone)
 
     def written(self, case: Case) -> dict[str, bytes]:
         """The bytes of the files that the example has written."""
@@ -96,7 +96,7 @@ class Play:
 
 
 def canonical(case: Case) -> dict[str, Any]:
-    found, findings = canonical_arguments(case.tool, case.args)
+    found, findings, _ = validate_arguments(case.tool, case.args)
     assert not findings, findings
     return found
 
@@ -107,5 +107,5 @@ def difference(before: Mapping[fp.Key, bytes], after: Mapping[fp.Key, bytes]) ->
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key), after.get(key)
         if old != new:
-            changes.append([*fp.in_words(key), "created" if old is None else "removed" if new is None else "changed"])
+            changes.append([*fp.key_words(key), "created" if old is None else "removed" if new is None else "changed"])
     return changes

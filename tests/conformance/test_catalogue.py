@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import jsonschema_rs
 import pytest
 
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tool_api.effects import Idempotence, Kind, Revert
 from blendwright.values.faults import Fault
 from conformance.cases import Case, cases
@@ -37,9 +37,9 @@ def needs_memfile() -> None:
 
 @cases()
 def test_the_arguments_of_an_example_are_valid_and_canonical_after_one_pass(case: Case) -> None:
-    once, findings = canonical_arguments(case.tool, case.args)
+    once, findings, _ = validate_arguments(case.tool, case.args)
     assert not findings
-    twice, findings = canonical_arguments(case.tool, once)
+    twice, findings, _ = validate_arguments(case.tool, once)
     assert not findings
     assert json.dumps(twice) == json.dumps(once), "canonical arguments change when they are checked again"
 
@@ -102,7 +102,7 @@ def test_checking_writes_nothing(play: Play, case: Case) -> None:
     before = play.leaves()
     findings, scene = play.check(case)
     assert not findings
-    assert scene.record.clean
+    assert scene.undo_log.clean
     assert play.leaves() == before
 
 
@@ -112,7 +112,7 @@ def test_checking_without_what_an_example_needs_finds_rather_than_raises(play: P
     before = play.leaves()
     findings, scene = play.check(case)
     assert all(finding.message and finding.cure for finding in findings)
-    assert scene.record.clean
+    assert scene.undo_log.clean
     assert play.leaves() == before
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from blendwright.dialects import operations, steps
-from blendwright.dialects.reading import read_json
 from blendwright.schemas.published import schema
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from plans import findings
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -22,7 +22,7 @@ def judged(kind: str, document: Any) -> tuple[Finding, ...]:
         return steps.validate_result(document)
     if kind == "steps/payload":
         return steps.validate_payload(document)
-    return findings(operations.parse(document))
+    return findings(operations.DIALECT.parse(document))
 
 
 def of(kind: str, verdict: str) -> list[Any]:

@@ -9,22 +9,21 @@ from typing import Any, cast
 
 import pytest
 
-from blendwright.dialects import geonodes, operations, steps
-from blendwright.dialects.reading import read_json
-from blendwright.dialects.recognise import recognise
+from blendwright.dialects import operations, steps
+from blendwright.dialects.registry import recognise
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.json_reader import read_json
 from plans import box, geonodes_plan, patch_step, python_step, step, tree_step
 
 QUICK = 20_000
 FULL = 1_000_000
 # Each with a seed of its own: about a minute, and what fails is found again without the rest.
 PARTS = 10
-PARSERS = {"operations": operations.parse, "steps": steps.parse, "geonodes": geonodes.parse}
 ARRAY = {"object": "Box a", "modifier": "Row", "type": "ARRAY"}
 SEEDS: list[Any] = [
     {
@@ -119,18 +118,16 @@ def judged(document: Any) -> tuple[Finding, ...]:
     dialect = recognise(document)
     if isinstance(dialect, Finding):
         return (dialect,)
-    plan = PARSERS[dialect](document)
+    plan = dialect.parse(document)
     valid = validate(plan, catalog.tools(), Terms())
     if isinstance(valid, ValidPlan):
         assert len(schedule(valid, "registry", "baseline").order) == len(plan.operations)
         return ()
     report = refused(plan, valid)
-    if dialect == "operations":
-        assert operations.render(report)["error_code"]
-    else:
-        (steps.render if dialect == "steps" else geonodes.render)(report)
+    result = dialect.render(report)
+    assert dialect is not operations.DIALECT or result["error_code"]
     # What the schema minds about operations is what makes them unsound: the repair relies on it.
-    if len(plan.findings) < 100 and plan.operations and dialect == "operations":
+    if len(plan.findings) < 100 and plan.operations and dialect is operations.DIALECT:
         minded = {
             finding.pointer.split("/")[2] for finding in plan.findings if finding.pointer.startswith("/operations/")
         }

@@ -11,25 +11,26 @@ import pytest
 
 from blendwright.dialects import geonodes
 from blendwright.dialects.geonodes_models import PythonPayload
-from blendwright.dialects.reading import read_json
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.limits import Limits
 from blendwright.policy.session_contract import Terms
 from blendwright.schemas.published import schema
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
 from plans import GEONODES_EXAMPLE, codes, geonodes_plan, patch_step, python_step, tree_step
 
 
 # The example of the protocol.
 def parsed(*steps: dict[str, Any], **fields: Any) -> Plan:
-    return geonodes.parse(geonodes_plan(*steps, **fields))
+    return geonodes.DIALECT.parse(geonodes_plan(*steps, **fields))
 
 
 def told(plan: Plan) -> list[tuple[str, str]]:
@@ -38,7 +39,7 @@ def told(plan: Plan) -> list[tuple[str, str]]:
 
 @pytest.mark.proves("GN-PLAN-01", "GN-PLAN-04", "GN-STEP-01")
 def test_the_example_of_the_protocol_is_a_plan_of_it() -> None:
-    plan = geonodes.parse(GEONODES_EXAMPLE)
+    plan = geonodes.DIALECT.parse(GEONODES_EXAMPLE)
     assert plan.findings == ()
     assert [operation.tool for operation in plan.operations] == [
         "geonodes.node_tree", "geonodes.patch", "python.run", "geonodes.verify",
@@ -75,7 +76,7 @@ def test_done_and_meta_say_whether_the_gates_are_required(fields: dict[str, Any]
 def test_meta_and_descriptions_may_be_left_out() -> None:
     document = geonodes_plan(tree_step("a"))
     del document["meta"], document["steps"][0]["description"]
-    plan = geonodes.parse(document)
+    plan = geonodes.DIALECT.parse(document)
     assert plan.findings == () and plan.operations[-1].args["required"] is True
 
 
@@ -86,11 +87,11 @@ def test_without_a_tree_there_are_no_gates(steps: tuple[dict[str, Any], ...]) ->
 
 
 def test_the_request_id_is_the_hash_of_the_plan_unless_one_is_given() -> None:
-    plan = geonodes.parse(GEONODES_EXAMPLE)
+    plan = geonodes.DIALECT.parse(GEONODES_EXAMPLE)
     assert len(plan.request_id) == 64
-    assert geonodes.parse(copy.deepcopy(GEONODES_EXAMPLE)).request_id == plan.request_id
-    assert geonodes.parse({**GEONODES_EXAMPLE, "final_message": "Other."}).request_id != plan.request_id
-    assert geonodes.parse(GEONODES_EXAMPLE, request_id="mine").request_id == "mine"
+    assert geonodes.DIALECT.parse(copy.deepcopy(GEONODES_EXAMPLE)).request_id == plan.request_id
+    assert geonodes.DIALECT.parse({**GEONODES_EXAMPLE, "final_message": "Other."}).request_id != plan.request_id
+    assert geonodes.DIALECT.parse(GEONODES_EXAMPLE, request_id="mine").request_id == "mine"
 
 
 @pytest.mark.proves("GN-PLAN-02")
@@ -98,7 +99,7 @@ def test_the_request_id_is_the_hash_of_the_plan_unless_one_is_given() -> None:
 def test_a_missing_field_is_refused_by_name(field: str) -> None:
     document = geonodes_plan(tree_step("a"))
     del document[field]
-    assert told(geonodes.parse(document)) == [("", f"'{field}' is missing")]
+    assert told(geonodes.DIALECT.parse(document)) == [("", f"'{field}' is missing")]
 
 
 @pytest.mark.parametrize("field", ["id", "type", "payload"])
@@ -136,7 +137,7 @@ def test_an_unknown_field_is_refused_where_it_stands(pointer: str) -> None:
     for part in pointer.split("/")[1:-1]:
         holder = holder[int(part)] if part.isdigit() else holder[part]
     holder["extra"] = 1
-    plan = geonodes.parse(document)
+    plan = geonodes.DIALECT.parse(document)
     assert told(plan) == [(pointer, "unknown field 'extra'")]
     found = validate(plan, catalog.tools(), Terms())
     assert not isinstance(found, ValidPlan)
@@ -200,15 +201,11 @@ class Coding(Tool[PythonPayload, Nothing]):
     """Takes the place of whatever runs code."""
 
     name = "python.run"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = False
-    requires = Requires(blender_min=(4, 2, 0), capabilities=())
+    promises = (
+        SAFE_ONE_TIME_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to(Kind.OBJECT)
+        .needs()
+    )
     examples = (Example({"code": "print()"}),)
 
     def code_chars_for(self, args: PythonPayload) -> int:
@@ -270,7 +267,7 @@ def test_a_refused_plan_is_told_by_the_step_that_is_wrong() -> None:
 def test_a_document_that_says_too_little_has_findings_and_no_result(field: str) -> None:
     document = geonodes_plan(tree_step("a"))
     del document[field]
-    plan = geonodes.parse(document)
+    plan = geonodes.DIALECT.parse(document)
     assert plan.findings and geonodes.render(refused(plan, plan.findings)) is None
 
 

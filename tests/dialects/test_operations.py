@@ -42,8 +42,8 @@ def test_a_plan_keeps_request_order_and_policies() -> None:
 
 def test_a_request_id_from_outside_must_be_the_plans_own() -> None:
     document = {"request_id": "mine", "operations": [box("a")]}
-    assert operations.parse(document, request_id="mine").findings == ()
-    (finding,) = operations.parse(document, request_id="other").findings
+    assert operations.DIALECT.parse(document, request_id="mine").findings == ()
+    (finding,) = operations.DIALECT.parse(document, request_id="other").findings
     assert finding.pointer == "/request_id" and "other" in finding.message
 
 
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_the_whole_plan_comes_first() -> None:
 
 @pytest.mark.parametrize("document", [None, 5, [], {}, {"operations": 5}, {"operations": [5, None]}, {1: 2}])
 def test_whatever_is_no_plan_is_answered_by_the_payload_too(document: Any) -> None:
-    payload = refusal(operations.parse(document))
+    payload = refusal(operations.DIALECT.parse(document))
     assert payload["error_code"] == "SCHEMA_INVALID" and payload["recoverable"]
 
 

@@ -52,8 +52,8 @@ def test_the_request_id_is_the_hash_of_the_canonical_payload_unless_given() -> N
     none: list[str] = []
     payload = {"steps": [{"tool": "b", "step_id": "é", "dependencies": none, "args": {"size": 2.0, "a": 1e21}}]}
     canonical = '{"steps":[{"args":{"a":1e+21,"size":2},"dependencies":[],"step_id":"é","tool":"b"}]}'
-    assert steps.parse(payload).request_id == hashlib.sha256(canonical.encode()).hexdigest()
-    assert steps.parse(payload, request_id="mine").request_id == "mine"
+    assert steps.DIALECT.parse(payload).request_id == hashlib.sha256(canonical.encode()).hexdigest()
+    assert steps.DIALECT.parse(payload, request_id="mine").request_id == "mine"
 
 
 def test_mixed_arguments_are_named_as_such() -> None:
@@ -132,8 +132,8 @@ def test_a_payload_that_breaks_the_contract_has_findings_and_no_result() -> None
 
 def test_an_empty_request_id_is_none() -> None:
     document = {"steps": [step("a")]}
-    assert steps.parse(document, request_id="") == steps.parse(document)
-    assert len(steps.parse(document).request_id) == 64
+    assert steps.DIALECT.parse(document, request_id="") == steps.DIALECT.parse(document)
+    assert len(steps.DIALECT.parse(document).request_id) == 64
 
 
 @pytest.mark.proves("STEPS-META-01", "STEPS-META-04")

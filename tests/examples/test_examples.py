@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.plans import parse_plan
 from blendwright.dialects import operations
+from blendwright.dialects.registry import parse_plan
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
@@ -77,7 +77,7 @@ def test_both_dialects_are_shown() -> None:
 
 
 def test_the_repaired_plan_is_the_broken_one_with_its_repair_applied() -> None:
-    plan = operations.parse(read(BROKEN))
+    plan = operations.DIALECT.parse(read(BROKEN))
     findings = validate(plan, catalog.tools(), Terms())
     assert not isinstance(findings, ValidPlan)
     payload = operations.render(refused(plan, findings))

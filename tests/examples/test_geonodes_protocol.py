@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.plans import parse_plan, render
+from blendwright.dialects.registry import parse_plan, render
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PLANS = sorted((EXAMPLES / "geonodes" / "protocol").glob("*.json"))

@@ -91,7 +91,7 @@ def test_every_macro_is_taken_back_as_it_declares(engine: Engine, name: str) -> 
     inputs = {"source": "Old box"} if name in NEEDS_AN_OBJECT else inputs_of(name)
     before = engine.scene.hash
     report = engine.run(
-        operations.parse({"request_id": name, "operations": [_operation("m", name, inputs)]}), macros=known
+        operations.DIALECT.parse({"request_id": name, "operations": [_operation("m", name, inputs)]}), macros=known
     )
     assert report.operations[-1].status in ("failed", "skipped")
     taken_back = all(one.status != "succeeded" or one.blender_mutation_id is None for one in report.operations)

@@ -194,7 +194,7 @@ def test_a_plan_is_refused_for_its_nodes_without_any_blender() -> None:
         "depends_on": [],
         "safety_level": "safe_write",
     }
-    plan = operations.parse({"request_id": "r", "operations": [call]})
+    plan = operations.DIALECT.parse({"request_id": "r", "operations": [call]})
     found = validate(plan, tools(), Terms())
     assert isinstance(found, tuple)
     assert [finding.pointer for finding in found] == ["/operations/0/args/operations/0/bl_idname"]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from blendwright.plan.ownership import Owners
+from blendwright.plan.graph import Owners
 from blendwright.values.plan import Operation, Plan
 from blendwright.values.report import Repair
 

@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import ValidatedArguments, validate_arguments
 from blendwright.tool_api.arguments import Args, Name, Result, Seed, Text, UnitFloat, Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import non_interoperable_values
 
 
 class Part(Args):
@@ -45,15 +47,7 @@ class AllKinds(Tool[AllKindsArgs, Nothing]):
     """Take every kind of argument."""
 
     name = "trial.all_kinds"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (Example({"name": "A"}),)
 
     def check(self, scene: Scene, args: AllKindsArgs) -> Iterator[Finding]:
@@ -70,17 +64,19 @@ TOOL = AllKinds()
 
 
 def canonical(raw: Any) -> dict[str, Any]:
-    args, findings = canonical_arguments(TOOL, raw)
-    assert not findings, findings
+    args, findings, model = validate_arguments(TOOL, raw)
+    assert not findings and model == TOOL.args_model.model_validate(args), findings
     return args
 
 
 def refused(raw: Any) -> dict[str, Finding]:
     """The findings of a refusal, by pointer; each has a message and a cure, and no canonical form comes with them."""
-    args, findings = canonical_arguments(TOOL, raw)
-    assert findings and args == {}
+    args, findings, model = ValidatedArguments({}, non_interoperable_values(raw))
+    if not findings:
+        args, findings, model = validate_arguments(TOOL, raw)
+    assert findings and args == {} and model is None
     for finding in findings:
-        assert finding.fault.value == "ARGS_INVALID"
+        assert finding.fault.value in ("ARGS_INVALID", "SCHEMA_INVALID")  # the latter for what is no JSON
         assert finding.message and finding.cure
         assert len(finding.message) < 400
     return {finding.pointer: finding for finding in findings}
@@ -128,7 +124,7 @@ documents = st.fixed_dictionaries(
         "note": st.text(st.characters(blacklist_categories=["Cs"])),
         "place": st.lists(finite | st.integers(-(10**9), 10**9), min_size=3, max_size=3),
         "amount": st.floats(min_value=0.0, exclude_min=True, allow_infinity=False),
-        "count": st.none() | st.integers(-(2**53), 2**53),
+        "count": st.none() | st.integers(-(2**53) + 1, 2**53 - 1),
         "parts": st.lists(st.fixed_dictionaries({"label": letters, "weight": st.floats(0.0, 1.0)}), max_size=4),
     },
 )
@@ -143,9 +139,9 @@ def test_the_canonical_form_is_its_own_canonical_form(raw: dict[str, Any]) -> No
 def test_every_example_of_the_catalogue_has_a_canonical_form_that_is_its_own() -> None:
     for tool in catalog.tools().values():
         for example in tool.examples:
-            once, findings = canonical_arguments(tool, dict(example.args))
+            once, findings, _ = validate_arguments(tool, dict(example.args))
             assert not findings, (tool.name, findings)
-            assert canonical_arguments(tool, once) == (once, ()), tool.name
+            assert validate_arguments(tool, once)[:2] == (once, ()), tool.name
 
 
 def test_an_unknown_field_gets_its_pointer_and_the_word_that_was_meant() -> None:
@@ -178,9 +174,9 @@ def test_all_problems_come_at_once() -> None:
 
 def test_a_wrong_choice_gets_the_one_that_was_meant_or_all_of_them() -> None:
     tool = catalog.tools()["mesh.create_primitive"]
-    _, (near,) = canonical_arguments(tool, {"kind": "cueb", "name": "A"})
+    _, (near,), _ = validate_arguments(tool, {"kind": "cueb", "name": "A"})
     assert (near.pointer, near.cure) == ("/kind", "Did you mean 'cube'?")
-    _, (far,) = canonical_arguments(tool, {"kind": "zzz", "name": "A"})
+    _, (far,), _ = validate_arguments(tool, {"kind": "zzz", "name": "A"})
     assert "One of: cube, plane" in (far.cure or "")
 
 
@@ -273,11 +269,11 @@ def test_a_name_has_no_control_characters(char: str) -> None:
 
 
 def test_a_hostile_document_gets_a_bounded_answer() -> None:
-    found = canonical_arguments(TOOL, {"name": "A", "parts": [{"label": 1}] * 5000})[1]
+    found = validate_arguments(TOOL, {"name": "A", "parts": [{"label": 1}] * 5000})[1]
     assert len(found) <= 101
-    found = canonical_arguments(TOOL, {"name": "A", "anything": [math.nan] * 5000})[1]
+    found = non_interoperable_values({"name": "A", "anything": [math.nan] * 5000})
     assert len(found) <= 100
-    (only,) = canonical_arguments(TOOL, {"name": "A", "note": ["x" * 1_000_000]})[1]
+    (only,) = validate_arguments(TOOL, {"name": "A", "note": ["x" * 1_000_000]})[1]
     assert len(only.message) < 200
 
 
@@ -286,12 +282,12 @@ def test_a_hostile_document_gets_a_bounded_answer() -> None:
 )
 def test_a_whole_number_is_an_integer_however_it_is_written(field: str, value: float, meant: int) -> None:
     raw = {"name": "A", field: value}
-    written, findings = canonical_arguments(AllKinds(), raw)
+    written, findings, _ = validate_arguments(AllKinds(), raw)
     assert not findings
-    assert written == canonical_arguments(AllKinds(), {"name": "A", field: meant})[0]
+    assert written == validate_arguments(AllKinds(), {"name": "A", field: meant})[0]
     assert type(written[field]) is int and type(raw[field]) is float
 
 
 def test_a_number_that_is_not_whole_is_no_integer() -> None:
-    (finding,) = canonical_arguments(AllKinds(), {"name": "A", "count": 8.5})[1]
+    (finding,) = validate_arguments(AllKinds(), {"name": "A", "count": 8.5})[1]
     assert finding.pointer == "/count"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from blendwright.dialects import steps
 from blendwright.plan.graph import MOST_COMPARED, cycles, graph_findings, read_graph
-from blendwright.plan.order import run_order
 from blendwright.plan.refusal import refused
+from blendwright.plan.schedule import run_order
 from blendwright.values.plan import Operation
 from plans import box, codes, findings, of_operations, step
 
@@ -124,7 +124,7 @@ def test_long_ids_are_cut_wherever_a_message_repeats_them() -> None:
     long, other = "a" * 100_000, "b" * 100_000
     listed = [step(long, *(f"x{number}" for number in range(3000)), other), step(other, long), step(other)]
     document = {"steps": listed}
-    plan = steps.parse(document)
+    plan = steps.DIALECT.parse(document)
     found = [*graph_findings(read_graph(plan.operations))]
     assert {finding.fault.value for finding in found} == {"SCHEMA_INVALID", "DEPENDENCY_MISSING", "GRAPH_CYCLE"}
     assert all(len(finding.message) < 1000 for finding in found)

@@ -26,7 +26,7 @@ def call(id: str, *waits_for: str, tool: str = "test.pair", **args: Any) -> dict
 
 
 def plan_of(*listed: dict[str, Any]) -> Plan:
-    return operations.parse({"request_id": "request", "operations": list(listed)})
+    return operations.DIALECT.parse({"request_id": "request", "operations": list(listed)})
 
 
 def valid(plan: Plan, known: Any = PAIR) -> ValidPlan:
@@ -56,7 +56,7 @@ def test_a_macro_becomes_a_chain_that_takes_its_place_in_the_graph() -> None:
 def test_both_dialects_call_macros_by_the_name_of_the_tool() -> None:
     payload: dict[str, Any] = {"steps": [{"step_id": "one", "dependencies": [], "tool": {"name": "test.pair", "args": {"name": "P"}}},
                          {"step_id": "two", "dependencies": ["one"], "tool": "test.pair", "args": {"name": "Q"}}]}  # fmt: skip
-    assert [one.id for one in valid(steps.parse(payload)).plan.operations] == [
+    assert [one.id for one in valid(steps.DIALECT.parse(payload)).plan.operations] == [
         "one.001",
         "one.002",
         "two.001",
@@ -243,7 +243,7 @@ def test_ids_that_macros_need_do_not_break_the_contract_of_steps() -> None:
         return {"step_id": id, "dependencies": [], "tool": {"name": tool, "args": {"name": id}}}
 
     document = {"steps": [step("m", "test.pair"), step("m.001", "object.create_empty")]}
-    plan = steps.parse(document)
+    plan = steps.DIALECT.parse(document)
     result = steps.render(refused(plan, findings(plan)))
     assert result is not None and result[-1]["failed_steps"] == ["m"]
 

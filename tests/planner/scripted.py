@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from blendwright.planner.port import PlanAnswer, PlannerError, PlanRequest, Turn, Usage
+from blendwright.planner.port import PlannerError, PlanRequest, PlanResponse, Turn, Usage
 
 USAGE = Usage(prompt_tokens=100, output_tokens=50, thinking_tokens=10, total=160)
 
@@ -22,13 +22,13 @@ class Scripted:
         self._answers = list(answers)
         self.heard: list[PlanRequest] = []
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         self.heard.append(request)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, PlannerError):
             raise answer
         text = answer if isinstance(answer, str) else json.dumps(answer)
-        return PlanAnswer(text, USAGE, self.model, "STOP")
+        return PlanResponse(text, USAGE, self.model, "STOP")
 
 
 def first(request: str = "a box", **fields: Any) -> PlanRequest:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.plans import parse_plan
-from blendwright.planner.budget import Limits
+from blendwright.dialects.registry import parse_plan
+from blendwright.planner.budget import Budget
 from blendwright.planner.evaluation import EvaluatedRequest, evaluate, read_requests
-from blendwright.planner.port import PlanAnswer, PlanRequest, ServiceUnavailable
+from blendwright.planner.port import PlanRequest, PlanResponse, ServiceUnavailable
 from blendwright.policy.approvals import Approver
 from blendwright.values.errors import Refusal
 from planner.scripted import USAGE, Scripted, op, plan
@@ -22,7 +22,7 @@ REQUESTS = read_requests(FOLDER)
 
 
 class Knowing:
-    """Knows the solutions; makes the mistakes that it is told to, once each."""
+    """Knows the solutions; makes the mistakes that it is totals to, once each."""
 
     model = "knowing-1"
 
@@ -30,11 +30,11 @@ class Knowing:
         self._answers = {request.request: json.dumps(request.solution) for request in REQUESTS}
         self._mistakes = {request.request: mistakes.get(request.name) for request in REQUESTS}
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         said = self._mistakes.pop(request.request, None)
         if said == "busy":
             raise ServiceUnavailable("busy", status=503, retry_after=0.0)
-        return PlanAnswer(said or self._answers[request.request], USAGE, self.model, "STOP")
+        return PlanResponse(said or self._answers[request.request], USAGE, self.model, "STOP")
 
 
 def test_at_least_twenty_requests_are_shipped_under_their_own_names() -> None:
@@ -65,14 +65,14 @@ def test_all_requests_come_out_as_expected_and_mistakes_are_repaired_and_counted
     with blendwright.open(
         tmp_path / "workspace", spare=False, approver=Approver(grants=frozenset({"destructive"}))
     ) as opened:
-        measured = evaluate(opened, Knowing(mistakes), REQUESTS, limits=Limits(attempts=3))
-    told = measured.to_json()
-    failed = {result.name: (result.story.reason, result.unmet) for result in measured.results if not result.ok}
-    attempts = {result.name: result.story.attempts for result in measured.results}
-    assert not failed and told["success_rate"] == 1.0
+        measured = evaluate(opened, Knowing(mistakes), REQUESTS, budget=Budget(attempts=3))
+    totals = measured.to_json()
+    failed = {result.name: (result.run.reason, result.unmet) for result in measured.results if not result.ok}
+    attempts = {result.name: result.run.attempts for result in measured.results}
+    assert not failed and totals["success_rate"] == 1.0
     assert {name for name, count in attempts.items() if count != 1} == {"one-cube", "table", "tower"}
-    assert told["right_at_first"] == len(REQUESTS) - 3 and told["attempts"] == len(REQUESTS) + 3
-    assert told["tokens"] == USAGE.total * told["attempts"]
+    assert totals["right_at_first"] == len(REQUESTS) - 3 and totals["attempts"] == len(REQUESTS) + 3
+    assert totals["tokens"] == USAGE.total * totals["attempts"]
 
 
 def test_what_is_not_as_expected_is_said(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_what_is_not_as_expected_is_said(tmp_path: Path) -> None:
     planner = Scripted(plan(op("a", name="Box")))
     with blendwright.open(tmp_path / "workspace", spare=False) as opened:
         (result,) = evaluate(opened, planner, [wanted]).results
-    assert not result.ok and result.story.ending == "done" and len(result.unmet) == 10, result.unmet
+    assert not result.ok and result.run.ending == "done" and len(result.unmet) == 10, result.unmet
 
 
 def test_files_that_are_no_requests_are_refused_all_at_once(tmp_path: Path) -> None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from blendwright.planner.feedback import GO_ON, LONGEST_ECHO, MOST_FINDINGS, RULES, AttemptFailure, repair_turns
-from blendwright.planner.service_words import LONGEST, in_short
+from blendwright.planner.feedback import (
+    CONTINUE_RULES,
+    LONGEST_ECHO,
+    MOST_FINDINGS,
+    REPAIR_RULES,
+    AttemptFailure,
+    repair_turns,
+)
+from blendwright.planner.service_errors import LONGEST_MESSAGE, short_message
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -27,7 +34,7 @@ def test_findings_and_committed_operations_read_back_as_they_are_and_cannot_leav
     found = data(told.text)
     assert found["committed"] == [committed] and found["failure"] == {"error_code": HOSTILE}
     assert found["findings"][0]["message"] == HOSTILE
-    assert told.text.endswith(RULES)
+    assert told.text.endswith(REPAIR_RULES)
 
 
 def test_of_many_findings_the_first_are_told_and_how_many_are_left_out() -> None:
@@ -47,7 +54,7 @@ def test_an_answer_is_echoed_as_far_as_that_is_of_use() -> None:
 
 def test_a_round_that_is_kept_asks_for_more_and_not_for_a_repair() -> None:
     _, told = repair_turns("{}", AttemptFailure("gates", (), {"done": False}), [])
-    assert told.text.endswith(GO_ON) and RULES not in told.text
+    assert told.text.endswith(CONTINUE_RULES) and REPAIR_RULES not in told.text
 
 
 def test_the_same_fault_is_known_again_whatever_the_order_of_its_findings() -> None:
@@ -59,5 +66,5 @@ def test_the_same_fault_is_known_again_whatever_the_order_of_its_findings() -> N
 
 
 def test_what_a_service_says_is_short_visible_and_without_the_key() -> None:
-    said = in_short("bad\nkey k-123 \x1b[2J" + "x" * 1000, "k-123", "")
-    assert said.startswith("bad key [key] [2Jxxx") and len(said) == LONGEST
+    said = short_message("bad\nkey k-123 \x1b[2J" + "x" * 1000, "k-123", "")
+    assert said.startswith("bad key [key] [2Jxxx") and len(said) == LONGEST_MESSAGE

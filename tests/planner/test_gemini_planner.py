@@ -15,14 +15,14 @@ from pydantic import SecretStr
 
 from blendwright.planner.gemini import GeminiPlanner, GeminiSettings
 from blendwright.planner.port import (
-    Allowance,
     Blocked,
+    CallBudget,
     KeyMissing,
     KeyRefused,
-    NoAnswer,
-    PlanAnswer,
+    NoResponse,
     PlannerError,
     PlanRequest,
+    PlanResponse,
     SchemaRefused,
     ServiceRefused,
     ServiceUnavailable,
@@ -30,7 +30,7 @@ from blendwright.planner.port import (
     Turn,
     Usage,
 )
-from blendwright.planner.relevance import choose
+from blendwright.planner.relevance import choose_tools
 from blendwright.planner.response_schema import operations_schema
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
@@ -55,8 +55,8 @@ REQUEST = PlanRequest(
     "operations",
     "You plan.",
     (Turn("user", ASKED),),
-    operations_schema(choose(ASKED, catalog.tools())),
-    allowance=Allowance(seconds=20),
+    operations_schema(choose_tools(ASKED, catalog.tools())),
+    allowance=CallBudget(seconds=20),
 )
 
 
@@ -65,7 +65,7 @@ def planner(server: GeminiServer, **more: Any) -> GeminiPlanner:
     return GeminiPlanner(GeminiSettings(**given))
 
 
-def ask(server: GeminiServer, request: PlanRequest = REQUEST, **more: Any) -> PlanAnswer:
+def ask(server: GeminiServer, request: PlanRequest = REQUEST, **more: Any) -> PlanResponse:
     return asyncio.run(planner(server, **more).plan(request))
 
 
@@ -91,7 +91,7 @@ def test_an_answer_comes_with_its_usage_model_and_reason() -> None:
         got = ask(server, model="gemini-9")
     assert json.loads(got.text) == PLAN
     assert got.usage == Usage(11, 7, 5, 23)
-    assert (got.model, got.finish_reason, got.shape) == ("gemini-9", "STOP", "strict")
+    assert (got.model, got.finish_reason, got.schema_form) == ("gemini-9", "STOP", "strict")
 
 
 def test_thoughts_are_no_part_of_the_answer() -> None:
@@ -101,7 +101,7 @@ def test_thoughts_are_no_part_of_the_answer() -> None:
 
 def test_model_thinking_level_and_room_for_the_answer_are_what_was_set() -> None:
     with serving({"expect": {"model": "gemini-3-pro"}, "answer": {"plan": PLAN}}) as server:
-        ask(server, replace(REQUEST, allowance=Allowance(777, 20)), model="gemini-3-pro", thinking="low")
+        ask(server, replace(REQUEST, allowance=CallBudget(777, 20)), model="gemini-3-pro", thinking="low")
     config = server.received[0].config
     assert config["thinkingConfig"] == {"thinking_level": "LOW"}
     assert config["maxOutputTokens"] == 777
@@ -121,7 +121,7 @@ def test_a_refused_schema_is_asked_again_with_packed_arguments_and_not_shown_a_s
         asked = planner(server)
         first, second = (asyncio.run(asked.plan(REQUEST)) for _ in range(2))
     assert json.loads(first.text) == json.loads(second.text) == PLAN
-    assert first.shape == second.shape == "packed"
+    assert first.schema_form == second.schema_form == "packed"
 
 
 def test_a_service_that_takes_no_schema_at_all_is_asked_without_one() -> None:
@@ -132,7 +132,7 @@ def test_a_service_that_takes_no_schema_at_all_is_asked_without_one() -> None:
     ) as server:
         answer = ask(server)
     assert json.loads(answer.text) == PLAN
-    assert answer.shape == "none"
+    assert answer.schema_form == "none"
 
 
 def test_a_request_that_is_wrong_in_itself_is_not_called_a_matter_of_the_schema() -> None:
@@ -167,7 +167,7 @@ def test_a_used_up_quota_says_when_to_come_back_and_is_not_hammered(told: dict[s
 
 def test_silence_ends_with_the_time_allowed() -> None:
     with serving({"silence": True}) as server:
-        error = failure(server, replace(REQUEST, allowance=Allowance(seconds=1)), tries=1)
+        error = failure(server, replace(REQUEST, allowance=CallBudget(seconds=1)), tries=1)
     assert isinstance(error, ServiceUnavailable)
     assert "within 1 seconds" in error.message
 
@@ -218,7 +218,7 @@ def test_a_cut_off_answer_is_truncated_with_what_came(finish: str | None) -> Non
 @pytest.mark.parametrize("answer", [{"text": "   "}, {"text": "x", "finish": "MALFORMED_FUNCTION_CALL"}])
 def test_an_end_without_an_answer_is_no_answer(answer: dict[str, Any]) -> None:
     with serving(answer) as server:
-        assert type(failure(server)) is NoAnswer
+        assert type(failure(server)) is NoResponse
 
 
 def test_a_wrong_key_is_refused_as_such_and_never_repeated() -> None:

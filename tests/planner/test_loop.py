@@ -12,10 +12,10 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
-from blendwright.planner.budget import Limits, Price
+from blendwright.planner.budget import Budget, Price
 from blendwright.planner.loop import PlannerRun
-from blendwright.planner.port import Blocked, KeyRefused, PlanAnswer, PlanRequest, ServiceUnavailable, Truncated
-from blendwright.planner.proposal import Proposal
+from blendwright.planner.port import Blocked, KeyRefused, PlanRequest, PlanResponse, ServiceUnavailable, Truncated
+from blendwright.planner.proposal import PlanProposal
 from blendwright.planner.result import PlannerResult
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.run.preview import Preview
@@ -46,14 +46,16 @@ class Waits:
         self.seconds.append(seconds)
 
 
-def pursue(opened: OpenScene, planner: Scripted, request: PlanRequest | None = None, **options: Any) -> PlannerResult:
+def run_planner(
+    opened: OpenScene, planner: Scripted, request: PlanRequest | None = None, **options: Any
+) -> PlannerResult:
     """Without a preview unless asked for one: it costs a second Blender."""
     id = f"ask-{next(counter)}"
     options = {"preview": False, "sleep": Waits()} | options
     return asyncio.run(PlannerRun(opened, planner, request or first(), id, **options).run())
 
 
-def declined(proposal: Proposal, shown: Preview | None) -> bool:
+def declined(proposal: PlanProposal, shown: Preview | None) -> bool:
     return False
 
 
@@ -71,11 +73,13 @@ def objects(opened: OpenScene, *names: str) -> list[str]:
 def test_a_plan_that_is_right_at_first_is_run_and_that_is_all(opened: OpenScene) -> None:
     name, _ = named("First")
     planner = Scripted(plan(op("a", name=name)))
-    story = pursue(opened, planner)
-    assert (story.ending, story.attempts, len(planner.heard)) == ("done", 1, 1)
+    result = run_planner(opened, planner)
+    assert (result.ending, result.attempts, len(planner.heard)) == ("done", 1, 1)
     assert objects(opened, name) == [name]
-    assert story.report is not None and story.report.request_id == story.request_id, "the model's own id counts nothing"
-    (kept,) = opened.journal.attempts(story.request_id)
+    assert result.report is not None and result.report.request_id == result.request_id, (
+        "the model's own id counts nothing"
+    )
+    (kept,) = opened.journal.attempts(result.request_id)
     assert (kept.model, kept.usage["total"], kept.outcome["status"]) == ("scripted-1", 160, "succeeded")
     assert len(kept.prompt_hash) == 64 and kept.plan is not None and name in kept.plan
 
@@ -95,22 +99,22 @@ def test_what_breaks_the_contract_is_told_exactly_and_repaired(case: str, opened
     name, _ = named("Mended")
     planner = Scripted(plan(*operations), plan(op("a", name=name)))
     before = len(opened.journal.audit_records(limit=10_000))
-    story = pursue(opened, planner)
-    assert (story.ending, story.attempts) == ("done", 2)
+    result = run_planner(opened, planner)
+    assert (result.ending, result.attempts) == ("done", 2)
     second = planner.heard[1]
     assert code in codes(second) and told(second)["stage"] == "validation"
     assert told(second)["failure"]["error_code"] in codes(second)
     assert second.attempt == 2 and second.turns[0] == planner.heard[0].turns[0]
     assert len(opened.journal.audit_records(limit=10_000)) == before + 1, "what was refused left nothing"
-    stages = [(kept.number, kept.outcome["stage"]) for kept in opened.journal.attempts(story.request_id)]
+    stages = [(kept.number, kept.outcome["stage"]) for kept in opened.journal.attempts(result.request_id)]
     assert stages == [(1, "validation"), (2, "done")]
 
 
 def test_what_the_policy_denies_is_told_and_done_without(opened: OpenScene) -> None:
     name, _ = named("Allowed")
     planner = Scripted(plan(op("a", "object.rename", name="X", new_name="Y")), plan(op("a", name=name)))
-    story = pursue(opened, planner)
-    assert (story.ending, story.attempts, codes(planner.heard[1])) == ("done", 2, ["POLICY_BLOCKED"])
+    result = run_planner(opened, planner)
+    assert (result.ending, result.attempts, codes(planner.heard[1])) == ("done", 2, ["POLICY_BLOCKED"])
     assert told(planner.heard[1])["failure"]["error_code"] == "POLICY_BLOCKED"
 
 
@@ -120,8 +124,8 @@ def test_what_the_policy_denies_is_told_and_done_without(opened: OpenScene) -> N
 def test_what_is_no_plan_is_told_as_such(text: str, opened: OpenScene) -> None:
     name, _ = named("Read")
     planner = Scripted(text, plan(op("a", name=name)))
-    story = pursue(opened, planner)
-    assert (story.ending, story.attempts) == ("done", 2)
+    result = run_planner(opened, planner)
+    assert (result.ending, result.attempts) == ("done", 2)
     assert set(codes(planner.heard[1])) == {"SCHEMA_INVALID"}
 
 
@@ -130,13 +134,13 @@ def test_after_a_failure_the_committed_operations_keep_their_ids_and_are_skipped
     wrong = op("b", "object.set_parent", "a", child="Nobody", parent=one)
     right = op("b", "mesh.create_primitive", "a", name=two)
     planner = Scripted(plan(op("a", name=one), wrong), plan(op("a", name=one), right))
-    story = pursue(opened, planner)
-    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    result = run_planner(opened, planner)
+    assert (result.ending, result.attempts) == ("done", 2), result.reason
     failure = told(planner.heard[1])
     assert failure["stage"] == "execution" and [item["operation_id"] for item in failure["committed"]] == ["a"]
     assert failure["failure"].keys() == {"error_code", "recoverable", "retry_hint", "minimal_repair_plan"}
-    assert story.report is not None
-    assert [each.status for each in story.report.operations] == ["skipped_idempotent", "succeeded"]
+    assert result.report is not None
+    assert [each.status for each in result.report.operations] == ["skipped_idempotent", "succeeded"]
     assert objects(opened, one, two) == sorted([one, two])
 
 
@@ -144,8 +148,8 @@ def test_committed_operations_that_the_model_forgets_are_put_back(opened: OpenSc
     one, two = named("Forgot")
     wrong = op("b", "object.set_parent", "a", child="Nobody", parent=one)
     planner = Scripted(plan(op("a", name=one), wrong), plan(op("b", "mesh.create_primitive", "a", name=two)))
-    story = pursue(opened, planner)
-    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    result = run_planner(opened, planner)
+    assert (result.ending, result.attempts) == ("done", 2), result.reason
 
 
 def test_a_preview_keeps_every_failure_from_the_scene(opened: OpenScene) -> None:
@@ -153,8 +157,8 @@ def test_a_preview_keeps_every_failure_from_the_scene(opened: OpenScene) -> None
     wrong = op("b", "object.set_parent", "a", child="Nobody", parent=one)
     planner = Scripted(plan(op("a", name=one), wrong), plan(op("a", name=one), op("b", name=two)))
     before = len(opened.journal.audit_records(limit=10_000))
-    story = pursue(opened, planner, preview=True)
-    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    result = run_planner(opened, planner, preview=True)
+    assert (result.ending, result.attempts) == ("done", 2), result.reason
     assert told(planner.heard[1])["stage"] == "preview" and told(planner.heard[1])["committed"] == []
     records = opened.journal.audit_records(after=before, limit=10_000)
     assert [record.record["status"] for record in records] == ["succeeded", "succeeded"]
@@ -163,40 +167,40 @@ def test_a_preview_keeps_every_failure_from_the_scene(opened: OpenScene) -> None
 def test_a_dry_run_changes_nothing(opened: OpenScene) -> None:
     name, _ = named("Dry")
     hash = opened.hash
-    story = pursue(opened, Scripted(plan(op("a", name=name))), dry_run=True)
-    assert (story.ending, story.report) == ("proposed", None) and story.preview is not None and story.preview.ok
+    result = run_planner(opened, Scripted(plan(op("a", name=name))), dry_run=True)
+    assert (result.ending, result.report) == ("proposed", None) and result.preview is not None and result.preview.ok
     assert opened.hash == hash and objects(opened, name) == []
 
 
 def test_a_plan_that_a_person_declines_is_not_run_and_nobody_is_asked_again(opened: OpenScene) -> None:
     name, _ = named("Declined")
     planner = Scripted(plan(op("a", name=name)))
-    story = pursue(opened, planner, approve=declined)
-    assert story.ending == "declined" and len(planner.heard) == 1 and objects(opened, name) == []
+    result = run_planner(opened, planner, approve=declined)
+    assert result.ending == "declined" and len(planner.heard) == 1 and objects(opened, name) == []
 
 
-def test_an_approval_that_nobody_gives_ends_the_story_and_is_no_mistake_of_the_model(opened: OpenScene) -> None:
+def test_an_approval_that_nobody_gives_ends_the_run_and_is_no_mistake_of_the_model(opened: OpenScene) -> None:
     name, _ = named("Victim")
     opened.call("mesh.create_primitive", kind="cube", name=name)
     remove = op("a", "object.delete", name=name) | {"safety_level": "destructive"}
     planner = Scripted(plan(remove))
-    story = pursue(opened, planner)
-    assert (story.ending, len(planner.heard)) == ("declined", 1), story.reason
-    assert "blendwright approve" in story.reason and objects(opened, name) == [name]
+    result = run_planner(opened, planner)
+    assert (result.ending, len(planner.heard)) == ("declined", 1), result.reason
+    assert "blendwright approve" in result.reason and objects(opened, name) == [name]
 
 
 def test_a_model_that_never_learns_is_not_asked_for_ever(opened: OpenScene) -> None:
     planner = Scripted(plan(op("a", kind="no such kind")))
-    story = pursue(opened, planner, limits=Limits(attempts=10))
-    assert (story.ending, len(planner.heard)) == ("gave_up", 2)
-    assert story.reason.startswith("the same fault came back unchanged: ARGS_INVALID")
+    result = run_planner(opened, planner, budget=Budget(attempts=10))
+    assert (result.ending, len(planner.heard)) == ("gave_up", 2)
+    assert result.reason.startswith("the same fault came back unchanged: ARGS_INVALID")
 
 
 def test_a_model_that_goes_in_circles_is_stopped_too(opened: OpenScene) -> None:
     one, other = plan(op("a", kind="no such kind")), plan(op("a", "no.such_tool"))
     planner = Scripted(one, other, one, other, one, other)
-    story = pursue(opened, planner, limits=Limits(attempts=10))
-    assert (story.ending, len(planner.heard)) == ("gave_up", 3)
+    result = run_planner(opened, planner, budget=Budget(attempts=10))
+    assert (result.ending, len(planner.heard)) == ("gave_up", 3)
 
 
 def test_attempts_tokens_time_and_cost_are_bounds(opened: OpenScene) -> None:
@@ -205,16 +209,16 @@ def test_attempts_tokens_time_and_cost_are_bounds(opened: OpenScene) -> None:
 
     price = Price(prompt=1_000_000, output=0)
     bounds = {
-        "3 attempts": (Limits(attempts=3), 3),
-        "budget of 500 tokens": (Limits(attempts=50, tokens=500), 2),
-        "budget of 150": (Limits(attempts=50, cost=150, price=price), 2),
-        "time of 0 s": (Limits(seconds=0), 0),
+        "3 attempts": (Budget(attempts=3), 3),
+        "budget of 500 tokens": (Budget(attempts=50, tokens=500), 2),
+        "budget of 150": (Budget(attempts=50, cost=150, price=price), 2),
+        "time of 0 s": (Budget(seconds=0), 0),
     }
-    for word, (limits, calls) in bounds.items():
+    for word, (budget, calls) in bounds.items():
         planner = endless()
-        story = pursue(opened, planner, limits=limits)
-        assert (story.ending, len(planner.heard)) == ("gave_up", calls), word
-        assert word in story.reason
+        result = run_planner(opened, planner, budget=budget)
+        assert (result.ending, len(planner.heard)) == ("gave_up", calls), word
+        assert word in result.reason
 
 
 def test_a_service_that_fails_is_asked_again_after_a_while_and_the_model_hears_nothing_of_it(opened: OpenScene) -> None:
@@ -222,10 +226,10 @@ def test_a_service_that_fails_is_asked_again_after_a_while_and_the_model_hears_n
     busy = ServiceUnavailable("too many requests", status=429, retry_after=7.0)
     planner = Scripted(busy, ServiceUnavailable("no answer in time"), plan(op("a", name=name)))
     waits = Waits()
-    story = pursue(opened, planner, sleep=waits)
-    assert (story.ending, story.attempts, waits.seconds) == ("done", 1, [7.0, 2.0])
+    result = run_planner(opened, planner, sleep=waits)
+    assert (result.ending, result.attempts, waits.seconds) == ("done", 1, [7.0, 2.0])
     assert len({request.turns for request in planner.heard}) == 1
-    stages = [kept.outcome["stage"] for kept in opened.journal.attempts(story.request_id)]
+    stages = [kept.outcome["stage"] for kept in opened.journal.attempts(result.request_id)]
     assert stages == ["service", "service", "done"]
 
 
@@ -241,9 +245,9 @@ def test_a_service_that_fails_is_asked_again_after_a_while_and_the_model_hears_n
 )
 def test_a_service_that_goes_on_failing_is_reported_as_what_it_is(error: Any, calls: int, opened: OpenScene) -> None:
     planner = Scripted(error)
-    story = pursue(opened, planner)
-    assert (story.ending, story.error, story.reason) == ("service", error, error.message)
-    assert len(planner.heard) == calls and story.attempts == 0
+    result = run_planner(opened, planner)
+    assert (result.ending, result.error, result.reason) == ("service", error, error.message)
+    assert len(planner.heard) == calls and result.attempts == 0
 
 
 def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(opened: OpenScene) -> None:
@@ -251,8 +255,8 @@ def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(opened: Op
     busy = ServiceUnavailable("busy", status=503)
     cut = Truncated("cut off", reason="MAX_TOKENS", usage=USAGE, text="{")
     planner = Scripted(busy, cut, plan(op("a", name=name)))
-    story = pursue(opened, planner)
-    assert story.ending == "done" and story.usage.total == 2 * USAGE.total, "what was cut off is paid for too"
+    result = run_planner(opened, planner)
+    assert result.ending == "done" and result.usage.total == 2 * USAGE.total, "what was cut off is paid for too"
     usual, cut_off, wide = (request.allowance.output_tokens for request in planner.heard)
     assert usual == cut_off and wide == 2 * usual
 
@@ -264,8 +268,8 @@ def test_a_worker_that_dies_gets_the_same_plan_once_more_before_the_model_hears_
         plan(op("a", name=one), op("b", name=two)),
     )
     before = len(opened.journal.audit_records(limit=10_000))
-    story = pursue(opened, planner)
-    assert (story.ending, story.attempts, codes(planner.heard[1])) == ("done", 2, ["WORKER_LOST"]), story.reason
+    result = run_planner(opened, planner)
+    assert (result.ending, result.attempts, codes(planner.heard[1])) == ("done", 2, ["WORKER_LOST"]), result.reason
     records = opened.journal.audit_records(after=before, limit=10_000)
     crashes = [each.record for each in records if each.record["tool_name"] == "trial.misbehave"]
     assert len(crashes) == 2
@@ -276,8 +280,8 @@ def test_hostile_names_stay_data_in_the_repair_call(opened: OpenScene) -> None:
     planner = Scripted(
         plan(op("a", "object.set_parent", child=hostile, parent="X")), plan(op("a", name=named("Calm")[0]))
     )
-    story = pursue(opened, planner)
-    assert story.ending == "done"
+    result = run_planner(opened, planner)
+    assert result.ending == "done"
     text = planner.heard[1].turns[-1].text
     assert text.count("</data failure>") == 1 and hostile not in text
     assert any(hostile in finding["message"] for finding in told(planner.heard[1])["findings"])
@@ -290,7 +294,7 @@ class Stuck(Scripted):
         super().__init__("")
         self.asked = threading.Event()
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -305,6 +309,6 @@ def test_an_interruption_ends_a_call_that_does_not_come_back(opened: OpenScene) 
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    story = pursue(opened, planner, cancel=cancel)
+    result = run_planner(opened, planner, cancel=cancel)
     thread.join()
-    assert story.ending == "interrupted"
+    assert result.ending == "interrupted"

@@ -10,7 +10,7 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
-from blendwright.planner.briefing import brief
+from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.result import PlannerResult
 from planner.scripted import Scripted, told
@@ -45,16 +45,16 @@ def nodes(name: str, *operations: dict[str, Any], id: str = "s1", done: bool = T
     return {"version": "1.0", "steps": [step], "done": done, "final_message": "built"}
 
 
-def pursue(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
-    first = brief(opened, "a tower of geometry nodes", "geonodes", id)
+def run_planner(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
+    first = build_first_request(opened, "a tower of geometry nodes", "geonodes", id)
     return asyncio.run(PlannerRun(opened, planner, first, id, preview=False).run())
 
 
 def test_a_gate_that_fails_is_told_with_its_envelope_and_repaired(opened: OpenScene) -> None:
     # An empty object passed through: there is nothing to see.
     planner = Scripted(nodes("Tower", BODY, CUT), nodes("Tower", BODY, OUT))
-    story = pursue(opened, planner, "n1")
-    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    result = run_planner(opened, planner, "n1")
+    assert (result.ending, result.attempts) == ("done", 2), result.reason
     failure = told(planner.heard[1])["failure"]
     assert failure["status"] == "rolled_back" and failure["done"] is False
     assert failure["gates"]["failed_gates"] == ["NON_EMPTY_GEOMETRY"]
@@ -64,6 +64,6 @@ def test_a_gate_that_fails_is_told_with_its_envelope_and_repaired(opened: OpenSc
 
 def test_a_plan_that_says_it_is_not_done_asks_for_another_round(opened: OpenScene) -> None:
     planner = Scripted(nodes("Mast", BODY, done=False), nodes("Mast", OUT, id="s2"))
-    story = pursue(opened, planner, "n2")
-    assert (story.ending, story.attempts) == ("done", 2), story.reason
+    result = run_planner(opened, planner, "n2")
+    assert (result.ending, result.attempts) == ("done", 2), result.reason
     assert told(planner.heard[1])["failure"]["status"] == "continue"

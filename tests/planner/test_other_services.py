@@ -13,21 +13,21 @@ from anthropic.resources.messages import DEPRECATED_MODELS
 
 from blendwright.planner.anthropic import DEFAULT_MODEL
 from blendwright.planner.port import (
-    Allowance,
     Blocked,
+    CallBudget,
     KeyMissing,
     KeyRefused,
-    NoAnswer,
-    PlanAnswer,
+    NoResponse,
     PlannerError,
     PlanRequest,
+    PlanResponse,
     ResponseSchema,
     ServiceRefused,
     ServiceUnavailable,
     Truncated,
     Turn,
 )
-from blendwright.planner.providers import Provider, planner_of
+from blendwright.planner.providers import Provider, create_planner
 from planner.local_services import KEY, LocalService, local_service
 
 SERVICES: tuple[Provider, ...] = ("anthropic", "openai")
@@ -36,11 +36,11 @@ SCHEMA = ResponseSchema({"type": "object", "properties": {"strict": {"type": "st
 TURNS = (Turn("user", "a box"), Turn("model", "{}"), Turn("user", "no"))
 
 
-def asked(service: LocalService, provider: Provider, *, seconds: float = 30.0, key: str = KEY) -> PlanAnswer:
+def asked(service: LocalService, provider: Provider, *, seconds: float = 30.0, key: str = KEY) -> PlanResponse:
     base_url = service.url + ("/v1" if provider == "openai" else "")
     environment = dict.fromkeys(KEYS, key)
-    planner = planner_of(provider, model="m-1", base_url=base_url, environment=environment)
-    request = PlanRequest("a box", "operations", "You plan.", TURNS, SCHEMA, allowance=Allowance(1234, seconds))
+    planner = create_planner(provider, model="m-1", base_url=base_url, environment=environment)
+    request = PlanRequest("a box", "operations", "You plan.", TURNS, SCHEMA, allowance=CallBudget(1234, seconds))
     return asyncio.run(planner.plan(request))
 
 
@@ -55,7 +55,7 @@ def form(body: dict[str, Any]) -> Any:
 def test_an_answer_comes_with_its_usage_and_the_request_is_complete(provider: Provider) -> None:
     with local_service('{"operations": []}') as service:
         answer = asked(service, provider)
-    assert (answer.text, answer.model, answer.shape) == ('{"operations": []}', "m-1", "strict")
+    assert (answer.text, answer.model, answer.schema_form) == ('{"operations": []}', "m-1", "strict")
     assert (answer.usage.prompt_tokens, answer.usage.output_tokens, answer.usage.total) == (11, 7, 18)
     (body,) = service.received
     assert form(body) == SCHEMA.strict and body["model"] == "m-1"
@@ -69,9 +69,9 @@ def test_an_answer_comes_with_its_usage_and_the_request_is_complete(provider: Pr
 def test_a_schema_that_is_refused_is_loosened_step_by_step(provider: Provider) -> None:
     with local_service(400, '{"operations": [{"args_json": "{\\"a\\": 1}"}]}') as service:
         answer = asked(service, provider)
-    assert answer.shape == "packed" and json.loads(answer.text) == {"operations": [{"args": {"a": 1}}]}
+    assert answer.schema_form == "packed" and json.loads(answer.text) == {"operations": [{"args": {"a": 1}}]}
     with local_service(400, 400, "{}") as service:
-        assert asked(service, provider).shape == "none"
+        assert asked(service, provider).schema_form == "none"
     assert [form(body) for body in service.received] == [SCHEMA.strict, SCHEMA.packed, None]
     with local_service(400, 400, 400) as service, pytest.raises(ServiceRefused):
         asked(service, provider)
@@ -88,7 +88,7 @@ def test_a_schema_that_is_refused_is_loosened_step_by_step(provider: Provider) -
         (403, KeyRefused),
         ({"text": '{"oper', "finish": "max_tokens"}, Truncated),
         ({"text": "", "finish": "refusal"}, Blocked),
-        ({}, NoAnswer),
+        ({}, NoResponse),
     ],
 )
 def test_every_failure_is_what_it_is_and_holds_no_key(
@@ -101,7 +101,7 @@ def test_every_failure_is_what_it_is_and_holds_no_key(
     assert KEY not in trace + str(caught.value.details) and caught.value.__cause__ is None
     if answer == 429:
         assert isinstance(caught.value, ServiceUnavailable) and caught.value.retry_after == 3.0
-    if isinstance(caught.value, NoAnswer):
+    if isinstance(caught.value, NoResponse):
         assert caught.value.usage.total == 18, "what was not answered is paid for too"
 
 
@@ -147,7 +147,7 @@ def test_an_answer_whose_cost_is_not_told_is_an_answer(provider: Provider, count
     "address", ["no address", "http://[::1", "http://127.0.0.1:99999999", "ftp://127.0.0.1", "http://"]
 )
 def test_what_cannot_be_an_address_is_said_to_be_none(provider: Provider, address: str) -> None:
-    planner = planner_of(provider, model="m-1", base_url=address, environment=KEYS)
+    planner = create_planner(provider, model="m-1", base_url=address, environment=KEYS)
     with pytest.raises(ServiceRefused, match="is no address") as caught:
         asyncio.run(planner.plan(PlanRequest("a box", "operations", "You plan.", TURNS, SCHEMA)))
     assert "--base-url" in (caught.value.cure or "")
@@ -159,7 +159,7 @@ def test_keys_are_taken_without_the_space_around_them_and_refused_where_they_can
         assert asked(service, provider, key=f" {KEY}\n").text == "{}"
     for nonsense in ("schlüssel", "two\nlines"):
         with pytest.raises(KeyRefused, match="characters that no key has"):
-            planner_of(provider, environment=dict.fromkeys(KEYS, nonsense))
+            create_planner(provider, environment=dict.fromkeys(KEYS, nonsense))
 
 
 @pytest.mark.parametrize("provider", SERVICES)
@@ -176,12 +176,12 @@ def test_silence_a_wrong_key_and_nobody_there_are_told_apart(provider: Provider)
 @pytest.mark.parametrize("provider", [*SERVICES, "gemini"])
 def test_without_a_key_it_says_which_one_to_set(provider: Provider) -> None:
     with pytest.raises(KeyMissing) as caught:
-        planner_of(provider, environment={})
+        create_planner(provider, environment={})
     assert "_API_KEY" in (caught.value.cure or "")
 
 
 def test_a_local_server_needs_no_key() -> None:
-    assert planner_of("openai", model="local", base_url="http://127.0.0.1:1/v1", environment={}).model == "local"
+    assert create_planner("openai", model="local", base_url="http://127.0.0.1:1/v1", environment={}).model == "local"
 
 
 @pytest.mark.parametrize("provider", SERVICES)

@@ -11,18 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.dialects.recognise import Dialect
-from blendwright.planner.data_block import data_block, visible
 from blendwright.planner.prompt import Prompt, build_prompt, estimated_tokens
-from blendwright.planner.relevance import choose
-from blendwright.planner.scene_brief import MOST_OBJECTS
-from blendwright.planner.tool_page import tool_page
+from blendwright.planner.prompt_data import data_block, visible
+from blendwright.planner.relevance import choose_tools
+from blendwright.planner.scene_summary import MOST_OBJECTS
+from blendwright.planner.tool_reference import describe_tool
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TOOLS = catalog.tools()
-CHOSEN: dict[Dialect, tuple[str, ...]] = {
+CHOSEN: dict[str, tuple[str, ...]] = {
     "operations": ("mesh.create_primitive", "material.assign", "object.set_property"),
     "geonodes": ("geonodes.node_tree", "geonodes.patch"),
 }
@@ -51,14 +50,14 @@ SCENE = a_snapshot(
 )
 
 
-def prompt(dialect: Dialect = "operations", request: str = "a round table", **more: Any) -> Prompt:
+def prompt(dialect: str = "operations", request: str = "a round table", **more: Any) -> Prompt:
     tools = [TOOLS[name] for name in CHOSEN[dialect]]
     parts: dict[str, Any] = {"request_id": "ask-1", "terms": Terms(), "tools": tools, "snapshot": SCENE, **more}
     return build_prompt(request, dialect, **parts)
 
 
 @pytest.mark.parametrize("dialect", ["operations", "geonodes"])
-def test_the_prompt_is_the_golden_one(dialect: Dialect) -> None:
+def test_the_prompt_is_the_golden_one(dialect: str) -> None:
     """After a change that is meant: write the text that this compares into the golden file, and read it."""
     made = prompt(dialect)
     assert made.system + "=" * 40 + "\n" + made.user == (GOLDEN / f"prompt_{dialect}.txt").read_text("utf-8")
@@ -96,13 +95,13 @@ def test_a_scene_of_any_size_takes_a_bounded_part_of_the_prompt() -> None:
 
 
 def test_a_typical_prompt_is_affordable() -> None:
-    tools = choose("a round table with four chairs", TOOLS)
+    tools = choose_tools("a round table with four chairs", TOOLS)
     assert 4000 < prompt(tools=tools).tokens < 12_000
 
 
 def test_the_estimate_does_not_count_too_few() -> None:
     # Two tokens per word and one per sign is more than any tokenizer in use takes for such text.
-    text = tool_page(TOOLS["mesh.create_primitive"])
+    text = describe_tool(TOOLS["mesh.create_primitive"])
     assert estimated_tokens(text) >= len(re.findall(r"\w+|[^\w\s]", text)) * 0.7
     assert estimated_tokens("") == 0
 
@@ -150,7 +149,7 @@ def test_without_a_snapshot_nothing_is_claimed_about_the_scene() -> None:
 
 @pytest.mark.parametrize("name", sorted(TOOLS))
 def test_every_tool_has_a_page_with_all_its_arguments(name: str) -> None:
-    page = tool_page(TOOLS[name])
+    page = describe_tool(TOOLS[name])
     assert page.startswith(f"{name} [")
     for argument in TOOLS[name].args_schema()["properties"]:
         assert re.search(rf"^  {argument}\??: ", page, re.MULTILINE)

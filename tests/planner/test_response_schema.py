@@ -8,8 +8,15 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.planner.relevance import MOST_TOOLS, choose, permitted
-from blendwright.planner.response_schema import MOST_PARTS, geonodes_schema, operations_schema, parts, reduced, unpacked
+from blendwright.planner.relevance import MOST_TOOLS, choose_tools, permitted_tools
+from blendwright.planner.response_schema import (
+    MOST_PARTS,
+    count_parts,
+    geonodes_schema,
+    operations_schema,
+    reduce_schema,
+    unpack,
+)
 from blendwright.policy.session_contract import Terms
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
@@ -42,12 +49,12 @@ def test_the_form_of_every_tool_is_within_the_subset_and_takes_its_examples_both
             plan = plan_of(tool, json.loads(json.dumps(example.args)))
             written = fitted(plan, form)
             assert checker.is_valid(written), written
-            assert json.loads(unpacked(json.dumps(written))) == plan
+            assert json.loads(unpack(json.dumps(written))) == plan
 
 
 @pytest.mark.parametrize("request_text", REQUESTS)
 def test_a_form_stays_within_its_budget(request_text: str) -> None:
-    assert parts(operations_schema(choose(request_text, TOOLS)).strict) <= MOST_PARTS
+    assert count_parts(operations_schema(choose_tools(request_text, TOOLS)).strict) <= MOST_PARTS
 
 
 def test_what_does_not_fit_into_the_budget_has_its_arguments_packed() -> None:
@@ -58,7 +65,11 @@ def test_what_does_not_fit_into_the_budget_has_its_arguments_packed() -> None:
     assert len(branches) == len(many)
     assert whole
     assert packed
-    assert parts(operations_schema(many).strict) <= MOST_PARTS < parts(operations_schema(many, most_parts=5000).strict)
+    assert (
+        count_parts(operations_schema(many).strict)
+        <= MOST_PARTS
+        < count_parts(operations_schema(many, most_parts=5000).strict)
+    )
 
 
 def test_a_branch_is_for_one_tool_at_its_own_level() -> None:
@@ -68,7 +79,7 @@ def test_a_branch_is_for_one_tool_at_its_own_level() -> None:
 
 
 def test_open_objects_travel_as_text_because_models_leave_them_empty() -> None:
-    settings = reduced(TOOLS["modifier.add"].args_schema())
+    settings = reduce_schema(TOOLS["modifier.add"].args_schema())
     assert settings is not None
     nodes = next(form for form in settings["properties"]["settings"]["anyOf"] if "node_group" in form["properties"])
     assert nodes["properties"]["inputs_json"] == {"type": "string"}
@@ -86,24 +97,24 @@ def test_the_form_of_geometry_nodes_is_within_the_subset_and_takes_all_payloads(
     plan = {"version": "1.0", "steps": steps, "done": True, "final_message": "m", "meta": meta}
     for form in (schema.strict, schema.packed):
         assert list(outside_subset(form, "")) == []
-        assert parts(form) <= MOST_PARTS
+        assert count_parts(form) <= MOST_PARTS
         written = fitted(plan, form)
         assert jsonschema_rs.validator_for(dict(form)).is_valid(written)
-        assert json.loads(unpacked(json.dumps(written))) == plan
+        assert json.loads(unpack(json.dumps(written))) == plan
 
 
 @pytest.mark.parametrize("text", ["no JSON", '{"args_json": "{broken"}', '{"args_json": 3}', '{"a": 1,  "b": [2]}'])
 def test_what_cannot_be_unpacked_stays_as_it_is_for_the_contract_to_refuse(text: str) -> None:
-    assert unpacked(text) == text
+    assert unpack(text) == text
 
 
 def test_packed_text_never_replaces_what_is_there_beside_it() -> None:
     text = '{"args": {"a": 1}, "args_json": "{}"}'
-    assert unpacked(text) == text
+    assert unpack(text) == text
 
 
 def test_the_choice_of_tools_is_bounded_and_starts_with_what_the_request_is_about() -> None:
-    chosen = [tool.name for tool in choose("Please delete all the lamps", TOOLS)]
+    chosen = [tool.name for tool in choose_tools("Please delete all the lamps", TOOLS)]
     assert len(chosen) <= MOST_TOOLS
     assert "object.delete" in chosen[:4]
     assert "light.set" in chosen
@@ -111,19 +122,19 @@ def test_the_choice_of_tools_is_bounded_and_starts_with_what_the_request_is_abou
 
 
 def test_tools_that_an_earlier_plan_used_stay_in_the_choice() -> None:
-    chosen = [tool.name for tool in choose("a table", TOOLS, always=["file.export", "no.such"], limit=5)]
+    chosen = [tool.name for tool in choose_tools("a table", TOOLS, always=["file.export", "no.such"], limit=5)]
     assert chosen[0] == "file.export"
     assert len(chosen) == 5
 
 
 def test_small_words_choose_nothing() -> None:
-    assert choose("a the with four", TOOLS) == choose("", TOOLS)
+    assert choose_tools("a the with four", TOOLS) == choose_tools("", TOOLS)
 
 
 def test_tools_that_the_contract_rules_out_are_not_offered() -> None:
     rules = {"levels": {"destructive": "deny"}, "tools": {"file.*": "deny"}}
     terms = Terms.model_validate({"constraints": {"rules": rules}, "capabilities": ["object_write", "scene_read"]})
-    left = permitted(TOOLS, terms)
+    left = permitted_tools(TOOLS, terms)
     assert "object.transform" in left
     assert not {"object.delete", "file.export"} & left.keys()
     assert all(set(tool.requires.capabilities) <= {"object_write", "scene_read"} for tool in left.values())
@@ -140,10 +151,10 @@ def test_tools_that_the_contract_rules_out_are_not_offered() -> None:
     ],
 )
 def test_a_part_that_the_subset_has_no_words_for_is_packed_alone(inner: dict[str, Any]) -> None:
-    assert reduced(inner) is None
+    assert reduce_schema(inner) is None
     known = {"type": "integer", "minimum": 3}
     whole = {"type": "object", "properties": {"a": inner, "b": known}, "required": ["a"], "additionalProperties": False}
-    assert reduced(whole) == {
+    assert reduce_schema(whole) == {
         "type": "object",
         "properties": {"a_json": {"type": "string"}, "b": {"type": "integer"}},
         "required": ["a_json"],
@@ -165,7 +176,7 @@ def test_constants_bounds_and_references_become_what_the_subset_knows() -> None:
         "required": ["kind"],
     }
     a: dict[str, Any] = {"type": "object", "properties": {"t": {"type": "string", "enum": ["A"]}}, "required": []}
-    assert reduced(schema) == {
+    assert reduce_schema(schema) == {
         "type": "object",
         "properties": {
             "kind": {"anyOf": [a, {"type": "null"}]},
@@ -181,4 +192,4 @@ def test_constants_bounds_and_references_become_what_the_subset_knows() -> None:
 def test_an_answer_that_is_nested_without_end_stays_as_it_is(depth: int) -> None:
     nested = "[" * depth + "]" * depth
     for text in (nested, f'{{"a_json": "1", "b": {nested}}}', f'{{"args_json": "{nested}"}}'):
-        assert unpacked(text) == text
+        assert unpack(text) == text

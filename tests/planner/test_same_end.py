@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 import blendwright
-from blendwright.planner.briefing import brief
+from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
 from planner.scripted import Scripted, op, plan
 
@@ -40,9 +40,9 @@ class End(NamedTuple):
 
 def end_of(place: Path, *answers: Any, preview: bool) -> End:
     with blendwright.open(place, spare=False) as opened:
-        first = brief(opened, "one above two", "operations", ID)
-        story = asyncio.run(PlannerRun(opened, Scripted(*answers), first, ID, preview=preview).run())
-        assert story.ending == "done" and story.report is not None, story.reason
+        first = build_first_request(opened, "one above two", "operations", ID)
+        result = asyncio.run(PlannerRun(opened, Scripted(*answers), first, ID, preview=preview).run())
+        assert result.ending == "done" and result.report is not None, result.reason
         receipts = [_lasting(commit.receipt) for commit in opened.journal.commits_of(ID)]
         records = [record.record for record in opened.journal.audit_records(limit=1000)]
         # Looking at the scene for the prompt is a call of its own, under an id that is new every time.

@@ -14,14 +14,14 @@ def plan_of(request: str, *listed: dict[str, Any], boundary: Any = "operation") 
     """Of operations."""
     named = [item | {"args": item["args"] | {"name": f"{request} {item['operation_id']}"}} if "kind" in item["args"] else item
              for item in listed]  # fmt: skip
-    return operations.parse({"request_id": request, "operations": named}, boundary=boundary)
+    return operations.DIALECT.parse({"request_id": request, "operations": named}, boundary=boundary)
 
 
 def steps_of(request: str, *listed: dict[str, Any]) -> Plan:
     for item in listed:
         if "kind" in item["tool"]["args"]:
             item["tool"]["args"]["name"] = f"{request} {item['step_id']}"
-    return steps.parse({"steps": list(listed)}, request_id=request)
+    return steps.DIALECT.parse({"steps": list(listed)}, request_id=request)
 
 
 def trial(id: str, how: str, *waits_for: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ SCATTER: dict[str, Any] = {"source": "Anchor", "target": "Ground", "count": 2, "
 
 
 def plan_of(request: str, *listed: dict[str, Any]) -> Any:
-    return operations.parse({"request_id": request, "operations": list(listed)})
+    return operations.DIALECT.parse({"request_id": request, "operations": list(listed)})
 
 
 @pytest.mark.proves("EXEC-PROFILE-03")

@@ -27,7 +27,7 @@ def named(tool: str, name: str) -> dict[str, Any]:
 
 
 def run(engine: Engine, *listed: dict[str, Any], request: str) -> RunReport:
-    return engine.run(operations.parse({"request_id": request, "operations": list(listed)}))
+    return engine.run(operations.DIALECT.parse({"request_id": request, "operations": list(listed)}))
 
 
 def allow_what_waits(engine: Engine) -> None:

@@ -259,7 +259,7 @@ def test_declined_is_refused_and_recorded(asking: Engine) -> None:
 
 
 def plan_of(request: str, *listed: dict[str, Any]) -> Any:
-    return operations.parse({"request_id": request, "operations": list(listed)})
+    return operations.DIALECT.parse({"request_id": request, "operations": list(listed)})
 
 
 def op(id: str, tool: str, args: dict[str, Any], *waits: str, level: str = "safe_write") -> dict[str, Any]:
@@ -329,7 +329,7 @@ def test_declined_in_a_plan_of_steps_the_rest_goes_on_and_dependents_are_skipped
             },
         ]
     }
-    report = asking.run(steps.parse(document), approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
+    report = asking.run(steps.DIALECT.parse(document), approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
     assert statuses(report) == {"a": "refused", "b": "skipped", "c": "succeeded"}
     *entries, meta = steps.render(report) or []
     assert [(entry["ok"], entry["skipped"]) for entry in entries] == [(False, True), (False, True), (True, False)]
@@ -341,7 +341,7 @@ def test_declined_takes_a_whole_plan_back(asking: Engine) -> None:
     listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]
     document = {"request_id": "whole", "operations": listed}
     report = asking.run(
-        operations.parse(document, boundary="plan"), approver=Approver(Person(asking, ApprovalAnswer.DECLINED))
+        operations.DIALECT.parse(document, boundary="plan"), approver=Approver(Person(asking, ApprovalAnswer.DECLINED))
     )
     assert statuses(report) == {"a": "rolled_back", "b": "refused"}
     assert asking.full_hash() == before and asking.journal.verify_audit().ok
@@ -364,14 +364,14 @@ def test_a_plan_that_carries_an_approval_is_refused(field: str) -> None:
         {"request_id": "r", "operations": [bare | {field: True}]},
         {"request_id": "r", "operations": [bare], field: ["destructive"]},
     ):
-        assert operations.parse(document).findings
+        assert operations.DIALECT.parse(document).findings
     step: dict[str, Any] = {
         "step_id": "a",
         "dependencies": [],
         "tool": {"name": "object.delete", "args": {"name": "Box"}},
     }
-    assert steps.parse({"steps": [step | {field: "abcdefgh"}]}).findings
-    assert steps.parse({"steps": [step], field: "abcdefgh"}).findings
+    assert steps.DIALECT.parse({"steps": [step | {field: "abcdefgh"}]}).findings
+    assert steps.DIALECT.parse({"steps": [step], field: "abcdefgh"}).findings
 
 
 def test_a_call_whose_arguments_carry_an_approval_is_refused(asking: Engine) -> None:

@@ -237,7 +237,7 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_lost_and_the_next_call_works
 ) -> None:
     before, worker = engine.full_hash(), engine.scene.worker()
     running, _ = engine.underway("trial.misbehave", {"how": "run_away", "name": "Killed"})
-    os.kill(worker.pid, signal.SIGKILL)
+    os.kill(worker.profile.pid, signal.SIGKILL)
     outcome = running.result(20)
     assert outcome.fault is Fault.WORKER_LOST
     assert codes(outcome) == ("internal_error", "internal_error")
@@ -245,7 +245,7 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_lost_and_the_next_call_works
     assert outcome.fingerprint_after == before
     again = engine.do("object.create_empty", {"name": "After the kill"})
     assert again.fingerprint_before == before
-    assert engine.scene.worker().pid != worker.pid
+    assert engine.scene.worker().profile.pid != worker.profile.pid
 
 
 def test_a_worker_killed_between_calls_is_not_noticed_by_the_caller(engine: Engine) -> None:
@@ -330,7 +330,7 @@ def test_an_export_that_cannot_be_brought_to_its_place_is_an_outcome(engine: Eng
 
 def test_a_worker_with_too_much_in_its_scratch_brings_no_file_out(engine: Engine) -> None:
     before, target = engine.full_hash(), engine.place / "much.blend"
-    large = engine.scene.worker().scratch / "left-by-blender"
+    large = engine.scene.worker().require_process().scratch / "left-by-blender"
     with large.open("wb") as file:
         file.truncate(5000 << 20)  # takes no room on the disk
     outcome = engine.call("file.export", {"path": str(target)})

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.policy.policy import Verdict
 from blendwright.run.files import FileAccess
 from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.values.errors import ProtocolBreach, Refusal
 from blendwright.values.findings import Finding
 
@@ -35,16 +36,8 @@ class Copy(Tool[CopyArgs, Nothing]):
     """Read a file and write another one."""
 
     name = "trial.copy"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
     destructive_with = ("overwrite",)
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("file_read",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("file_read")
     examples = (Example({}),)
 
     def check(self, scene: Scene, args: CopyArgs) -> Iterator[Finding]:
@@ -102,7 +95,7 @@ def test_paths_become_absolute_and_straight(access: FileAccess, root: Path, monk
     assert accepted(access, source="./sub/../a.obj")["source"] == str(root / "a.obj")
     monkeypatch.setenv("HOME", str(root))
     assert accepted(access, source="~/a.obj")["source"] == str(root / "a.obj")
-    assert canonical_arguments(TOOL, {"source": "  a.obj "})[0]["source"] == "a.obj"
+    assert validate_arguments(TOOL, {"source": "  a.obj "})[0]["source"] == "a.obj"
 
 
 def test_a_path_that_was_left_out_stays_out(access: FileAccess, scratch: Path) -> None:

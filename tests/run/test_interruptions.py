@@ -23,7 +23,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
 from plans import box
 
@@ -130,7 +130,7 @@ def test_trusted_code_whose_worker_is_lost_before_its_scene_is_saved_is_not_done
     def then_lost(*args: Any, **options: Any) -> Any:
         answer = step(*args, **options)
         worker = engine.scene.worker()
-        os.kill(worker.pid, signal.SIGKILL)
+        os.kill(worker.profile.pid, signal.SIGKILL)
         while worker.alive:
             pass
         return answer
@@ -146,7 +146,7 @@ def test_trusted_code_whose_worker_is_lost_before_its_scene_is_saved_is_not_done
 def test_a_disk_that_is_full_leaves_no_blender_behind(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.scene.checkpoint()
     engine.kill_worker()
-    taken: list[WorkerPort] = []
+    taken: list[RemoteScene] = []
     take = engine.pool.take
 
     def counted() -> Any:

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.dialects import operations
 from blendwright.journal import Journal
 from blendwright.run.live_scene import WINDOW, LiveScene
@@ -146,7 +146,7 @@ def test_the_scene_of_a_refused_commit_is_not_kept(fresh: Engine) -> None:
 
 def test_a_worker_with_another_catalogue_is_refused(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "workspace")
-    with Pool(SpawnOptions(tmp_path / "scratch", environment=TRIALS)) as pool:
+    with worker_source().open_pool(WorkerSettings(tmp_path / "scratch", environment=TRIALS)) as pool:
         scene = LiveScene(pool, journal, "another", spare=False)
         with pytest.raises(EnvironmentUnfit, match="catalogue"):
             scene.worker()
@@ -157,7 +157,7 @@ def rolled_back(engine: Engine, request: str) -> None:
     """A plan that is kept whole, and fails at its second operation."""
     first = box("a", args={"kind": "cube", "name": request})
     second = box("b", "a", tool_name="trial.misbehave", args={"how": "raise", "name": request})
-    plan = operations.parse({"request_id": request, "operations": [first, second]}, boundary="plan")
+    plan = operations.DIALECT.parse({"request_id": request, "operations": [first, second]}, boundary="plan")
     assert engine.run(plan).status == "rolled_back"
 
 

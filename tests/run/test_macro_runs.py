@@ -11,7 +11,7 @@ import pytest
 from blendwright.dialects import operations, steps
 from blendwright.macros import Macro
 from blendwright.schemas.published import schema
-from blendwright.values.macro_report import as_asked
+from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport
 from engine import Engine, all_tools
@@ -75,13 +75,13 @@ def call(id: str, tool: str, name: str, *waits_for: str, how: str = "nothing") -
 
 
 def plan_of(request: str, *listed: dict[str, Any], boundary: Any = "operation") -> Plan:
-    return operations.parse({"request_id": request, "operations": list(listed)}, boundary=boundary)
+    return operations.DIALECT.parse({"request_id": request, "operations": list(listed)}, boundary=boundary)
 
 
 def steps_of(request: str, *listed: dict[str, Any]) -> Plan:
     made = [{"step_id": one["operation_id"], "dependencies": one["depends_on"],
              "tool": {"name": one["tool_name"], "args": one["args"]}} for one in listed]  # fmt: skip
-    return steps.parse({"steps": made}, request_id=request)
+    return steps.DIALECT.parse({"steps": made}, request_id=request)
 
 
 def names(engine: Engine) -> set[str]:
@@ -212,7 +212,7 @@ def test_after_a_group_was_taken_back_independent_steps_go_on(engine: Engine, kn
 def test_a_postcondition_that_does_not_hold_fails_the_macro(engine: Engine, known: Mapping[str, Macro]) -> None:
     before = engine.scene.hash
     report = engine.run(plan_of("post", call("m", "test.broken", "Post")), macros=known)
-    (asked,) = as_asked(report.operations)
+    (asked,) = reports_by_caller(report.operations)
     assert asked.fault == "VERIFICATION_FAILED" and "postconditions" in asked.message
     assert engine.scene.hash == before
 
@@ -224,7 +224,7 @@ def test_a_precondition_that_does_not_hold_keeps_every_step_from_running(
     before = engine.scene.hash
     report = engine.run(plan_of("pre", call("m", "test.half", "There")), macros=known)
     assert list(statuses(report).values()) == ["failed", "skipped", "skipped", "skipped", "skipped"]
-    assert as_asked(report.operations)[0].fault == "SCENE_CONFLICT"
+    assert reports_by_caller(report.operations)[0].fault == "SCENE_CONFLICT"
     assert engine.scene.hash == before
 
 
@@ -241,7 +241,7 @@ def test_a_plan_kept_whole_takes_its_macros_along(engine: Engine, known: Mapping
     plan = plan_of("all", call("a", "test.whole", "All"), call("b", "test.loose", "All b", how="fail"), boundary="plan")
     report = engine.run(plan, macros=known)
     assert report.status == "rolled_back" and engine.scene.hash == before
-    assert [one.status for one in as_asked(report.operations)] == ["rolled_back", "failed"]
+    assert [one.status for one in reports_by_caller(report.operations)] == ["rolled_back", "failed"]
 
 
 def test_other_inputs_under_the_same_ids_are_a_conflict_of_the_callers_operation(

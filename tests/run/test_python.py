@@ -22,7 +22,7 @@ from blendwright.run.calls import call
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.replaying import replay
 from blendwright.run.runner import Runner
-from blendwright.server.asking import Asked
+from blendwright.server.elicitation import PendingApproval
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from engine import Engine
@@ -70,7 +70,7 @@ def failed(engine: Engine, args: dict[str, Any], fault: Fault, **options: Any) -
 
 @pytest.mark.proves("GN-PY-01", "GN-PY-02")
 def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(engine: Engine) -> None:
-    before, pid = engine.scene.hash, engine.scene.worker().pid
+    before, pid = engine.scene.hash, engine.scene.worker().profile.pid
     outcome = engine.do("python.run", {"code": MAKE.format(name="First")})
     assert outcome.result == {"mode": "safe", "output": "made First\n", "truncated": False}
     assert {"kind": "objects", "name": "First", "change": "created"} in outcome.changes
@@ -78,10 +78,10 @@ def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(
     commit = engine.head()
     assert not commit.replayable
     assert engine.journal.route(commit.number).redo == ()
-    assert engine.scene.worker().pid == pid, "the scene's own process never ran the code"
+    assert engine.scene.worker().profile.pid == pid, "the scene's own process never ran the code"
     worker = engine.pool.take()
     assert replay(worker, engine.journal).ok
-    worker.kill()
+    worker.abandon()
     engine.kill_worker()
     assert engine.full_hash() == outcome.fingerprint_after
     engine.do("object.transform", {"name": "First", "location": [1, 2, 3]})
@@ -93,7 +93,7 @@ def test_the_process_that_ran_code_is_never_used_again(engine: Engine) -> None:
         patch.setattr("blendwright.tools.python.run.check_code", unread)
         outcomes = [engine.do("python.run", {"code": code}) for _ in range(2)]
     pids = {int((outcome.result or {})["output"]) for outcome in outcomes}
-    assert len(pids) == 2 and engine.scene.worker().pid not in pids
+    assert len(pids) == 2 and engine.scene.worker().profile.pid not in pids
     assert all(ended(pid) for pid in pids)
     assert engine.head().hash_before == engine.head().hash_after
 
@@ -167,7 +167,7 @@ def test_trusted_code_cannot_hide_from_the_person_who_is_asked(engine: Engine) -
     (asked,) = person.asked
     assert asked.shown == "import os; os.remove('x') # \\x1b[1A\\x1b[2K\\u202e\nprint('hello')"
     assert "\u202e" not in asked.what and "\\u202e" in asked.what
-    assert Asked(asked).message.endswith(asked.shown)
+    assert PendingApproval(asked).message.endswith(asked.shown)
 
 
 PAINT = """import bpy
@@ -205,19 +205,19 @@ def test_trusted_code_runs_once_for_each_yes_of_a_person_who_saw_it(engine: Engi
         assert "approve" in (engine.call("python.run", args, approver=blanket).findings[0].cure or "")
         failed(engine, args, Fault.POLICY_BLOCKED, approver=Approver(Person(ApprovalAnswer.DECLINED)))
         person = Person(ApprovalAnswer.APPROVED)
-        pid = engine.scene.worker().pid
+        pid = engine.scene.worker().profile.pid
         outcome = engine.do("python.run", args, approver=Approver(person))
         assert [(one.shown, one.in_person) for one in person.asked] == [(args["code"], True)]
         assert outcome.result is not None and outcome.result["mode"] == "trusted"
-        assert engine.scene.worker().pid != pid, "a clean process has taken over"
+        assert engine.scene.worker().profile.pid != pid, "a clean process has taken over"
         assert engine.full_hash() == engine.scene.hash == outcome.fingerprint_after
         assert not engine.head().replayable and not engine.journal.indeterminate()
         failed(engine, args, Fault.POLICY_BLOCKED)
         person = Person(ApprovalAnswer.APPROVED)
         bad = {"code": MAKE.format(name="Half") + "1/0", "mode": "trusted"}
-        pid = engine.scene.worker().pid
+        pid = engine.scene.worker().profile.pid
         assert failed(engine, bad, Fault.EXECUTION_FAILED, approver=Approver(person)).startswith("line 4: ")
-        assert engine.scene.worker().pid != pid, "a process that ran code which failed is not used again either"
+        assert engine.scene.worker().profile.pid != pid, "a process that ran code which failed is not used again either"
 
 
 def test_trusted_code_does_not_run_where_nobody_is_asked(engine: Engine) -> None:

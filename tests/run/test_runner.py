@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.dialects import operations
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.records.recovery import NewIntent
 from blendwright.run.keys import operation_key
 from blendwright.values.faults import Fault
@@ -181,7 +181,7 @@ def test_an_effect_that_nobody_knows_of_keeps_its_operation_from_running(tmp_pat
     plan = plan_of("unknown", box("a", tool_name="file.export", args={"path": str(target)}))
     with Engine(tmp_path, spare=False) as engine:
         engine.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-        args, _ = canonical_arguments(engine.tools["file.export"], plan.operations[0].args)
+        args, _, _ = validate_arguments(engine.tools["file.export"], plan.operations[0].args)
         key = operation_key("unknown", "a", args)
         engine.journal.begin_intent(NewIntent(key, "unknown", "a", "file.export", "writes x.stl"))
     with Engine(tmp_path, spare=False) as engine:

@@ -69,7 +69,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing_that_was_answered(engine: E
     def progress(report: OperationReport) -> None:
         seen.append(report)
         if len(seen) == at + 1:
-            os.kill(engine.scene.worker().pid, signal.SIGKILL)
+            os.kill(engine.scene.worker().profile.pid, signal.SIGKILL)
 
     report = engine.run(steps_of(f"killed-{at}", *listed), progress=progress)
     acknowledged = [operation.operation_id for operation in seen if operation.status == "succeeded"]

@@ -62,7 +62,7 @@ def test_what_code_changed_without_changing_the_hash_is_there_after_a_rebuild(en
     engine.journal.gc(redo_budget=0, drop_other_lines=True, dry_run=False)
     worker = engine.pool.take()
     assert replay(worker, engine.journal).ok
-    worker.kill()
+    worker.abandon()
     assert engine.journal.verify_audit().ok
 
 
@@ -80,11 +80,11 @@ def test_code_that_only_reads_leaves_no_checkpoint(engine: Engine) -> None:
     files = engine.place / "workspace" / "checkpoints"
     engine.do("python.run", {"code": COMBED})  # evaluation leaves marks of it in the file
     engine.do("python.run", {"code": UNSEEN})
-    was, before, pid = told(engine, SEEN), sorted(files.iterdir()), engine.scene.worker().pid
+    was, before, pid = told(engine, SEEN), sorted(files.iterdir()), engine.scene.worker().profile.pid
     assert told(engine, READ).endswith("False")
     commit = engine.head()
     assert commit.replayable and commit.receipt["blender_mutation_id"] is None
-    assert sorted(files.iterdir()) == before and engine.scene.worker().pid == pid
+    assert sorted(files.iterdir()) == before and engine.scene.worker().profile.pid == pid
     assert told(engine, SEEN) == was
 
 
@@ -93,14 +93,14 @@ def test_a_file_with_the_hash_of_head_is_adopted_unless_it_holds_the_same(engine
     engine.scene.checkpoint()
     worker = engine.pool.take()
     rebuild(worker, engine.journal, head.number)
-    worker.call("scene.save", {"path": EXCHANGED}, deadline=30)
-    shutil.copyfile(worker.scratch / EXCHANGED, file)
+    worker.save(EXCHANGED)
+    shutil.copyfile(worker.require_process().scratch / EXCHANGED, file)
     head = engine.head()
     assert history.adopt(file) is None and engine.head() == head and engine.full_hash() == head.hash_after
-    worker.call("scene.step", {"tool": "python.run", "version": 1, "args": {"code": UNSEEN}}, deadline=30)
-    worker.call("scene.save", {"path": EXCHANGED}, deadline=30)
-    shutil.copyfile(worker.scratch / EXCHANGED, file)
-    worker.kill()
+    worker.step({"tool": "python.run", "version": 1, "args": {"code": UNSEEN}}, deadline=30)
+    worker.save(EXCHANGED)
+    shutil.copyfile(worker.require_process().scratch / EXCHANGED, file)
+    worker.abandon()
     commit = history.adopt(file)
     assert commit is not None and commit.hash_after == head.hash_after and commit.kind == "adopt"
     assert told(engine, SEEN) != was
@@ -114,9 +114,9 @@ def test_a_file_with_the_hash_of_head_is_adopted_unless_it_holds_the_same(engine
 
 def test_two_files_of_one_scene_are_the_same_and_any_byte_of_data_tells_them_apart(engine: Engine) -> None:
     worker = engine.scene.worker()
-    one, other = worker.scratch / "one.blend", worker.scratch / "other.blend"
+    one, other = worker.require_process().scratch / "one.blend", worker.require_process().scratch / "other.blend"
     for file in (one, other):
-        worker.call("scene.save", {"path": file.name}, deadline=30)
+        worker.save(file.name)
     assert same_content(one, other)
     data = one.read_bytes()
     name = data.index(b"OBCrate") + 3
@@ -127,8 +127,8 @@ def test_two_files_of_one_scene_are_the_same_and_any_byte_of_data_tells_them_apa
 @pytest.mark.parametrize("end", [0, 5, 17, 30, 1000, -1, -40])
 def test_files_that_make_no_sense_are_not_the_same(engine: Engine, end: int) -> None:
     worker = engine.scene.worker()
-    one, other = worker.scratch / "one.blend", worker.scratch / "other.blend"
-    worker.call("scene.save", {"path": one.name}, deadline=30)
+    one, other = worker.require_process().scratch / "one.blend", worker.require_process().scratch / "other.blend"
+    worker.save(one.name)
     other.write_bytes(one.read_bytes()[:end])
     assert not same_content(one, other) and not same_content(other, one)
     other.unlink()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.schemas.check import MOST_FINDINGS, Checker
+from blendwright.schemas.check import Checker
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import MOST_FINDINGS, Finding
 
 NUMBER = {"type": "number"}
 SCHEMA: dict[str, Any] = {

@@ -9,10 +9,10 @@ from hosts import ERAS, Era, served
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerContext]:
+def context(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerContext]:
     """One Blender for a whole file: its tests use names of their own."""
-    with served(tmp_path_factory.mktemp("served") / "workspace") as house:
-        yield house
+    with served(tmp_path_factory.mktemp("served") / "workspace") as context:
+        yield context
 
 
 @pytest.fixture(params=ERAS)

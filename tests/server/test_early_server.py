@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.server.early_server import VERSION_KEY, EarlyServer, recorded
+from blendwright.server.early_server import VERSION_KEY, EarlyServer, recorded_answers
 
 MODERN = {
     VERSION_KEY: "2026-07-28",
@@ -22,12 +22,12 @@ ANSWERS: dict[str, dict[str, Any]] = {"initialize": {"1": {"hello": True}}, "too
 
 
 class Wire:
-    """The host's side of a reception that is open in this process."""
+    """The host's side of an early server that is open in this process."""
 
     def __init__(self, largest: int = 1000) -> None:
         incoming, self._to = os.pipe()
         self._from, outgoing = os.pipe()
-        self.reception = EarlyServer(incoming, outgoing, ANSWERS, largest)
+        self.server = EarlyServer(incoming, outgoing, ANSWERS, largest)
         self._lines = os.fdopen(self._from, "rb")
 
     def say(self, message: dict[str, Any] | bytes) -> None:
@@ -58,15 +58,15 @@ def test_what_is_known_beforehand_is_answered_at_once_and_still_reaches_the_serv
     assert wire.hear() == {"jsonrpc": "2.0", "id": 7, "result": {"hello": True}}
     wire.say(request(8, "tools/list"))
     assert wire.hear()["result"] == {"tools": ["one"]}
-    assert json.loads(wire.reception.line())["id"] == 7
-    assert json.loads(wire.reception.line())["id"] == 8
+    assert json.loads(wire.server.line())["id"] == 7
+    assert json.loads(wire.server.line())["id"] == 8
 
 
 def test_who_waits_for_a_message_is_let_go_at_the_end(wire: Wire) -> None:
     got: list[bytes] = []
-    waiting = threading.Thread(target=lambda: got.append(wire.reception.line()), daemon=True)
+    waiting = threading.Thread(target=lambda: got.append(wire.server.line()), daemon=True)
     waiting.start()
-    wire.reception.end()
+    wire.server.end()
     waiting.join(10)
     assert got == [b""]
 
@@ -74,10 +74,10 @@ def test_who_waits_for_a_message_is_let_go_at_the_end(wire: Wire) -> None:
 def test_the_server_s_own_answer_to_it_is_dropped_once(wire: Wire) -> None:
     wire.say(request(7, "initialize", protocolVersion="1"))
     wire.hear()
-    wire.reception.write(b'{"jsonrpc": "2.0", "id": 7, "result": {"late": true}}\n')
-    wire.reception.write(b'{"jsonrpc": "2.0", "id": 9, "result": {}}\n')
+    wire.server.write(b'{"jsonrpc": "2.0", "id": 7, "result": {"late": true}}\n')
+    wire.server.write(b'{"jsonrpc": "2.0", "id": 9, "result": {}}\n')
     assert wire.hear()["id"] == 9
-    wire.reception.write(b'{"jsonrpc": "2.0", "id": 7, "result": {"second": true}}\n')
+    wire.server.write(b'{"jsonrpc": "2.0", "id": 7, "result": {"second": true}}\n')
     assert wire.hear()["result"] == {"second": True}
 
 
@@ -96,32 +96,32 @@ def test_the_server_s_own_answer_to_it_is_dropped_once(wire: Wire) -> None:
 )
 def test_anything_else_waits_for_the_server(wire: Wire, message: Any) -> None:
     wire.say(message)
-    wire.reception.line()
-    wire.reception.write(b'{"jsonrpc": "2.0", "id": "marker", "result": {}}\n')
+    wire.server.line()
+    wire.server.write(b'{"jsonrpc": "2.0", "id": "marker", "result": {}}\n')
     assert wire.hear()["id"] == "marker"
 
 
 def test_after_the_server_took_over_nothing_is_answered_here(wire: Wire) -> None:
-    wire.reception.take_over()
+    wire.server.take_over()
     wire.say(request(7, "initialize", protocolVersion="1"))
-    wire.reception.line()
-    wire.reception.write(b'{"jsonrpc": "2.0", "id": 7, "result": {"the server": true}}\n')
+    wire.server.line()
+    wire.server.write(b'{"jsonrpc": "2.0", "id": 7, "result": {"the server": true}}\n')
     assert wire.hear()["result"] == {"the server": True}
 
 
 def test_a_message_without_end_does_not_fill_the_memory_and_the_next_one_is_whole(wire: Wire) -> None:
     writing = threading.Thread(target=wire.say, args=(b"x" * 100_000,))
     writing.start()
-    assert len(wire.reception.line()) == 1001
+    assert len(wire.server.line()) == 1001
     writing.join()
     wire.say(request(3, "ping"))
-    assert json.loads(wire.reception.line())["id"] == 3
+    assert json.loads(wire.server.line())["id"] == 3
 
 
 STRAY = """
 import os, subprocess, sys
-from blendwright.server.early_server import reception
-with reception(1000) as wire:
+from blendwright.server.early_server import early_server
+with early_server(1000) as wire:
     print("stray", flush=True)
     os.write(1, b"stray\\n")
     subprocess.run(["sh", "-c", "echo stray; cat"], check=True)
@@ -152,14 +152,14 @@ def lines(place: Path, *messages: dict[str, Any]) -> list[Any]:
     return heard
 
 
-@pytest.mark.parametrize("version", sorted(recorded()["initialize"]))
+@pytest.mark.parametrize("version", sorted(recorded_answers()["initialize"]))
 def test_a_real_server_answers_each_request_once_and_goes_on_in_the_older_era(tmp_path: Path, version: str) -> None:
     hello = request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "t", "version": "1"})
     started = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     heard = lines(tmp_path, hello, started, request(1, "tools/list"), request(2, "prompts/list"))
     assert [message["id"] for message in heard] == [0, 1, 2]
-    assert heard[0]["result"] == recorded()["initialize"][version]
-    assert heard[1]["result"] == recorded()["tools/list"][version]
+    assert heard[0]["result"] == recorded_answers()["initialize"][version]
+    assert heard[1]["result"] == recorded_answers()["tools/list"][version]
     assert heard[2]["result"]["prompts"]
 
 
@@ -171,5 +171,5 @@ def test_a_real_server_answers_each_request_once_and_goes_on_in_the_newer_era(tm
         request("c", "prompts/list", _meta=MODERN),
     )
     assert [message["id"] for message in heard] == ["a", "b", "c"]
-    assert heard[1]["result"]["tools"] == recorded()["tools/list"]["2026-07-28"]["tools"]
+    assert heard[1]["result"]["tools"] == recorded_answers()["tools/list"]["2026-07-28"]["tools"]
     assert heard[2]["result"]["prompts"]

@@ -9,17 +9,17 @@ import anyio
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 
-from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.context import ServerContext
 from blendwright.server.jobs import MOST_FINISHED, Job, Jobs
+from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from hosts import Era, cube, operation, plan, talk
 
-GOOD = succeeded("plan_execute", {})
-STOPPED = refused("plan_execute", (Finding(Fault.CANCELLED, "the run was cancelled"),))
-BAD = refused("plan_execute", (Finding(Fault.EXECUTION_FAILED, "no"),))
+GOOD = success({})
+STOPPED = failure(Finding(Fault.CANCELLED, "the run was cancelled"))
+BAD = failure(Finding(Fault.EXECUTION_FAILED, "no"))
 SLOW = operation(
     "slow",
     "render.preview",
@@ -29,15 +29,15 @@ SLOW = operation(
 )
 
 
-def job(answer: Answer | Exception | None = None, *, cancelled: bool = False, running: bool = False) -> Job:
-    made = Jobs().begin("r", 1, CancelToken())
-    made.answer = Future()
+def job(answer: ToolResponse | Exception | None = None, *, cancelled: bool = False, running: bool = False) -> Job:
+    made = Jobs().start("r", 1, CancelToken())
+    made.response = Future()
     if running or answer is not None:
-        made.answer.set_running_or_notify_cancel()
+        made.response.set_running_or_notify_cancel()
     if isinstance(answer, Exception):
-        made.answer.set_exception(answer)
+        made.response.set_exception(answer)
     elif answer is not None:
-        made.answer.set_result(answer)
+        made.response.set_result(answer)
     if cancelled:
         made.cancel.cancel()
     return made
@@ -57,13 +57,13 @@ def test_the_state_of_a_job_is_what_became_of_it() -> None:
 
 def test_finished_jobs_are_forgotten_in_the_end_and_others_never() -> None:
     jobs = Jobs()
-    waiting = jobs.begin("waits", 1, CancelToken())
+    waiting = jobs.start("waits", 1, CancelToken())
     ended: list[Job] = []
     for number in range(MOST_FINISHED + 5):
-        ended.append(jobs.begin(f"r{number}", 1, CancelToken()))
-        ended[-1].answer = Future()
-        ended[-1].answer.set_result(GOOD)
-    last = jobs.begin("last", 1, CancelToken())
+        ended.append(jobs.start(f"r{number}", 1, CancelToken()))
+        ended[-1].response = Future()
+        ended[-1].response.set_result(GOOD)
+    last = jobs.start("last", 1, CancelToken())
     assert jobs.find(waiting.id) is waiting and jobs.find(last.id) is last
     assert jobs.find(ended[0].id) is None and jobs.find(ended[-1].id) is ended[-1]
     assert len(jobs.all()) == MOST_FINISHED + 2
@@ -75,7 +75,7 @@ async def ask(client: Client, tool: str, **args: Any) -> Any:
     return answer.structured_content["result"]
 
 
-def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: ServerContext, era: Era) -> None:
+def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(context: ServerContext, era: Era) -> None:
     name = f"Stopped{era}"
 
     async def script(client: Client) -> Any:
@@ -88,7 +88,7 @@ def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: ServerContext
         found = await ask(client, "scene_find", name=name)
         return stopped, found, await ask(client, "job_status"), id
 
-    stopped, found, listed, id = talk(house, era, script)
+    stopped, found, listed, id = talk(context, era, script)
     assert (stopped["state"], stopped["ok"]) == ("cancelled", False)
     assert stopped["outcome"]["result"]["error_code"] == "CANCELLED"
     assert found["total"] == 0
@@ -96,7 +96,7 @@ def test_a_job_can_be_stopped_and_takes_its_whole_plan_back(house: ServerContext
 
 
 def test_a_job_that_fails_tells_why_and_one_that_ended_is_not_cancelled_any_more(
-    house: ServerContext, era: Era
+    context: ServerContext, era: Era
 ) -> None:
     name = f"Ended{era}"
 
@@ -109,14 +109,14 @@ def test_a_job_that_fails_tells_why_and_one_that_ended_is_not_cancelled_any_more
         ended = await ask(client, "job_cancel", job_id=working["job_id"])
         return failed, ended, await client.call_tool("job_cancel", {"job_id": "nobody"})
 
-    failed, ended, unknown = talk(house, era, script)
+    failed, ended, unknown = talk(context, era, script)
     assert (failed["state"], failed["ok"]) == ("failed", False)
     assert failed["outcome"]["result"]["error_code"] == "TARGET_NOT_FOUND" and "Nobody" in failed["message"]
     assert (ended["state"], ended["ok"]) == ("finished", True)
     assert unknown.is_error and unknown.structured_content["error_code"] == "not_found"
 
 
-def test_nobody_is_asked_about_a_run_in_the_background(house: ServerContext, era: Era) -> None:
+def test_nobody_is_asked_about_a_run_in_the_background(context: ServerContext, era: Era) -> None:
     name, heard = f"Unasked{era}", list[str]()
 
     async def user(context: Any, params: Any) -> ElicitResult:
@@ -130,6 +130,6 @@ def test_nobody_is_asked_about_a_run_in_the_background(house: ServerContext, era
         with anyio.fail_after(30):
             return await ask(client, "job_status", job_id=begun["job_id"], wait_s=30)
 
-    ended = talk(house, era, script, elicitation_callback=user)
+    ended = talk(context, era, script, elicitation_callback=user)
     assert (ended["state"], heard) == ("failed", [])
     assert "blendwright approve" in ended["outcome"]["result"]["retry_hint"]

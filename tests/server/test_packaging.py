@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import blendwright
-from blendwright.server.service import OFFERS
+from blendwright.server.service import TOOLS
 
 PACKAGING = Path(__file__).parents[2] / "packaging"
 
@@ -19,7 +19,7 @@ def read(name: str) -> Any:
 def test_the_bundle_s_manifest_lists_the_tools_and_starts_the_server() -> None:
     manifest = read("manifest.json")
     assert manifest["version"] == blendwright.__version__
-    assert manifest["tools"] == [{"name": offer.name, "description": offer.description} for offer in OFFERS]
+    assert manifest["tools"] == [{"name": offer.name, "description": offer.description} for offer in TOOLS]
     started = manifest["server"]["mcp_config"]
     assert (started["command"], started["args"][0]) == ("blendwright", "serve")
     named = {part.removeprefix("${user_config.").removesuffix("}") for part in started["args"] if part.startswith("${")}

@@ -7,7 +7,7 @@ from typing import Any
 
 import hosts
 from blendwright.server.context import ServerContext
-from blendwright.server.progress import MOST_TOLD, Progress
+from blendwright.server.progress import MOST_REPORTED, ProgressReporter
 from hosts import Era, cube, operation, plan
 from plans import geonodes_plan, tree_step
 
@@ -16,25 +16,25 @@ ERA: Era = "2026-07-28"
 LOST = operation("z", "object.transform", {"name": "Nobody", "location": [0, 0, 0]}, "a")
 
 
-def call(house: ServerContext, tool: str, args: dict[str, Any], **more: Any) -> Any:
-    return hosts.call(house, ERA, tool, args, **more)
+def call(context: ServerContext, tool: str, args: dict[str, Any], **more: Any) -> Any:
+    return hosts.call(context, ERA, tool, args, **more)
 
 
-def total(house: ServerContext, name: str) -> int:
-    return call(house, "scene_find", {"name": name}).structured_content["result"]["total"]
+def total(context: ServerContext, name: str) -> int:
+    return call(context, "scene_find", {"name": name}).structured_content["result"]["total"]
 
 
-def test_the_boundary_says_what_a_failure_takes_back(house: ServerContext) -> None:
+def test_the_boundary_says_what_a_failure_takes_back(context: ServerContext) -> None:
     kept, gone = "Kept", "Gone"
-    by_operation = call(house, "plan_execute", {"plan": plan(kept, cube("a", kept), LOST)})
-    whole = call(house, "plan_execute", {"plan": plan(gone, cube("a", gone), LOST), "boundary": "plan"})
+    by_operation = call(context, "plan_execute", {"plan": plan(kept, cube("a", kept), LOST)})
+    whole = call(context, "plan_execute", {"plan": plan(gone, cube("a", gone), LOST), "boundary": "plan"})
     assert by_operation.is_error and whole.is_error
-    assert (total(house, kept), total(house, gone)) == (1, 0)
+    assert (total(context, kept), total(context, gone)) == (1, 0)
     assert whole.structured_content["result"]["report"]["status"] == "rolled_back"
     assert whole.structured_content["error_code"] == "not_found"
 
 
-def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(house: ServerContext) -> None:
+def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(context: ServerContext) -> None:
     cut = {
         "op": "unlink",
         "from": {"node_id": "group_input", "socket": "Geometry"},
@@ -42,49 +42,49 @@ def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(house: ServerConte
     }
     name = "Cut"
     step = tree_step("step_1", cut, object_name=name, node_group_name=f"GN{name}", allow_create_object=True)
-    answer = call(house, "geonodes_execute", {"plan": geonodes_plan(step), "boundary": "plan"})
+    answer = call(context, "geonodes_execute", {"plan": geonodes_plan(step), "boundary": "plan"})
     assert answer.is_error
     assert answer.structured_content["result"]["result"]["status"] == "rolled_back"
-    assert total(house, name) == 0
+    assert total(context, name) == 0
 
 
-def test_a_deadline_ends_a_run(house: ServerContext) -> None:
+def test_a_deadline_ends_a_run(context: ServerContext) -> None:
     slow = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}
     name = "Late"
     listed = [cube("a", name), operation("slow", "render.preview", slow, "a", level="read_only")]
-    answer = call(house, "plan_execute", {"plan": plan(name, *listed), "timeout_s": 2})
+    answer = call(context, "plan_execute", {"plan": plan(name, *listed), "timeout_s": 2})
     assert answer.is_error
     assert answer.structured_content["error_code"] == "timeout"
-    assert total(house, name) == 1
+    assert total(context, name) == 1
 
 
-def test_a_picture_and_the_whole_report_come_when_they_are_asked_for(house: ServerContext) -> None:
+def test_a_picture_and_the_whole_report_come_when_they_are_asked_for(context: ServerContext) -> None:
     name = "Asked"
-    bare = call(house, "plan_execute", {"plan": plan(name, cube("a", name))})
+    bare = call(context, "plan_execute", {"plan": plan(name, cube("a", name))})
     assert [part.type for part in bare.content] == ["text"]
     assert bare.structured_content["result"]["report"]["operations"] == []
     more = {"plan": plan(f"more{name}", cube("b", f"More{name}")), "image": True, "full_report": True}
-    full = call(house, "plan_execute", more)
+    full = call(context, "plan_execute", more)
     assert [part.type for part in full.content] == ["text", "image"]
     (told,) = full.structured_content["result"]["report"]["operations"]
     assert (told["operation_id"], told["status"]) == ("b", "succeeded") and told["scene_hash_after"]
     assert full.structured_content["result"]["report"]["counts"] == {"succeeded": 1}
 
 
-def test_a_preview_of_what_would_fail_is_an_error_with_its_findings(house: ServerContext) -> None:
+def test_a_preview_of_what_would_fail_is_an_error_with_its_findings(context: ServerContext) -> None:
     name = "Tried"
-    shown = call(house, "plan_preview", {"plan": plan(name, cube("a", name), LOST)})
+    shown = call(context, "plan_preview", {"plan": plan(name, cube("a", name), LOST)})
     assert shown.is_error
     assert shown.structured_content["error_code"] == "not_found"
     assert "Nobody" in shown.structured_content["details"]["findings"][0]["message"]
     assert shown.structured_content["result"]["report"]["status"] != "succeeded"
-    assert total(house, name) == 0
+    assert total(context, name) == 0
 
 
-def test_a_failed_plan_in_the_core_envelope_keeps_its_failure_payload(house: ServerContext) -> None:
+def test_a_failed_plan_in_the_core_envelope_keeps_its_failure_payload(context: ServerContext) -> None:
     name = "Core"
     document = {"plan": plan(name, cube("a", name), LOST)}
-    said = call(house, "plan_execute", document, envelope="core").structured_content
+    said = call(context, "plan_execute", document, envelope="core").structured_content
     assert (said["ok"], said["error"]["code"]) == (False, "not_found")
     payload = said["error"]["details"]["result"]["result"]
     assert payload["error_code"] == "TARGET_NOT_FOUND" and payload["minimal_repair_plan"]
@@ -103,13 +103,13 @@ class Told:
 def test_of_a_long_run_only_a_part_is_told_in_order_and_always_the_end() -> None:
     async def main(count: int) -> list[float]:
         session: Any = Told()
-        progress = Progress(session)
+        progress = ProgressReporter(session)
         for done in range(1, count + 1):
             progress(done, count, "")
-        await progress.told()
+        await progress.flush()
         return session.heard
 
     assert asyncio.run(main(5)) == [1, 2, 3, 4, 5]
-    told = asyncio.run(main(10 * MOST_TOLD + 7))
-    assert MOST_TOLD <= len(told) <= MOST_TOLD + 2
-    assert told == sorted(told) and told[-1] == 10 * MOST_TOLD + 7
+    told = asyncio.run(main(10 * MOST_REPORTED + 7))
+    assert MOST_REPORTED <= len(told) <= MOST_REPORTED + 2
+    assert told == sorted(told) and told[-1] == 10 * MOST_REPORTED + 7

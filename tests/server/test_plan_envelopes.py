@@ -86,13 +86,13 @@ def phases(envelope: Document) -> dict[str, float | None]:
     return {phase["name"]: phase["ms"] for phase in envelope["details"]["trace"]}
 
 
-def test_a_seeded_plan_is_seeded_with_its_seed_its_handles_and_its_fingerprints(house: ServerContext) -> None:
+def test_a_seeded_plan_is_seeded_with_its_seed_its_handles_and_its_fingerprints(context: ServerContext) -> None:
     async def script(client: Client) -> Any:
         before = await fingerprint(client)
         envelope = await execute(client, plan("seeded", *field("Seeded", 7)))
         return before, envelope, await fingerprint(client), await journal_receipts(client, "seeded")
 
-    before, envelope, after, journal = talk(house, ERA, script)
+    before, envelope, after, journal = talk(context, ERA, script)
     agree(envelope, report_receipts(envelope))
     agree(envelope, journal)
     assert (envelope["ok"], envelope["determinism_class"], envelope["seed"]) == (True, "seeded", 7)
@@ -102,13 +102,13 @@ def test_a_seeded_plan_is_seeded_with_its_seed_its_handles_and_its_fingerprints(
     assert None not in phases(envelope).values() and "partial_work" not in envelope["details"]
 
 
-def test_several_seeds_are_named_by_operation_and_none_speaks_for_all(house: ServerContext) -> None:
-    envelope = talk(house, ERA, lambda client: execute(client, plan("seeds", *field("Seeds", 3, 4))))
+def test_several_seeds_are_named_by_operation_and_none_speaks_for_all(context: ServerContext) -> None:
+    envelope = talk(context, ERA, lambda client: execute(client, plan("seeds", *field("Seeds", 3, 4))))
     agree(envelope, report_receipts(envelope))
     assert (envelope["seed"], envelope["seeds"]) == (None, {"scatter0": 3, "scatter1": 4})
 
 
-def test_a_plan_that_would_not_be_deterministic_is_refused_with_nothing_done(house: ServerContext) -> None:
+def test_a_plan_that_would_not_be_deterministic_is_refused_with_nothing_done(context: ServerContext) -> None:
     bevel = {"object": "RandomGround", "name": "Round", "settings": {"type": "BEVEL"}}
     apply = {"object": "RandomGround", "modifier": "Round", "type": "BEVEL"}
     listed = [
@@ -116,43 +116,43 @@ def test_a_plan_that_would_not_be_deterministic_is_refused_with_nothing_done(hou
         operation("bevel", "modifier.add", bevel, "scatter0"),
         operation("apply", "modifier.apply", apply, "bevel", level="destructive"),
     ]
-    envelope = talk(house, ERA, lambda client: execute(client, plan("random", *listed)))
+    envelope = talk(context, ERA, lambda client: execute(client, plan("random", *listed)))
     agree(envelope, [])
     assert (envelope["ok"], envelope["error_code"]) == (False, "nondeterministic_refused")
 
 
-def test_a_measurement_brings_its_tolerance_and_changes_nothing(house: ServerContext) -> None:
+def test_a_measurement_brings_its_tolerance_and_changes_nothing(context: ServerContext) -> None:
     async def script(client: Client) -> Any:
         made = await execute(client, plan("made", cube("a", "Measured")))
         measure = operation("m", "mesh.measure", {"object": "Measured"}, level="read_only")
         return made, await execute(client, plan("measured", measure))
 
-    made, envelope = talk(house, ERA, script)
+    made, envelope = talk(context, ERA, script)
     agree(envelope, report_receipts(envelope))
     assert envelope["tolerance"] is not None
     assert envelope["fingerprint_before"] == envelope["fingerprint_after"] == made["fingerprint_after"]
 
 
-def test_what_a_later_operation_removed_is_no_handle(house: ServerContext) -> None:
+def test_what_a_later_operation_removed_is_no_handle(context: ServerContext) -> None:
     async def script(client: Client) -> Any:
         ball = {"kind": "uv_sphere", "name": "Again"}
         listed = [cube("a", "Whole"), operation("b", "mesh.create_primitive", ball, "a")]
         rename = operation("c", "object.rename", {"name": "Again", "new_name": "Renamed"}, "b")
         return await execute(client, plan("renamed", *listed, rename))
 
-    envelope = talk(house, ERA, script)
+    envelope = talk(context, ERA, script)
     agree(envelope, report_receipts(envelope))
     assert {"kind": "objects", "name": "Renamed"} in envelope["handles"]
     assert {"kind": "objects", "name": "Again"} not in envelope["handles"]
 
 
-def test_a_failure_says_what_stands(house: ServerContext) -> None:
+def test_a_failure_says_what_stands(context: ServerContext) -> None:
     async def script(client: Client) -> Any:
         document = plan("partial", *field("Partial", 9), lost("scatter0"), cube("late", "Late", "lost"))
         envelope = await execute(client, document)
         return envelope, await journal_receipts(client, "partial"), await fingerprint(client)
 
-    envelope, journal, after = talk(house, ERA, script)
+    envelope, journal, after = talk(context, ERA, script)
     agree(envelope, report_receipts(envelope))
     agree(envelope, journal)
     assert (envelope["ok"], envelope["error_code"], envelope["seed"]) == (False, "not_found", 9)
@@ -162,13 +162,13 @@ def test_a_failure_says_what_stands(house: ServerContext) -> None:
     assert (work["failed"], work["taken_back"], work["totals"]["not_run"]) == (["lost"], [], 1)
 
 
-def test_what_was_rolled_back_leaves_nothing_in_the_envelope(house: ServerContext) -> None:
+def test_what_was_rolled_back_leaves_nothing_in_the_envelope(context: ServerContext) -> None:
     async def script(client: Client) -> Any:
         before = await fingerprint(client)
         envelope = await execute(client, plan("gone", *field("Gone", 9), lost("scatter0")), boundary="plan")
         return before, envelope, await fingerprint(client)
 
-    before, envelope, after = talk(house, ERA, script)
+    before, envelope, after = talk(context, ERA, script)
     assert report_receipts(envelope) == []
     agree(envelope, [])
     assert envelope["fingerprint_before"] == envelope["fingerprint_after"] == before == after
@@ -178,13 +178,13 @@ def test_what_was_rolled_back_leaves_nothing_in_the_envelope(house: ServerContex
     assert envelope["details"]["reverted_by"] == "rebuild"
 
 
-def test_a_plan_that_comes_again_has_the_same_receipts_and_leaves_the_scene(house: ServerContext) -> None:
+def test_a_plan_that_comes_again_has_the_same_receipts_and_leaves_the_scene(context: ServerContext) -> None:
     async def script(client: Client) -> Any:
         first = await execute(client, plan("again", *field("Again2", 5)))
         await execute(client, plan("between", cube("a", "Between")))
         return first, await execute(client, plan("again", *field("Again2", 5))), await fingerprint(client)
 
-    first, again, now = talk(house, ERA, script)
+    first, again, now = talk(context, ERA, script)
     agree(again, report_receipts(again))
     for field_name in ("determinism_class", "seed", "seeds", "tolerance", "handles"):
         assert again[field_name] == first[field_name]
@@ -192,25 +192,25 @@ def test_a_plan_that_comes_again_has_the_same_receipts_and_leaves_the_scene(hous
     assert again["fingerprint_before"] == again["fingerprint_after"] == now
 
 
-def test_a_refused_plan_has_no_receipts_and_no_partial_work(house: ServerContext) -> None:
-    envelope = talk(house, ERA, lambda client: execute(client, plan("refused", operation("a", "no.tool", {}))))
+def test_a_refused_plan_has_no_receipts_and_no_partial_work(context: ServerContext) -> None:
+    envelope = talk(context, ERA, lambda client: execute(client, plan("refused", operation("a", "no.tool", {}))))
     agree(envelope, [])
     assert envelope["result"]["report"]["status"] == "refused"
     assert "partial_work" not in envelope["details"]
 
 
-def test_the_steps_of_a_macro_are_named_one_by_one(house: ServerContext) -> None:
+def test_the_steps_of_a_macro_are_named_one_by_one(context: ServerContext) -> None:
     async def script(client: Client) -> Any:
         grid = {"source": "Tile", "columns": 2, "rows": 2, "prefix": "Tiles"}
         return await execute(client, plan("macro", cube("a", "Tile"), operation("m", "layout.grid", grid, "a")))
 
-    envelope = talk(house, ERA, script)
+    envelope = talk(context, ERA, script)
     agree(envelope, report_receipts(envelope))
     ids = [receipt["operation_id"] for receipt in report_receipts(envelope)]
     assert envelope["ok"] and ids[0] == "a" and len(ids) > 2 and all(id.startswith("m.") for id in ids[1:])
 
 
-def test_a_geonodes_plan_is_described_like_any_other(house: ServerContext) -> None:
+def test_a_geonodes_plan_is_described_like_any_other(context: ServerContext) -> None:
     create = {"op": "create_node", "node_id": "finer", "bl_idname": "GeometryNodeSubdivideMesh", "location": [0, 0]}
     step = tree_step("step_1", create, object_name="Finer", node_group_name="GNFiner", allow_create_object=True)
 
@@ -221,14 +221,14 @@ def test_a_geonodes_plan_is_described_like_any_other(house: ServerContext) -> No
         request_id = answer.structured_content["result"]["report"]["request_id"]
         return before, answer.structured_content, await journal_receipts(client, request_id), await fingerprint(client)
 
-    before, envelope, journal, after = talk(house, ERA, script)
+    before, envelope, journal, after = talk(context, ERA, script)
     agree(envelope, journal)
     assert (envelope["fingerprint_before"], envelope["fingerprint_after"]) == (before, after)
     assert {"kind": "objects", "name": "Finer"} in envelope["handles"]
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["done", "failed"])
-def test_a_job_that_ended_has_the_envelope_of_its_plan(house: ServerContext, fails: bool) -> None:
+def test_a_job_that_ended_has_the_envelope_of_its_plan(context: ServerContext, fails: bool) -> None:
     name = f"Job{fails}"
     listed = [*field(name, 11), *([lost("scatter0")] if fails else [])]
 
@@ -238,7 +238,7 @@ def test_a_job_that_ended_has_the_envelope_of_its_plan(house: ServerContext, fai
         answer = await client.call_tool("job_status", arguments)
         return begun, answer.structured_content, await journal_receipts(client, name)
 
-    begun, envelope, journal = talk(house, ERA, script)
+    begun, envelope, journal = talk(context, ERA, script)
     assert begun["determinism_class"] == "nondeterministic" and "seeds" not in begun, "nothing has been done yet"
     agree(envelope, journal)
     assert (envelope["ok"], envelope["result"]["ok"]) == (True, not fails)
@@ -247,27 +247,27 @@ def test_a_job_that_ended_has_the_envelope_of_its_plan(house: ServerContext, fai
     assert ("partial_work" in envelope["details"]) == fails
 
 
-def test_a_preview_promises_what_a_run_then_keeps_and_leaves_the_scene(house: ServerContext) -> None:
+def test_a_preview_promises_what_a_run_then_keeps_and_leaves_the_scene(context: ServerContext) -> None:
     async def script(client: Client) -> Any:
         before = await fingerprint(client)
         document = plan("tried", *field("Tried", 13))
         shown = await client.call_tool("plan_preview", {"plan": document})
         return before, shown.structured_content, await execute(client, document)
 
-    before, shown, envelope = talk(house, ERA, script)
+    before, shown, envelope = talk(context, ERA, script)
     agree(shown, report_receipts(envelope))
     assert shown["fingerprint_before"] == shown["fingerprint_after"] == before
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["done", "failed"])
-def test_the_core_envelope_says_the_same(house: ServerContext, fails: bool) -> None:
+def test_the_core_envelope_says_the_same(context: ServerContext, fails: bool) -> None:
     name = f"Core{fails}"
     listed = [*field(name, 15), *([lost("scatter0")] if fails else [])]
 
     async def script(client: Client) -> Any:
         return await execute(client, plan(name, *listed)), await journal_receipts(client, name)
 
-    envelope, journal = talk(house, ERA, script, envelope="core")
+    envelope, journal = talk(context, ERA, script, envelope="core")
     described = envelope["error"]["details"] if fails else envelope["result"]
     agree({"tolerance": None, **described}, journal)
     assert described["fingerprint_after"] == journal[-1]["scene_hash_after"]

@@ -42,58 +42,58 @@ def delete(id: str, name: str, *needs: str) -> dict[str, Any]:
     return operation(id, "object.delete", {"name": name}, *needs, level="destructive")
 
 
-def run(house: ServerContext, era: Era, document: dict[str, Any], user: User | None) -> Any:
+def run(context: ServerContext, era: Era, document: dict[str, Any], user: User | None) -> Any:
     async def script(client: Client) -> Any:
         return await client.call_tool("plan_execute", {"plan": document})
 
     more = {} if user is None else {"elicitation_callback": user}
-    return talk(house, era, script, **more)
+    return talk(context, era, script, **more)
 
 
-def objects(house: ServerContext, era: Era, pattern: str) -> list[str]:
+def objects(context: ServerContext, era: Era, pattern: str) -> list[str]:
     async def script(client: Client) -> Any:
         return (await client.call_tool("scene_find", {"name": pattern})).structured_content["result"]["objects"]
 
-    return [entry["name"] for entry in talk(house, era, script)]
+    return [entry["name"] for entry in talk(context, era, script)]
 
 
-def test_what_the_user_allows_is_done_and_told_in_the_audit(house: ServerContext, era: Era) -> None:
+def test_what_the_user_allows_is_done_and_told_in_the_audit(context: ServerContext, era: Era) -> None:
     name, user = f"Gone{era}", User(YES)
-    answered = run(house, era, plan(f"yes{era}", cube("make", name), delete("unmake", name, "make")), user)
+    answered = run(context, era, plan(f"yes{era}", cube("make", name), delete("unmake", name, "make")), user)
     assert answered.structured_content["ok"] is True
     assert "object.delete" in user.heard[0]
     assert name in user.heard[0]
-    assert objects(house, era, name) == []
-    with read_journal(house.workspace) as journal:
+    assert objects(context, era, name) == []
+    with read_journal(context.workspace) as journal:
         records = [record.record for record in journal.audit_records(limit=1000)]
     told = [record for record in records if record.get("approval_by") == "host" and record["request_id"] == f"yes{era}"]
     assert [(record["operation_id"], record["approval_answer"]) for record in told] == [("unmake", "approved")]
 
 
 @pytest.mark.parametrize("said", [NO, DECLINED], ids=["no", "declined"])
-def test_what_the_user_refuses_is_not_done(house: ServerContext, era: Era, said: ElicitResult) -> None:
+def test_what_the_user_refuses_is_not_done(context: ServerContext, era: Era, said: ElicitResult) -> None:
     name = f"Kept{era}{said.action}"
     document = plan(name, cube("make", name), delete("unmake", name, "make"))
-    answered = run(house, era, document, User(said))
+    answered = run(context, era, document, User(said))
     assert answered.is_error
     assert answered.structured_content["error_code"] == "policy_refused"
-    assert objects(house, era, name) == [name]
+    assert objects(context, era, name) == [name]
 
 
-def test_a_form_that_was_closed_is_no_answer_and_says_how_to_give_one(house: ServerContext, era: Era) -> None:
+def test_a_form_that_was_closed_is_no_answer_and_says_how_to_give_one(context: ServerContext, era: Era) -> None:
     name = f"Closed{era}"
-    answered = run(house, era, plan(name, cube("make", name), delete("unmake", name, "make")), User(CLOSED))
+    answered = run(context, era, plan(name, cube("make", name), delete("unmake", name, "make")), User(CLOSED))
     assert answered.is_error
     assert "blendwright approve" in answered.structured_content["details"]["findings"][0]["cure"]
-    assert objects(house, era, name) == [name]
+    assert objects(context, era, name) == [name]
 
 
-def test_an_answer_that_is_none_at_all_ends_the_question(house: ServerContext) -> None:
+def test_an_answer_that_is_none_at_all_ends_the_question(context: ServerContext) -> None:
     """The older era, where the call waits for it: at once, and not when the question expires. The SDK's client cannot say this."""
     document = plan("odd", cube("make", "Odd"), delete("unmake", "Odd", "make"))
 
     async def main() -> Any:
-        server = Service(house, version="0").server
+        server = Service(context, version="0").server
         answer: Any = None
         async with create_client_server_memory_streams() as ((read, write), theirs), anyio.create_task_group() as tasks:
             tasks.start_soon(server.run, *theirs, server.create_initialization_options())
@@ -120,59 +120,59 @@ def test_an_answer_that_is_none_at_all_ends_the_question(house: ServerContext) -
 
     answered = anyio.run(main)
     assert "blendwright approve" in answered["details"]["findings"][0]["cure"]
-    assert objects(house, "legacy", "Odd") == ["Odd"]
+    assert objects(context, "legacy", "Odd") == ["Odd"]
 
 
-def test_each_destructive_operation_is_asked_about(house: ServerContext, era: Era) -> None:
+def test_each_destructive_operation_is_asked_about(context: ServerContext, era: Era) -> None:
     one, two = f"One{era}", f"Two{era}"
     user = User(YES, DECLINED)
     document = plan(f"both{era}", cube("a", one), cube("b", two), delete("c", one, "a", "b"), delete("d", two, "c"))
-    answered = run(house, era, document, user)
+    answered = run(context, era, document, user)
     assert len(user.heard) == 2
     assert answered.is_error
-    assert (objects(house, era, one), objects(house, era, two)) == ([], [two])
+    assert (objects(context, era, one), objects(context, era, two)) == ([], [two])
 
 
-def test_a_direct_tool_asks_the_user_like_a_plan(house: ServerContext, era: Era) -> None:
+def test_a_direct_tool_asks_the_user_like_a_plan(context: ServerContext, era: Era) -> None:
     name, user = f"Direct{era}", User(DECLINED, YES)
 
     async def script(client: Client) -> Any:
         await client.call_tool("mesh_create_primitive", {"kind": "cube", "name": name})
         return [await client.call_tool("object_delete", {"name": name}) for _ in range(2)]
 
-    declined, done = talk(house, era, script, direct=True, elicitation_callback=user)
+    declined, done = talk(context, era, script, direct=True, elicitation_callback=user)
     assert declined.is_error and declined.structured_content["error_code"] == "policy_refused"
     assert done.structured_content["ok"] is True
-    assert len(user.heard) == 2 and objects(house, era, name) == []
+    assert len(user.heard) == 2 and objects(context, era, name) == []
 
 
 def test_a_host_without_a_user_gets_a_clear_refusal_and_a_person_can_approve_on_the_command_line(
-    house: ServerContext, era: Era
+    context: ServerContext, era: Era
 ) -> None:
     name = f"Later{era}"
-    run(house, era, plan(f"make{era}", cube("a", name)), None)
+    run(context, era, plan(f"make{era}", cube("a", name)), None)
     document = plan(f"later{era}", delete("b", name))
-    refused = run(house, era, document, None)
+    refused = run(context, era, document, None)
     assert refused.is_error
     cure: str = refused.structured_content["details"]["findings"][0]["cure"]
     assert "blendwright approve" in cure
     id = cure.split("blendwright approve ")[1].split()[0].strip("`.,:;")
-    answer(Path(house.workspace), id, ApprovalAnswer.APPROVED, "blendwright approve")
-    assert run(house, era, document, None).structured_content["ok"] is True
-    assert objects(house, era, name) == []
+    answer(Path(context.workspace), id, ApprovalAnswer.APPROVED, "blendwright approve")
+    assert run(context, era, document, None).structured_content["ok"] is True
+    assert objects(context, era, name) == []
 
 
-def test_a_plan_that_carries_an_approval_is_refused(house: ServerContext, era: Era) -> None:
+def test_a_plan_that_carries_an_approval_is_refused(context: ServerContext, era: Era) -> None:
     name = f"Carried{era}"
-    run(house, era, plan(f"make{name}", cube("a", name)), None)
+    run(context, era, plan(f"make{name}", cube("a", name)), None)
     sneaky = {**delete("b", name), "approved": True}
-    answered = run(house, era, plan(f"sneaky{era}", sneaky), User())
+    answered = run(context, era, plan(f"sneaky{era}", sneaky), User())
     assert answered.is_error
     assert answered.structured_content["error_code"] == "invalid_input"
-    assert objects(house, era, name) == [name]
+    assert objects(context, era, name) == [name]
 
 
-def test_a_question_is_answered_once_and_for_its_own_call_only(house: ServerContext) -> None:
+def test_a_question_is_answered_once_and_for_its_own_call_only(context: ServerContext) -> None:
     """The newer era: what names the open question is good for one return, of the very call that began it."""
     name = "Replayed"
 
@@ -196,14 +196,14 @@ def test_a_question_is_answered_once_and_for_its_own_call_only(house: ServerCont
     async def nobody(context: Any, params: Any) -> ElicitResult:
         raise AssertionError("this test answers by itself")
 
-    stolen, mine, again = talk(house, "2026-07-28", script, elicitation_callback=nobody)
+    stolen, mine, again = talk(context, "2026-07-28", script, elicitation_callback=nobody)
     assert stolen.is_error
     assert "not open any more" in stolen.structured_content["message"]
     assert mine.structured_content["ok"] is True
     assert again.is_error
 
 
-def test_what_named_an_earlier_question_does_not_answer_a_later_one(house: ServerContext) -> None:
+def test_what_named_an_earlier_question_does_not_answer_a_later_one(context: ServerContext) -> None:
     """The newer era: a yes to one operation is never one to the next, in whatever order answers come back."""
     one, two = "FirstAsked", "SecondAsked"
     document = {
@@ -228,19 +228,19 @@ def test_what_named_an_earlier_question_does_not_answer_a_later_one(house: Serve
     async def nobody(context: Any, params: Any) -> ElicitResult:
         raise AssertionError("this test answers by itself")
 
-    second, replayed, ended = talk(house, "2026-07-28", script, elicitation_callback=nobody)
+    second, replayed, ended = talk(context, "2026-07-28", script, elicitation_callback=nobody)
     assert two in second.input_requests["approval"].params.message
     assert replayed.is_error and "not open any more" in replayed.structured_content["message"]
     assert ended.is_error
-    assert (objects(house, "legacy", one), objects(house, "legacy", two)) == ([], [two])
+    assert (objects(context, "legacy", one), objects(context, "legacy", two)) == ([], [two])
 
 
-def test_the_contract_is_negotiated_with_the_host_that_asks(house: ServerContext, era: Era) -> None:
+def test_the_contract_is_negotiated_with_the_host_that_asks(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return (await client.call_tool("contract_get", {})).structured_content["result"]
 
-    with_user = talk(house, era, script, elicitation_callback=User())
-    without = talk(house, era, script)
+    with_user = talk(context, era, script, elicitation_callback=User())
+    without = talk(context, era, script)
     assert with_user["contract"]["host"]["elicitation"] is True
     assert without["contract"]["host"]["elicitation"] is False
     assert with_user["fingerprint"] != without["fingerprint"]

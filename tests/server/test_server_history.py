@@ -16,32 +16,32 @@ from blendwright.values.errors import BlendwrightError
 from hosts import Era, call, cube, plan, talk
 
 
-def test_history_can_be_read_compared_and_gone_back_to(house: ServerContext, era: Era) -> None:
+def test_history_can_be_read_compared_and_gone_back_to(context: ServerContext, era: Era) -> None:
     name = f"Past{era}"
-    call(house, era, "plan_execute", {"plan": plan(name, cube("a", name))})
-    log = call(house, era, "history_log", {"limit": 2}).structured_content["result"]
+    call(context, era, "plan_execute", {"plan": plan(name, cube("a", name))})
+    log = call(context, era, "history_log", {"limit": 2}).structured_content["result"]
     newest, older = log["commits"]
     assert (newest["operation_id"], newest["request_id"]) == ("a", name)
-    compared = call(house, era, "history_diff", {"a": str(older["number"])}).structured_content["result"]
+    compared = call(context, era, "history_diff", {"a": str(older["number"])}).structured_content["result"]
     assert {"kind": "objects", "name": name} in compared["created"]
-    moved = call(house, era, "history_checkout", {"commit": str(older["number"])}).structured_content["result"]
+    moved = call(context, era, "history_checkout", {"commit": str(older["number"])}).structured_content["result"]
     assert moved["head"] == older["number"]
-    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
-    call(house, era, "history_checkout", {"commit": str(newest["number"])})
-    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 1
+    assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
+    call(context, era, "history_checkout", {"commit": str(newest["number"])})
+    assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 1
 
 
-def test_a_comparison_uses_the_blender_that_is_served(house: ServerContext, tmp_path: Path) -> None:
-    call(house, "legacy", "scene_find", {})  # now there is something to compare
-    other = replace(house, blender=str(tmp_path / "no-such-blender"))
+def test_a_comparison_uses_the_blender_that_is_served(context: ServerContext, tmp_path: Path) -> None:
+    call(context, "legacy", "scene_find", {})  # now there is something to compare
+    other = replace(context, blender=str(tmp_path / "no-such-blender"))
     answer = call(other, "legacy", "history_diff", {"a": "HEAD"})
     assert answer.is_error
     assert answer.structured_content["error_code"] == "capability_missing"
     assert "no-such-blender" in answer.structured_content["message"]
 
 
-def test_comparisons_wait_for_each_other(house: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    call(house, "legacy", "scene_find", {})
+def test_comparisons_wait_for_each_other(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    call(context, "legacy", "scene_find", {})
     begun, most = list[int](), list[int]()
 
     def watched(*args: Any) -> Any:
@@ -59,14 +59,14 @@ def test_comparisons_wait_for_each_other(house: ServerContext, monkeypatch: pyte
             for _ in range(2):
                 tasks.start_soon(client.call_tool, "history_diff", {"a": "HEAD"})
 
-    talk(house, "legacy", script)
+    talk(context, "legacy", script)
     assert most == [1, 1]
 
 
 def test_a_comparison_that_is_cancelled_ends_its_blenders(
-    house: ServerContext, monkeypatch: pytest.MonkeyPatch
+    context: ServerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call(house, "legacy", "scene_find", {})
+    call(context, "legacy", "scene_find", {})
     begun, ended = threading.Event(), threading.Event()
     became = list[str]()
 
@@ -91,5 +91,5 @@ def test_a_comparison_that_is_cancelled_ends_its_blenders(
             tasks.cancel_scope.cancel()
         await anyio.to_thread.run_sync(ended.wait, 30)
 
-    talk(house, "legacy", script)
+    talk(context, "legacy", script)
     assert became == ["stopped"]

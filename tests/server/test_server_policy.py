@@ -62,8 +62,8 @@ def test_a_model_cannot_go_to_another_commit_where_the_policy_denies_it(tmp_path
     async def script(client: Client) -> Any:
         return (await client.call_tool("history_checkout", {"commit": "1"})).structured_content
 
-    with served(policy(tmp_path, rule), warm=False) as house:
-        answer = talk(house, "legacy", script)
+    with served(policy(tmp_path, rule), warm=False) as context:
+        answer = talk(context, "legacy", script)
     assert answer["error_code"] == "policy_refused"
     assert "history.checkout" in answer["message"]
     assert place in answer["details"]["findings"][0]["cure"]
@@ -80,10 +80,10 @@ def test_a_preview_is_no_way_round_what_the_user_is_asked_about(tmp_path: Path) 
         heard.append(params.message)
         return ElicitResult(action="accept", content={"allow": True})
 
-    with served(policy(tmp_path, '[policy.tools]\n"python.run" = "ask"\n')) as house:
-        refused = talk(house, "legacy", script)
+    with served(policy(tmp_path, '[policy.tools]\n"python.run" = "ask"\n')) as context:
+        refused = talk(context, "legacy", script)
         assert refused["error_code"] == "policy_refused" and "in a preview too" in refused["message"]
-        assert talk(house, "legacy", script, elicitation_callback=user)["ok"] is True
+        assert talk(context, "legacy", script, elicitation_callback=user)["ok"] is True
     assert len(heard) == 1 and "print('secret')" in heard[0]
 
 
@@ -113,10 +113,10 @@ def test_the_user_of_the_host_is_asked_about_looking_and_going_back(tmp_path: Pa
             await client.read_resource("blendwright://scene")
         return await client.call_tool("scene_find", {})
 
-    with served(policy(tmp_path, rules)) as house:
-        made, image, found, declined, moved = talk(house, "legacy", script, elicitation_callback=user)
-        modern = talk(house, "2026-07-28", newer, elicitation_callback=user)
-        alone = talk(house, "legacy", lambda client: client.call_tool("history_checkout", {"commit": "2"}))
+    with served(policy(tmp_path, rules)) as context:
+        made, image, found, declined, moved = talk(context, "legacy", script, elicitation_callback=user)
+        modern = talk(context, "2026-07-28", newer, elicitation_callback=user)
+        alone = talk(context, "legacy", lambda client: client.call_tool("history_checkout", {"commit": "2"}))
     assert made.structured_content["ok"]
     assert [content.type for content in image.content] == ["text", "image"], image.structured_content
     assert found.structured_content["ok"] and modern.structured_content["ok"]

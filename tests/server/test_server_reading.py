@@ -9,13 +9,13 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from blendwright.app.plans import parse_plan
+from blendwright.dialects.registry import parse_plan
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.planner.lessons import GEONODES, OPERATIONS
+from blendwright.planner.prompt_examples import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
 from blendwright.policy.session_contract import Terms
-from blendwright.server.answers import LONGEST_TEXT, clean
 from blendwright.server.context import ServerContext
-from blendwright.server.prompts import LESSONS
+from blendwright.server.prompts import PROMPTS
+from blendwright.server.responses import LONGEST_TEXT, sanitise
 from blendwright.tools import catalog
 from hosts import Era, cube, operation, plan, talk
 
@@ -26,7 +26,7 @@ def text_of(found: Any) -> Any:
     return json.loads(found.contents[0].text)
 
 
-def test_resources_are_listed_page_by_page(house: ServerContext, era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resources_are_listed_page_by_page(context: ServerContext, era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("blendwright.server.resources.PAGE", 20)
 
     async def script(client: Client) -> list[list[str]]:
@@ -40,7 +40,7 @@ def test_resources_are_listed_page_by_page(house: ServerContext, era: Era, monke
                 break
         return pages
 
-    pages = talk(house, era, script)
+    pages = talk(context, era, script)
     names = [name for page in pages for name in page]
     assert [len(page) for page in pages[:-1]] == [20] * (len(pages) - 1) and 0 < len(pages[-1]) <= 20
     assert len(pages) > 2 and len(names) == len(set(names))
@@ -49,7 +49,7 @@ def test_resources_are_listed_page_by_page(house: ServerContext, era: Era, monke
     }
 
 
-def test_everything_that_is_listed_can_be_read(house: ServerContext, era: Era) -> None:
+def test_everything_that_is_listed_can_be_read(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> None:
         await client.call_tool("plan_execute", {"plan": plan(f"read{era}", cube("a", f"Read{era}"))})
         await client.call_tool("scene_image", {"views": ["ISO"], "width": 64, "height": 64})
@@ -60,10 +60,10 @@ def test_everything_that_is_listed_can_be_read(house: ServerContext, era: Era) -
             else:
                 assert json.loads(found.text)
 
-    talk(house, era, script)
+    talk(context, era, script)
 
 
-def test_templates_lead_to_commits_receipts_and_the_audit(house: ServerContext, era: Era) -> None:
+def test_templates_lead_to_commits_receipts_and_the_audit(context: ServerContext, era: Era) -> None:
     request = f"templates{era}"
 
     async def script(client: Client) -> Any:
@@ -74,16 +74,16 @@ def test_templates_lead_to_commits_receipts_and_the_audit(house: ServerContext, 
         audit = text_of(await client.read_resource("blendwright://audit/0"))
         return templates, receipts, commit, audit
 
-    templates, receipts, commit, audit = talk(house, era, script)
+    templates, receipts, commit, audit = talk(context, era, script)
     assert "blendwright://receipts/{request_id}" in templates
     assert receipts[0]["operation_id"] == "a"
     assert commit["receipt"] == receipts[0]
     assert audit[0]["sequence"] == 1
 
 
-def test_what_the_policy_redacts_is_not_in_the_commits(house: ServerContext, era: Era) -> None:
+def test_what_the_policy_redacts_is_not_in_the_commits(context: ServerContext, era: Era) -> None:
     request = f"redacted{era}"
-    policy = house.workspace / "blendwright.toml"
+    policy = context.workspace / "blendwright.toml"
 
     async def script(client: Client) -> Any:
         done = await client.call_tool("plan_execute", {"plan": plan(request, cube("a", f"Redacted{era}"))})
@@ -93,7 +93,7 @@ def test_what_the_policy_redacts_is_not_in_the_commits(house: ServerContext, era
         return text_of(await client.read_resource(f"blendwright://commits/{receipts[0]['commit']}"))
 
     try:
-        commit = talk(house, era, script)
+        commit = talk(context, era, script)
     finally:
         policy.unlink(missing_ok=True)
     assert {handle["kind"] for handle in commit["receipt"]["handles"]} == {"…"}
@@ -106,18 +106,18 @@ def test_what_the_policy_redacts_is_not_in_the_commits(house: ServerContext, era
      "blendwright://commits/99999", "blendwright://receipts/nobody", "blendwright://schemas/../server/opening",
      "blendwright://audit/first", "blendwright://tools/"],
 )  # fmt: skip
-def test_what_is_not_there_is_a_protocol_error_that_names_it(house: ServerContext, era: Era, uri: str) -> None:
+def test_what_is_not_there_is_a_protocol_error_that_names_it(context: ServerContext, era: Era, uri: str) -> None:
     async def read(client: Client) -> tuple[int, str]:
         with pytest.raises(MCPError) as caught:
             await client.read_resource(uri)
         return caught.value.code, caught.value.message
 
-    code, message = talk(house, era, read)
+    code, message = talk(context, era, read)
     assert uri in message
     assert code == (-32002 if era == "legacy" else -32602), "each era has a code of its own for it"
 
 
-def test_templates_are_completed(house: ServerContext, era: Era) -> None:
+def test_templates_are_completed(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         ref = ResourceTemplateReference(type="ref/resource", uri="blendwright://tools/{name}")
         found = await client.complete(ref, {"name": "name", "value": "mesh.cre"})
@@ -126,39 +126,39 @@ def test_templates_are_completed(house: ServerContext, era: Era) -> None:
         )
         return found.completion, nothing.completion
 
-    found, nothing = talk(house, era, script)
+    found, nothing = talk(context, era, script)
     assert found.values == ["mesh.create", "mesh.create_backdrop", "mesh.create_primitive"]
     assert nothing.values == []
 
 
-def test_prompts_teach_with_what_was_asked(house: ServerContext, era: Era) -> None:
+def test_prompts_teach_with_what_was_asked(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         listed = (await client.list_prompts()).prompts
         given = {"plan": "{failure}", "failure": "{braces} {plan}"}
         taught = await client.get_prompt("repair_plan", given)
         return listed, taught.messages[0].content
 
-    listed, taught = talk(house, era, script)
-    assert [prompt.name for prompt in listed] == [lesson.name for lesson in LESSONS]
+    listed, taught = talk(context, era, script)
+    assert [prompt.name for prompt in listed] == [lesson.name for lesson in PROMPTS]
     assert "This plan failed:\n{failure}\n\nThis came back:\n{braces} {plan}\n" in taught.text
 
 
 def test_the_examples_of_the_prompts_are_valid() -> None:
-    example = parse_plan(json.loads(OPERATIONS))
+    example = parse_plan(json.loads(OPERATIONS_EXAMPLE))
     assert isinstance(validate(example, catalog.tools(), Terms()), ValidPlan)
-    assert json.loads(GEONODES)["done"] is True
+    assert json.loads(GEONODES_EXAMPLE)["done"] is True
 
 
-def test_a_prompt_without_its_arguments_says_which(house: ServerContext, era: Era) -> None:
+def test_a_prompt_without_its_arguments_says_which(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> None:
         with pytest.raises(MCPError, match="needs: request"):
             await client.get_prompt("plan_scene", {})
 
-    talk(house, era, script)
+    talk(context, era, script)
 
 
 def test_names_and_texts_of_a_scene_reach_the_model_as_data_without_control_characters(
-    house: ServerContext, era: Era
+    context: ServerContext, era: Era
 ) -> None:
     name = f"{ORDER} {era}"
     hidden = "safe\u202eevil\u200bword\u2028line"
@@ -183,7 +183,7 @@ def test_names_and_texts_of_a_scene_reach_the_model_as_data_without_control_char
         read = [found.content[0].text, ran.content[0].text, *(each.contents[0].text for each in made)]
         return read, before == after, still
 
-    read, same, refused = talk(house, era, script)
+    read, same, refused = talk(context, era, script)
     assert ORDER in read[0] and ORDER in read[-1]
     assert any("safeevilword" in text for text in read), "the property is there, without what nobody sees"
     for text in read:
@@ -197,9 +197,9 @@ def test_names_and_texts_of_a_scene_reach_the_model_as_data_without_control_char
 
 def test_cleaning_keeps_what_people_write() -> None:
     kept = {"Größe": ["naïve", "日本語", "👩‍👧", "a\nb\tc", 1, None, True]}
-    assert clean(kept) == kept
-    assert clean("bell\x07 \x1b[31mred") == "bell [31mred"
+    assert sanitise(kept) == kept
+    assert sanitise("bell\x07 \x1b[31mred") == "bell [31mred"
     unseen = "\u202e\u200b\u2028\u2029\ue000\ud800\x85\x00"
-    assert clean({f"k{unseen}ey": [{"deep": f"te{unseen}xt"}]}) == {"key": [{"deep": "text"}]}
-    long = clean("x" * (LONGEST_TEXT + 5))
+    assert sanitise({f"k{unseen}ey": [{"deep": f"te{unseen}xt"}]}) == {"key": [{"deep": "text"}]}
+    long = sanitise("x" * (LONGEST_TEXT + 5))
     assert long == "x" * LONGEST_TEXT + "… (5 more characters)"

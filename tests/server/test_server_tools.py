@@ -14,19 +14,19 @@ from PIL import Image
 from blendwright.app.read_workspace import read_journal
 from blendwright.server.context import ServerContext
 from blendwright.server.server_tool import OUTPUT_SCHEMA
-from blendwright.server.service import OFFERS
+from blendwright.server.service import TOOLS
 from hosts import Era, call, cube, operation, plan, talk
 from plans import geonodes_plan, step, tree_step
 
 LARGEST_LIST = 12 * 1024
 
 
-def test_the_list_of_tools_fits_into_a_small_part_of_a_context(house: ServerContext, era: Era) -> None:
+def test_the_list_of_tools_fits_into_a_small_part_of_a_context(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return await client.list_tools()
 
-    listed = talk(house, era, script)
-    assert {tool.name for tool in listed.tools} == {offer.name for offer in OFFERS}
+    listed = talk(context, era, script)
+    assert {tool.name for tool in listed.tools} == {offer.name for offer in TOOLS}
     wire = orjson.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])
     assert len(wire) <= LARGEST_LIST
     for tool in listed.tools:
@@ -36,11 +36,11 @@ def test_the_list_of_tools_fits_into_a_small_part_of_a_context(house: ServerCont
         assert len(tool.name) <= 40
 
 
-def test_annotations_say_what_a_tool_does(house: ServerContext, era: Era) -> None:
+def test_annotations_say_what_a_tool_does(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
 
-    told = talk(house, era, script)
+    told = talk(context, era, script)
     hints = {name: (given.read_only_hint, given.destructive_hint) for name, given in told.items()}
     changing = {name: hint for name, hint in hints.items() if hint[0] is not True}
     assert changing == {
@@ -51,25 +51,25 @@ def test_annotations_say_what_a_tool_does(house: ServerContext, era: Era) -> Non
     }
 
 
-def test_a_plan_is_run_and_answered_with_receipts(house: ServerContext, era: Era) -> None:
+def test_a_plan_is_run_and_answered_with_receipts(context: ServerContext, era: Era) -> None:
     name = f"Run{era}"
-    answer = call(house, era, "plan_execute", {"plan": plan(name, cube("a", name))})
+    answer = call(context, era, "plan_execute", {"plan": plan(name, cube("a", name))})
     assert not answer.is_error
     said = answer.structured_content
     assert said["result"]["result"]["status"] == "succeeded"
     assert said["result"]["result"]["receipts"][0]["operation_id"] == "a"
-    found = call(house, era, "scene_find", {"name": name}).structured_content["result"]
+    found = call(context, era, "scene_find", {"name": name}).structured_content["result"]
     assert [entry["name"] for entry in found["objects"]] == [name]
 
 
-def test_the_text_is_the_structured_content(house: ServerContext, era: Era) -> None:
-    answer = call(house, era, "scene_find", {})
+def test_the_text_is_the_structured_content(context: ServerContext, era: Era) -> None:
+    answer = call(context, era, "scene_find", {})
     assert json.loads(answer.content[0].text) == answer.structured_content
 
 
-def test_a_plan_that_is_wrong_is_an_error_result_with_the_failure_payload(house: ServerContext, era: Era) -> None:
+def test_a_plan_that_is_wrong_is_an_error_result_with_the_failure_payload(context: ServerContext, era: Era) -> None:
     wrong = plan("wrong", operation("a", "mesh.create_primitiv", {}))
-    answer = call(house, era, "plan_execute", {"plan": wrong})
+    answer = call(context, era, "plan_execute", {"plan": wrong})
     assert answer.is_error
     said = answer.structured_content
     assert said["ok"] is False
@@ -79,71 +79,71 @@ def test_a_plan_that_is_wrong_is_an_error_result_with_the_failure_payload(house:
     assert "mesh.create_primitive" in said["details"]["findings"][0]["cure"]
 
 
-def test_a_plan_can_be_checked_without_running_it(house: ServerContext, era: Era) -> None:
+def test_a_plan_can_be_checked_without_running_it(context: ServerContext, era: Era) -> None:
     name = f"Check{era}"
-    good = call(house, era, "plan_validate", {"plan": plan(name, cube("a", name))})
+    good = call(context, era, "plan_validate", {"plan": plan(name, cube("a", name))})
     assert good.structured_content["result"]["ok"] is True
-    bad = call(house, era, "plan_validate", {"plan": plan(name, cube("a", name), cube("a", name))})
+    bad = call(context, era, "plan_validate", {"plan": plan(name, cube("a", name), cube("a", name))})
     assert bad.is_error
     assert bad.structured_content["result"]["result"]["error_code"] == "SCHEMA_INVALID"
-    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
+    assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
 
 
-def test_a_plan_is_checked_under_the_policy_of_the_workspace(house: ServerContext, era: Era) -> None:
-    policy = house.workspace / "blendwright.toml"
+def test_a_plan_is_checked_under_the_policy_of_the_workspace(context: ServerContext, era: Era) -> None:
+    policy = context.workspace / "blendwright.toml"
     policy.write_text('[policy.tools]\n"mesh.*" = "deny"\n')
     try:
-        denied = call(house, era, "plan_validate", {"plan": plan("denied", cube("a", f"Denied{era}"))})
+        denied = call(context, era, "plan_validate", {"plan": plan("denied", cube("a", f"Denied{era}"))})
     finally:
         policy.unlink()
     assert denied.is_error and denied.structured_content["error_code"] == "policy_refused"
     assert "policy.tools.'mesh.*'" in denied.structured_content["message"]
 
 
-def test_a_preview_changes_nothing(house: ServerContext, era: Era) -> None:
+def test_a_preview_changes_nothing(context: ServerContext, era: Era) -> None:
     name = f"Preview{era}"
-    shown = call(house, era, "plan_preview", {"plan": plan(name, cube("a", name)), "image": True})
+    shown = call(context, era, "plan_preview", {"plan": plan(name, cube("a", name)), "image": True})
     assert {"kind": "objects", "name": name} in shown.structured_content["result"]["result"]["created"]
     assert [part.type for part in shown.content] == ["text", "image"]
-    assert call(house, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
+    assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
 
 
-def test_what_is_known_to_fail_is_told_when_a_plan_is_checked(house: ServerContext, era: Era) -> None:
+def test_what_is_known_to_fail_is_told_when_a_plan_is_checked(context: ServerContext, era: Era) -> None:
     document = {"steps": [step("step_1"), step("step_2", tool="scene.snapshoot")]}
-    checked = call(house, era, "plan_validate", {"plan": document}).structured_content
+    checked = call(context, era, "plan_validate", {"plan": document}).structured_content
     assert checked["ok"] is True
     (warning,) = checked["result"]["warnings"]
     assert warning["pointer"] == "/steps/1/tool" and "scene.snapshot" in warning["cure"]
 
 
-def test_a_plan_that_comes_as_text_is_read(house: ServerContext, era: Era) -> None:
+def test_a_plan_that_comes_as_text_is_read(context: ServerContext, era: Era) -> None:
     text = json.dumps(plan("text", cube("a", "AsText")))
-    assert not call(house, era, "plan_validate", {"plan": text}).is_error
-    assert call(house, era, "plan_validate", {"plan": "{not json"}).is_error
+    assert not call(context, era, "plan_validate", {"plan": text}).is_error
+    assert call(context, era, "plan_validate", {"plan": "{not json"}).is_error
 
 
 def test_unknown_arguments_are_refused_and_the_one_that_gemini_cli_adds_is_dropped(
-    house: ServerContext, era: Era
+    context: ServerContext, era: Era
 ) -> None:
-    refused = call(house, era, "scene_find", {"nmae": "x"})
+    refused = call(context, era, "scene_find", {"nmae": "x"})
     assert refused.is_error
     assert refused.structured_content["error_code"] == "invalid_input"
     assert refused.structured_content["details"]["findings"][0]["pointer"] == "/nmae"
-    assert not call(house, era, "scene_find", {"wait_for_previous": True}).is_error
+    assert not call(context, era, "scene_find", {"wait_for_previous": True}).is_error
 
 
-def test_an_unknown_tool_is_an_error_result_that_helps(house: ServerContext, era: Era) -> None:
+def test_an_unknown_tool_is_an_error_result_that_helps(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return await client.session.call_tool("plan_exceute", {})
 
-    answer = talk(house, era, script)
+    answer = talk(context, era, script)
     assert answer.is_error
     assert "plan_execute" in answer.structured_content["details"]["findings"][0]["cure"]
 
 
-def test_pictures_are_image_content_and_several_become_one(house: ServerContext, era: Era) -> None:
-    call(house, era, "plan_execute", {"plan": plan(f"pic{era}", cube("a", f"Pic{era}"))})
-    answer = call(house, era, "scene_image", {"views": ["ISO", "TOP", "FRONT"], "width": 96, "height": 64})
+def test_pictures_are_image_content_and_several_become_one(context: ServerContext, era: Era) -> None:
+    call(context, era, "plan_execute", {"plan": plan(f"pic{era}", cube("a", f"Pic{era}"))})
+    answer = call(context, era, "scene_image", {"views": ["ISO", "TOP", "FRONT"], "width": 96, "height": 64})
     picture = Image.open(io.BytesIO(base64.b64decode(answer.content[1].data)))
     assert picture.size == (192, 128)
     corner = picture.getpixel((191, 127))
@@ -152,19 +152,19 @@ def test_pictures_are_image_content_and_several_become_one(house: ServerContext,
     assert len(seen) == 3
 
 
-def test_the_catalogue_is_disclosed_step_by_step(house: ServerContext, era: Era) -> None:
-    found = call(house, era, "tool_search", {"query": "bevel modifiers"}).structured_content["result"]["matches"]
+def test_the_catalogue_is_disclosed_step_by_step(context: ServerContext, era: Era) -> None:
+    found = call(context, era, "tool_search", {"query": "bevel modifiers"}).structured_content["result"]["matches"]
     assert "modifier.add" in [entry["name"] for entry in found][:3]
-    every = call(house, era, "tool_search", {}).structured_content["result"]["tools"]
+    every = call(context, era, "tool_search", {}).structured_content["result"]["tools"]
     assert "create_primitive" in every["mesh"]
-    page = call(house, era, "tool_describe", {"names": ["mesh.create_primitive"]}).structured_content
+    page = call(context, era, "tool_describe", {"names": ["mesh.create_primitive"]}).structured_content
     assert "kind" in page["result"]["tools"][0]["args_schema"]["properties"]
-    missing = call(house, era, "tool_describe", {"names": ["mesh.create_primitive", "mesh.creat"]})
+    missing = call(context, era, "tool_describe", {"names": ["mesh.create_primitive", "mesh.creat"]})
     assert missing.is_error
     assert missing.structured_content["details"]["findings"][0]["pointer"] == "/names/1"
 
 
-def test_a_run_in_the_background_is_a_job(house: ServerContext, era: Era) -> None:
+def test_a_run_in_the_background_is_a_job(context: ServerContext, era: Era) -> None:
     name = f"Job{era}"
 
     async def script(client: Client) -> Any:
@@ -172,14 +172,14 @@ def test_a_run_in_the_background_is_a_job(house: ServerContext, era: Era) -> Non
         job = begun.structured_content["result"]["job_id"]
         return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content["result"]
 
-    ended = talk(house, era, script)
+    ended = talk(context, era, script)
     assert (ended["state"], ended["ok"], ended["operations_done"]) == ("finished", True, 1)
-    unknown = call(house, era, "job_status", {"job_id": "nobody"})
+    unknown = call(context, era, "job_status", {"job_id": "nobody"})
     assert unknown.is_error
     assert unknown.structured_content["error_code"] == "not_found"
 
 
-def test_a_job_that_succeeded_stays_so_when_it_is_cancelled_afterwards(house: ServerContext, era: Era) -> None:
+def test_a_job_that_succeeded_stays_so_when_it_is_cancelled_afterwards(context: ServerContext, era: Era) -> None:
     name = f"Late{era}"
 
     async def script(client: Client) -> Any:
@@ -189,12 +189,12 @@ def test_a_job_that_succeeded_stays_so_when_it_is_cancelled_afterwards(house: Se
         stopped = (await client.call_tool("job_cancel", job)).structured_content["result"]
         return stopped, (await client.call_tool("job_status", job)).structured_content["result"]
 
-    stopped, told = talk(house, era, script)
+    stopped, told = talk(context, era, script)
     assert (stopped["state"], stopped["ok"]) == ("finished", True)
     assert (told["state"], told["ok"]) == ("finished", True)
 
 
-def test_a_job_that_is_cancelled_in_the_middle_is_told_as_cancelled(house: ServerContext) -> None:
+def test_a_job_that_is_cancelled_in_the_middle_is_told_as_cancelled(context: ServerContext) -> None:
     slow = operation(
         "slow", "render.preview", {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}, "a",
         level="read_only",
@@ -209,11 +209,11 @@ def test_a_job_that_is_cancelled_in_the_middle_is_told_as_cancelled(house: Serve
             await anyio.lowlevel.checkpoint()
         return (await client.call_tool("job_cancel", job)).structured_content["result"]
 
-    stopped = talk(house, "legacy", script)
+    stopped = talk(context, "legacy", script)
     assert (stopped["state"], stopped["ok"]) == ("cancelled", False)
 
 
-def test_progress_is_told_operation_by_operation(house: ServerContext, era: Era) -> None:
+def test_progress_is_told_operation_by_operation(context: ServerContext, era: Era) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 
     async def heard(progress: float, total: float | None, message: str | None) -> None:
@@ -223,12 +223,12 @@ def test_progress_is_told_operation_by_operation(house: ServerContext, era: Era)
         steps = [cube(f"op{number}", f"Progress{era}{number}") for number in range(3)]
         await client.call_tool("plan_execute", {"plan": plan(f"progress{era}", *steps)}, progress_callback=heard)
 
-    talk(house, era, script)
+    talk(context, era, script)
     assert [(done, total) for done, total, _ in told] == [(1, 3), (2, 3), (3, 3)]
     assert told[0][2] == "op0 succeeded"
 
 
-def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: ServerContext, era: Era) -> None:
+def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(context: ServerContext, era: Era) -> None:
     """The picture would take minutes: only stopping it lets the client go on. The host can ask, which in the newer era is another way."""
     slow = operation(
         "slow",
@@ -259,47 +259,47 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(house: S
     async def user(context: Any, params: Any) -> ElicitResult:
         raise AssertionError("nothing here is asked about")
 
-    found = talk(house, era, script, elicitation_callback=user)
+    found = talk(context, era, script, elicitation_callback=user)
     names = {entry["name"] for entry in found["objects"]}
     assert {f"Before{era}", f"First{era}"} <= names
     assert f"Behind{era}" not in names, "what came after the picture was not done"
-    with read_journal(house.workspace) as journal:
+    with read_journal(context.workspace) as journal:
         records = [record.record for record in journal.audit_records(limit=10_000)]
     (slow_one,) = [each for each in records if (each["request_id"], each["operation_id"]) == (f"slow{era}", "slow")]
     assert slow_one["error_code"] == "CANCELLED", "it did not just run into its deadline"
 
 
-def test_the_core_envelope_is_spoken_where_it_is_asked_for(house: ServerContext, era: Era) -> None:
-    good = call(house, era, "scene_find", {"name": "no such name"}, envelope="core").structured_content
+def test_the_core_envelope_is_spoken_where_it_is_asked_for(context: ServerContext, era: Era) -> None:
+    good = call(context, era, "scene_find", {"name": "no such name"}, envelope="core").structured_content
     assert good.keys() == {"ok", "result"} and good["ok"] is True
     assert good["result"]["result"]["total"] == 0
-    bad = call(house, era, "tool_describe", {"names": ["no.such"]}, envelope="core").structured_content
+    bad = call(context, era, "tool_describe", {"names": ["no.such"]}, envelope="core").structured_content
     assert bad.keys() == {"ok", "error"} and bad["ok"] is False
     assert bad["error"].keys() == {"code", "message", "details"}
     assert bad["error"]["code"] == "not_found"
 
 
-def test_direct_tools_take_the_whole_lifecycle_of_a_call(house: ServerContext, era: Era) -> None:
+def test_direct_tools_take_the_whole_lifecycle_of_a_call(context: ServerContext, era: Era) -> None:
     name = f"Direct{era}"
     args = {"kind": "cube", "name": name}
-    made = call(house, era, "mesh_create_primitive", args, direct=True)
+    made = call(context, era, "mesh_create_primitive", args, direct=True)
     assert made.structured_content["fingerprint_after"] != made.structured_content["fingerprint_before"]
-    again = call(house, era, "mesh_create_primitive", {**args, "kind": "cub"}, direct=True)
+    again = call(context, era, "mesh_create_primitive", {**args, "kind": "cub"}, direct=True)
     assert again.structured_content["error_code"] == "invalid_input"
 
 
-def test_macros_and_nodes_are_found_and_described_like_tools(house: ServerContext, era: Era) -> None:
-    found = call(house, era, "tool_search", {"query": "three point lighting"}).structured_content["result"]["matches"]
+def test_macros_and_nodes_are_found_and_described_like_tools(context: ServerContext, era: Era) -> None:
+    found = call(context, era, "tool_search", {"query": "three point lighting"}).structured_content["result"]["matches"]
     assert "studio.three_point" in [entry["name"] for entry in found][:3]
-    nodes = call(house, era, "tool_search", {"query": "noise texture", "among": "nodes"}).structured_content["result"]
+    nodes = call(context, era, "tool_search", {"query": "noise texture", "among": "nodes"}).structured_content["result"]
     assert "ShaderNodeTexNoise" in [entry["name"] for entry in nodes["matches"]]
-    pages = call(house, era, "tool_describe", {"names": ["studio.three_point", "ShaderNodeTexNoise"]})
+    pages = call(context, era, "tool_describe", {"names": ["studio.three_point", "ShaderNodeTexNoise"]})
     macro, node = pages.structured_content["result"]["tools"]
     assert macro["steps"]
     assert "Scale" in [socket["name"] for layout in node["layouts"] for socket in layout["inputs"]]
 
 
-def test_a_geonodes_plan_is_run_and_a_gate_keeps_it_from_being_done(house: ServerContext, era: Era) -> None:
+def test_a_geonodes_plan_is_run_and_a_gate_keeps_it_from_being_done(context: ServerContext, era: Era) -> None:
     cut = {
         "op": "unlink",
         "from": {"node_id": "group_input", "socket": "Geometry"},
@@ -313,11 +313,13 @@ def test_a_geonodes_plan_is_run_and_a_gate_keeps_it_from_being_done(house: Serve
         "to": {"node_id": "group_output", "socket": "Geometry"},
     }
     first = geonodes_plan(tree_step("step_1", cut, **target, allow_create_object=True))
-    answer = call(house, era, "geonodes_execute", {"plan": first})
+    answer = call(context, era, "geonodes_execute", {"plan": first})
     assert answer.is_error
     said = answer.structured_content["result"]["result"]
     assert said["done"] is False and said["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"]
-    answer = call(house, era, "geonodes_execute", {"plan": geonodes_plan(tree_step("step_1", made, joined, **target))})
+    answer = call(
+        context, era, "geonodes_execute", {"plan": geonodes_plan(tree_step("step_1", made, joined, **target))}
+    )
     said = answer.structured_content["result"]["result"]
     assert not answer.is_error and said["done"] is True
     assert said["gates"] == {"success": True, "failed_gates": [], "messages": []}

@@ -11,18 +11,18 @@ import pytest
 from mcp.client.client import Client
 
 from blendwright.app.open_scene import OpenScene
+from blendwright.server.client_info import client_id
 from blendwright.server.context import ServerContext
-from blendwright.server.hosts import client_of
 from blendwright.server.jobs import Jobs
 from blendwright.server.server_tool import ServerTool
-from blendwright.server.service import OFFERS
+from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.effects import Idempotence, SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from hosts import Era, talk
 
-BY_NAME = {offer.name: offer for offer in OFFERS}
+BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def never() -> OpenScene:
@@ -31,27 +31,27 @@ def never() -> OpenScene:
 
 @pytest.fixture
 def closed(tmp_path: Path) -> ServerContext:
-    """A house whose workspace nobody opens."""
+    """A context whose workspace nobody opens."""
     return ServerContext(tmp_path, WorkspaceQueue(never), catalog.tools(), {}, Jobs())
 
 
-def findings(offer: ServerTool, args: dict[str, Any]) -> list[tuple[str, str]]:
-    read = offer.read(args)
-    assert isinstance(read, tuple), read
-    assert all(isinstance(finding, Finding) and finding.cure for finding in read)
-    return [(finding.fault.value, finding.pointer) for finding in read]
+def findings(tool: ServerTool, args: dict[str, Any]) -> list[tuple[str, str]]:
+    parsed = tool.parse(args)
+    assert isinstance(parsed, tuple), parsed
+    assert all(isinstance(finding, Finding) and finding.cure for finding in parsed)
+    return [(finding.fault.value, finding.pointer) for finding in parsed]
 
 
 @pytest.mark.parametrize("key", ["wait_for", "wait_for_previous_", "Wait_for_previous", "waitForPrevious", "_meta", ""])
 def test_of_unknown_arguments_exactly_one_is_dropped(key: str) -> None:
-    offer = BY_NAME["scene_find"]
-    assert not isinstance(offer.read({"wait_for_previous": True}), tuple)
-    assert findings(offer, {key: True}) == [("ARGS_INVALID", f"/{key}")]
+    tool = BY_NAME["scene_find"]
+    assert not isinstance(tool.parse({"wait_for_previous": True}), tuple)
+    assert findings(tool, {key: True}) == [("ARGS_INVALID", f"/{key}")]
 
 
 def test_inside_an_argument_nothing_is_dropped() -> None:
-    read: Any = BY_NAME["plan_validate"].read({"plan": {"wait_for_previous": True}, "wait_for_previous": 1})
-    assert read.plan == {"wait_for_previous": True}
+    parsed: Any = BY_NAME["plan_validate"].parse({"plan": {"wait_for_previous": True}, "wait_for_previous": 1})
+    assert parsed.plan == {"wait_for_previous": True}
 
 
 def test_every_wrong_argument_is_found_also_where_a_schema_cannot_tell() -> None:
@@ -86,13 +86,13 @@ class Broken(Mapping[str, Any]):
 
 
 def test_a_defect_is_an_error_result_without_its_insides_and_the_server_lives_on(tmp_path: Path, era: Era) -> None:
-    house = ServerContext(tmp_path, WorkspaceQueue(never), Broken(), {}, Jobs())
+    context = ServerContext(tmp_path, WorkspaceQueue(never), Broken(), {}, Jobs())
 
     async def script(client: Client) -> Any:
         broken = await client.call_tool("tool_search", {})
         return broken, await client.call_tool("job_status", {})
 
-    broken, after = talk(house, era, script)
+    broken, after = talk(context, era, script)
     assert broken.is_error
     assert broken.structured_content["error_code"] == "internal_error"
     assert "RuntimeError" in broken.structured_content["message"]
@@ -105,7 +105,7 @@ def test_every_direct_tool_has_the_hints_of_its_declaration(closed: ServerContex
         return {tool.name: tool for tool in (await client.list_tools()).tools}
 
     listed = talk(closed, era, script, direct=True)
-    assert {offer.name for offer in OFFERS} <= listed.keys()
+    assert {tool.name for tool in TOOLS} <= listed.keys()
     for tool in catalog.tools().values():
         name = tool.name.replace(".", "_")
         if name in BY_NAME:
@@ -122,7 +122,7 @@ def test_every_direct_tool_has_the_hints_of_its_declaration(closed: ServerContex
 def test_clients_are_told_apart_by_their_session_or_else_by_where_they_are() -> None:
     def client(request: Any) -> str:
         context: Any = SimpleNamespace(request=request)
-        return client_of(context)
+        return client_id(context)
 
     def web(port: int, **headers: str) -> Any:
         where = SimpleNamespace(host="127.0.0.1", port=port)

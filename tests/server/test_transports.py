@@ -21,7 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from test_phase_zero import BAD
+from test_jsonrpc import BAD
 
 from hosts import ERAS, Era, connected, cube, operation, plan, served
 
@@ -324,11 +324,11 @@ def test_thirty_two_clients_at_once_apply_each_key_once_and_agree_with_a_serial_
     # Names sort the same whatever the order was, and so must the scene hash.
     names = [entry["name"] for entry in scene["objects"]["items"]]
 
-    async def serial(house: Any) -> Any:
-        async with connected(house, "legacy") as client:
+    async def serial(context: Any) -> Any:
+        async with connected(context, "legacy") as client:
             for number, name in enumerate(names):
                 await client.call_tool("plan_execute", {"plan": plan(f"s{number}", cube("a", name))})
             return (await client.call_tool("scene_snapshot", {"limit": 1})).structured_content["result"]
 
-    with served(tmp_path / "serial") as house:
-        assert anyio.run(serial, house)["fingerprint"] == scene["fingerprint"]
+    with served(tmp_path / "serial") as context:
+        assert anyio.run(serial, context)["fingerprint"] == scene["fingerprint"]

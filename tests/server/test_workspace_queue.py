@@ -11,7 +11,7 @@ import blendwright
 from blendwright.app.open_scene import OpenScene
 from blendwright.server.context import ServerContext
 from blendwright.server.jobs import Jobs
-from blendwright.server.service import OFFERS
+from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 from blendwright.values.cancel import CancelToken
@@ -36,7 +36,7 @@ def desk_of(workspace: Workspace) -> WorkspaceQueue:
 
 
 def test_clients_take_turns_and_each_keeps_its_order() -> None:
-    desk, done = desk_of(Workspace()), list[str]()
+    queue, done = desk_of(Workspace()), list[str]()
     begun, go = threading.Event(), threading.Event()
 
     def first(opened: OpenScene) -> None:
@@ -49,57 +49,57 @@ def test_clients_take_turns_and_each_keeps_its_order() -> None:
 
         return work
 
-    desk.start()
-    desk.submit("greedy", first, CancelToken())
+    queue.start()
+    queue.submit("greedy", first, CancelToken())
     begun.wait(10)
-    asked = [desk.submit("greedy", note(f"g{number}"), CancelToken()) for number in range(3)]
-    asked += [desk.submit(client, note(client), CancelToken()) for client in ("a", "b")]
-    assert desk.length == 5
+    asked = [queue.submit("greedy", note(f"g{number}"), CancelToken()) for number in range(3)]
+    asked += [queue.submit(client, note(client), CancelToken()) for client in ("a", "b")]
+    assert queue.length == 5
     go.set()
     for each in asked:
         each.result(10)
-    desk.close()
+    queue.close()
     assert done == ["g0", "a", "b", "g1", "g2"]
 
 
 def test_closing_stops_what_runs_turns_away_what_waits_and_closes_the_workspace() -> None:
     workspace, token = Workspace(), CancelToken()
-    desk, begun, stopped = desk_of(workspace), threading.Event(), threading.Event()
+    queue, begun, stopped = desk_of(workspace), threading.Event(), threading.Event()
     token.subscribe(stopped.set)
 
     def long(opened: OpenScene) -> bool:
         begun.set()
         return stopped.wait(10)
 
-    desk.start()
-    running = desk.submit("a", long, token)
+    queue.start()
+    running = queue.submit("a", long, token)
     begun.wait(10)
-    waiting = desk.submit("a", lambda opened: None, CancelToken())
-    desk.close()
+    waiting = queue.submit("a", lambda opened: None, CancelToken())
+    queue.close()
     assert running.result(0) is True
     with pytest.raises(EnvironmentUnfit):
         waiting.result(0)
     assert workspace.closed
     with pytest.raises(EnvironmentUnfit):
-        desk.submit("a", lambda opened: None, CancelToken())
+        queue.submit("a", lambda opened: None, CancelToken())
 
 
 def test_closing_closes_the_workspace_also_when_somebody_who_waits_has_left() -> None:
     workspace, begun = Workspace(), threading.Event()
-    desk, token, stopped = desk_of(workspace), CancelToken(), threading.Event()
+    queue, token, stopped = desk_of(workspace), CancelToken(), threading.Event()
     token.subscribe(stopped.set)
 
     def long(opened: OpenScene) -> bool:
         begun.set()
         return stopped.wait(10)
 
-    desk.start()
-    desk.submit("a", long, token)
+    queue.start()
+    queue.submit("a", long, token)
     begun.wait(10)
-    left = desk.submit("a", lambda opened: None, CancelToken())
-    stays = desk.submit("a", lambda opened: None, CancelToken())
+    left = queue.submit("a", lambda opened: None, CancelToken())
+    stays = queue.submit("a", lambda opened: None, CancelToken())
     assert left.cancel()
-    desk.close()
+    queue.close()
     assert workspace.closed
     with pytest.raises(EnvironmentUnfit):
         stays.result(0)
@@ -116,41 +116,41 @@ def test_a_defect_while_opening_is_told_to_whoever_asks_first_and_tried_again(
             raise ModuleNotFoundError("no such part")
         return cast(OpenScene, Workspace())
 
-    desk = WorkspaceQueue(opening)
-    desk.start()
+    queue = WorkspaceQueue(opening)
+    queue.start()
     with pytest.raises(ModuleNotFoundError, match="no such part"):
-        desk.submit("a", lambda opened: 7, CancelToken()).result(10)
-    assert desk.submit("a", lambda opened: 7, CancelToken()).result(10) == 7
-    desk.close()
+        queue.submit("a", lambda opened: 7, CancelToken()).result(10)
+    assert queue.submit("a", lambda opened: 7, CancelToken()).result(10) == 7
+    queue.close()
     assert "no such part" in caplog.text
 
 
 def test_a_mistake_of_one_is_not_the_end_of_all() -> None:
-    desk = desk_of(Workspace())
-    desk.start()
+    queue = desk_of(Workspace())
+    queue.start()
 
     def wrong(opened: OpenScene) -> None:
         raise ValueError("mine")
 
     with pytest.raises(ValueError, match="mine"):
-        desk.submit("a", wrong, CancelToken()).result(10)
-    assert desk.submit("b", lambda opened: 7, CancelToken()).result(10) == 7
-    desk.close()
+        queue.submit("a", wrong, CancelToken()).result(10)
+    assert queue.submit("b", lambda opened: 7, CancelToken()).result(10) == 7
+    queue.close()
 
 
 def test_a_server_without_blender_answers_and_says_so(tmp_path: Path) -> None:
-    desk = WorkspaceQueue(lambda: blendwright.open(tmp_path / "w", blender=tmp_path / "no-such-blender", spare=False))
-    desk.start()
-    house = ServerContext(tmp_path / "w", desk, catalog.tools(), {}, Jobs())
+    queue = WorkspaceQueue(lambda: blendwright.open(tmp_path / "w", blender=tmp_path / "no-such-blender", spare=False))
+    queue.start()
+    context = ServerContext(tmp_path / "w", queue, catalog.tools(), {}, Jobs())
 
     async def script(client: Any) -> Any:
         tools = (await client.list_tools()).tools
         checked = await client.call_tool("plan_validate", {"plan": plan("r", cube("a", "Box"))})
         return tools, checked, await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box"))})
 
-    tools, checked, refused = talk(house, "legacy", script)
-    desk.close()
-    assert [tool.name for tool in tools] == [offer.name for offer in OFFERS]
+    tools, checked, refused = talk(context, "legacy", script)
+    queue.close()
+    assert [tool.name for tool in tools] == [offer.name for offer in TOOLS]
     assert checked.structured_content["ok"] is True
     assert refused.is_error
     assert refused.structured_content["error_code"] == "capability_missing"
@@ -161,17 +161,17 @@ def test_a_job_that_finds_no_workspace_says_so_and_what_to_do(tmp_path: Path, ca
     def opening() -> OpenScene:
         raise EnvironmentUnfit("somebody else has the workspace open", cure="Wait for them.")
 
-    desk = WorkspaceQueue(opening)
-    desk.start()
-    house = ServerContext(tmp_path / "w", desk, catalog.tools(), {}, Jobs())
+    queue = WorkspaceQueue(opening)
+    queue.start()
+    context = ServerContext(tmp_path / "w", queue, catalog.tools(), {}, Jobs())
 
     async def script(client: Any) -> Any:
         begun = await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box")), "background": True})
         job = begun.structured_content["result"]["job_id"]
         return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content["result"]
 
-    ended = talk(house, "legacy", script)
-    desk.close()
+    ended = talk(context, "legacy", script)
+    queue.close()
     assert (ended["state"], ended["ok"]) == ("failed", False)
     assert ended["message"] == "somebody else has the workspace open"
     assert ended["findings"][0]["cure"] == "Wait for them."
@@ -180,16 +180,16 @@ def test_a_job_that_finds_no_workspace_says_so_and_what_to_do(tmp_path: Path, ca
 
 def test_a_workspace_that_somebody_else_has_open_is_said_to_be(tmp_path: Path) -> None:
     with blendwright.open(tmp_path / "w", spare=False):
-        desk = WorkspaceQueue(lambda: blendwright.open(tmp_path / "w", spare=False))
-        desk.start()
-        house = ServerContext(tmp_path / "w", desk, catalog.tools(), {}, Jobs())
+        queue = WorkspaceQueue(lambda: blendwright.open(tmp_path / "w", spare=False))
+        queue.start()
+        context = ServerContext(tmp_path / "w", queue, catalog.tools(), {}, Jobs())
 
         async def script(client: Any) -> Any:
             return await client.call_tool("scene_find", {})
 
-        answer = talk(house, "legacy", script)
+        answer = talk(context, "legacy", script)
     assert answer.is_error
     assert "workspace" in answer.structured_content["message"]
     # Once the other has left, the next call finds it open.
-    assert not talk(house, "legacy", script).is_error
-    desk.close()
+    assert not talk(context, "legacy", script).is_error
+    queue.close()

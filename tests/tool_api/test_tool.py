@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 import pytest
 
 from blendwright.tool_api.arguments import Args, Result, Seed
 from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.tool_api.tool import DECLARATIONS, AnyTool, Example, Requires, Tool
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, READ_ONLY, SAFE_IDEMPOTENT_WRITE, Promises
+from blendwright.tool_api.tool import DECLARATIONS, AnyTool, Example, Tool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
 
@@ -39,18 +41,22 @@ def apply(self: Any, scene: Any, args: Any) -> Done:
     return Done()
 
 
+A = TypeVar("A", bound=Args)
+
+
+class DoesNothing(Tool[A, Done], Generic[A], family=True):
+    """Tools that do nothing."""
+
+    apply = apply
+
+
+SAFE = SAFE_IDEMPOTENT_WRITE
+WRITE = SAFE.writes_to(Kind.OBJECT).needs("object_write")
+
 COMPLETE: dict[str, Any] = {
     "__doc__": "Do nothing at all.\n\nAnd at length.",
     "name": "trial.do_nothing",
-    "version": 1,
-    "safety_level": SafetyLevel.SAFE_WRITE,
-    "safety_mode": SafetyMode.HEADLESS_SAFE,
-    "determinism": Determinism.DETERMINISTIC,
-    "idempotence": Idempotence.IDEMPOTENT,
-    "writes": (Kind.OBJECT,),
-    "revert": Revert.INVERSE,
-    "replayable": True,
-    "requires": Requires(blender_min=(4, 2, 0), capabilities=("object_write",)),
+    "promises": WRITE,
     "examples": (Example({}),),
     "check": check,
     "apply": apply,
@@ -81,7 +87,7 @@ def test_a_tool_that_leaves_something_out_is_refused_by_its_name(name: str) -> N
 
 def test_no_declaration_is_inherited() -> None:
     parent = define()
-    with pytest.raises(TypeError, match="does not declare safety_level"):
+    with pytest.raises(TypeError, match="does not declare promises"):
         types.new_class("Child", (parent,), exec_body=lambda namespace: namespace.update({"__doc__": "A child."}))
 
 
@@ -89,6 +95,30 @@ def test_no_declaration_is_inherited() -> None:
 def test_a_declaration_of_another_type_is_refused(name: str) -> None:
     with pytest.raises(TypeError, match=f"declares {name} as object"):
         define(changes={name: object()})
+
+
+@pytest.mark.parametrize("promise", dataclasses.fields(Promises), ids=lambda promise: promise.name)
+def test_every_promise_is_an_attribute_of_the_tool_and_none_has_a_permissive_default(
+    promise: dataclasses.Field[Any],
+) -> None:
+    assert promise.default in (dataclasses.MISSING, None)
+    assert getattr(define(), promise.name) is getattr(WRITE, promise.name)
+
+
+def test_a_tool_of_a_family_has_its_parts_and_names_the_rest_itself() -> None:
+    tool = define(DoesNothing[Seeded], without="apply")
+    assert (tool.args_model, tool.result_model) == (Seeded, Done)
+    assert tool().apply(cast("Any", None), Seeded()) == Done()
+    for name in DECLARATIONS:
+        with pytest.raises(TypeError, match=rf"does not declare {name}\b"):
+            define(DoesNothing[Seeded], without=name)
+    with pytest.raises(TypeError, match="does not define verify"):
+        define(DoesNothing[Seeded], without="verify")
+
+
+def test_a_family_that_is_not_given_arguments_makes_no_tool() -> None:
+    with pytest.raises(TypeError, match=r"Tool\[Arguments, Result\]"):
+        define(DoesNothing)
 
 
 @pytest.mark.parametrize("text", [None, "", "   \n"])
@@ -109,13 +139,21 @@ def test_a_tool_that_does_not_name_its_models_is_refused(base: Any) -> None:
 
 CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "no example": ({"examples": ()}, "has no example"),
+    "a profile that says nothing about writes": ({"promises": SAFE.needs("object_write")}, "what it writes to"),
+    "a profile without capabilities": ({"promises": SAFE.writes_to(Kind.OBJECT)}, "what capabilities it needs"),
     "a name without a noun": ({"name": "create"}, "noun.verb"),
     "a name in capitals": ({"name": "Object.create"}, "noun.verb"),
-    "a write that reverts nothing": ({"revert": Revert.NOTHING}, "must revert by something"),
-    "a read that reverts": ({"safety_level": SafetyLevel.READ_ONLY, "writes": ()}, "must revert by something"),
-    "a read that writes": ({"safety_level": SafetyLevel.READ_ONLY, "revert": Revert.NOTHING}, "declares writes"),
+    "a write that reverts nothing": (
+        {"promises": WRITE.but(revert=Revert.NOTHING)},
+        "must revert by something",
+    ),
+    "a read that reverts": (
+        {"promises": READ_ONLY.but(revert=Revert.INVERSE), "writes": ()},
+        "must revert by something",
+    ),
+    "a read that writes": ({"promises": READ_ONLY.writes_to(Kind.OBJECT).needs("scene_read")}, "declares writes"),
     "destructive with what it does not take": ({"destructive_with": ("force",)}, "destructive with force"),
-    "seeded without a seed": ({"determinism": Determinism.SEEDED}, "takes no seed"),
+    "seeded without a seed": ({"promises": WRITE.but(determinism=Determinism.SEEDED)}, "takes no seed"),
 }
 
 
@@ -132,7 +170,7 @@ def test_a_tool_that_replaces_files_says_that_it_then_destroys() -> None:
     tool = define(Tool[Replacing, Done], destructive_with=("overwrite",))()
     levels = [tool.safety_level_for(Replacing(overwrite=given)).value for given in (False, True)]
     assert levels == ["safe_write", "destructive"]
-    assert define(Tool[Replacing, Done], safety_level=SafetyLevel.DESTRUCTIVE)
+    assert define(Tool[Replacing, Done], promises=DESTRUCTIVE_WRITE.writes_to().needs("file_write"))
 
 
 def test_a_refusal_names_every_problem_at_once() -> None:
@@ -143,21 +181,21 @@ def test_a_refusal_names_every_problem_at_once() -> None:
 
 
 def test_a_seeded_tool_echoes_its_seed_and_others_have_none() -> None:
-    seeded = define(Tool[Seeded, Done], determinism=Determinism.SEEDED)()
+    seeded = define(Tool[Seeded, Done], promises=WRITE.but(determinism=Determinism.SEEDED))()
     assert seeded.seed_for(Seeded(seed=7)) == 7
     assert define()().seed_for(NoArguments()) is None
 
 
 CHANGES: dict[str, dict[str, Any]] = {
     "version": {"version": 2},
-    "safety": {"safety_level": SafetyLevel.DESTRUCTIVE},
-    "mode": {"safety_mode": SafetyMode.UNSAFE_OPS},
-    "determinism": {"determinism": Determinism.NONDETERMINISTIC},
-    "idempotence": {"idempotence": Idempotence.ACCUMULATING},
-    "writes": {"writes": (Kind.MESH,)},
-    "revert": {"revert": Revert.MEMFILE},
-    "replayable": {"replayable": False},
-    "requires": {"requires": Requires(blender_min=(4, 5, 0), capabilities=("object_write",))},
+    "safety": {"promises": WRITE.but(safety_level=SafetyLevel.DESTRUCTIVE)},
+    "mode": {"promises": WRITE.but(safety_mode=SafetyMode.UNSAFE_OPS)},
+    "determinism": {"promises": WRITE.but(determinism=Determinism.NONDETERMINISTIC)},
+    "idempotence": {"promises": WRITE.but(idempotence=Idempotence.ACCUMULATING)},
+    "writes": {"promises": WRITE.writes_to(Kind.MESH)},
+    "revert": {"promises": WRITE.but(revert=Revert.MEMFILE)},
+    "replayable": {"promises": WRITE.but(replayable=False)},
+    "requires": {"promises": WRITE.needs("object_write", blender_min=(4, 5, 0))},
     "examples": {"examples": (Example({}), Example({}))},
     "docstring": {"__doc__": "Do something else."},
     "arguments": {"base": Tool[Seeded, Done]},

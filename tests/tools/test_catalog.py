@@ -156,14 +156,25 @@ def generator() -> ModuleType:
 
 def written_tools() -> Iterator[tuple[str, str]]:
     """(module below tools, class) of every tool class, from the text: what nobody imports is found too."""
-    for path in sorted(TOOLS.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ClassDef) and any(_is_tool(base) for base in node.bases):
-                yield ".".join(path.relative_to(TOOLS).with_suffix("").parts), node.name
+    classes = [
+        (".".join(path.relative_to(TOOLS).with_suffix("").parts), node)
+        for path in sorted(TOOLS.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    families = {node.name for _, node in classes if _is_family(node)}
+    for module, node in classes:
+        if _base_names(node) & {"Tool", *families} and not _is_family(node):
+            yield module, node.name
 
 
-def _is_tool(base: ast.expr) -> bool:
-    return isinstance(base, ast.Subscript) and isinstance(base.value, ast.Name) and base.value.id == "Tool"
+def _is_family(node: ast.ClassDef) -> bool:
+    return any(keyword.arg == "family" for keyword in node.keywords)
+
+
+def _base_names(node: ast.ClassDef) -> set[str]:
+    generic = [base.value for base in node.bases if isinstance(base, ast.Subscript)]
+    return {base.id for base in [*generic, *node.bases] if isinstance(base, ast.Name)}
 
 
 def fields(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.tools.shapes import BUILDERS
+from blendwright.tools.mesh.primitive_shapes import BUILDERS
 
 if TYPE_CHECKING:
     from stage import Stage

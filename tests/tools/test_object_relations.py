@@ -276,9 +276,9 @@ def test_a_child_whose_parent_is_removed_from_under_it_gets_the_parent_inverse_b
     before = stage.state.root()
     scene = BpyScene(stage.state, {}, stage.scratch)
     scene.remove(named("Box"))
-    scene.record.seal()
+    scene.undo_log.seal()
     assert named("Tip").parent is None
-    scene.record.revert()
+    scene.undo_log.revert()
     assert stage.state.root() == stage.state.full_root() == before
 
 

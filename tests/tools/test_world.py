@@ -10,7 +10,7 @@ import bpy
 import pytest
 
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.tools.world import evaluated_matrix
+from blendwright.tools.world_space import evaluated_matrix
 
 data: Any = bpy.data
 

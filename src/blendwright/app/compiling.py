@@ -11,7 +11,7 @@ import marshal
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.app.plans import parse_plan
+from blendwright.dialects.registry import parse_plan
 from blendwright.macros import Macro
 from blendwright.plan.refusal import refused
 from blendwright.plan.validate import ValidPlan, validate

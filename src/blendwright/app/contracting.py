@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from blendwright.app.workspace_settings import load_settings
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.bridge.worker_source import WorkerSource
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
 from blendwright.tool_api.tool import AnyTool
@@ -19,12 +20,13 @@ def negotiated(
     *,
     proposal: Proposal | None = None,
     policy: Policy | None = None,
-    blender: str | Path | None = None,
+    blender: str | Path | WorkerSource | None = None,
     tools: Mapping[str, AnyTool] | None = None,
 ) -> SessionContract:
     """Raises Refusal when there can be none, before Blender is started where that can be known."""
     draft = load_settings(Path(workspace).resolve(), tools=tools, policy=policy, proposal=proposal).draft
-    with tempfile.TemporaryDirectory(prefix="blendwright-contract-") as place:
-        options = SpawnOptions(Path(place).resolve(), blender=None if blender is None else Path(blender))
-        with Pool(options) as pool:
-            return draft.contract(pool.take().profile)
+    with (
+        tempfile.TemporaryDirectory(prefix="blendwright-contract-") as scratch,
+        worker_source(blender).open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
+    ):
+        return draft.contract(pool.take().profile)

@@ -10,7 +10,7 @@ from blendwright.records.journal_port import JournalReader
 from blendwright.run.differences import Difference, Picture, compare, take
 from blendwright.run.replaying import rebuild
 from blendwright.run.snapshots import to_look_into, with_modifier_settings
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
 
 
 def difference(journal: JournalReader, stage: InspectionScene, before: Commit, after: Commit) -> Difference:
@@ -22,6 +22,6 @@ def difference(journal: JournalReader, stage: InspectionScene, before: Commit, a
     return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second))
 
 
-def _taken(journal: JournalReader, worker: WorkerPort, commit: Commit) -> Picture:
+def _taken(journal: JournalReader, worker: RemoteScene, commit: Commit) -> Picture:
     rebuild(worker, journal, commit.number)
     return take(worker)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from blendwright.app.compiling import Compiler
 from blendwright.app.observing.event_bus import EventBus
-from blendwright.app.plans import parse_plan
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
+from blendwright.dialects.registry import parse_plan
 from blendwright.plan.schedule import schedule
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import Proposal, SessionContract, Terms
@@ -36,7 +36,7 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
 from blendwright.wire.profiles import WorkerProfile
-from blendwright.wire.worker_port import PoolPort
+from blendwright.wire.worker_port import WorkerPool
 
 if TYPE_CHECKING:
     from blendwright.app.observing.metrics import Metrics
@@ -53,7 +53,7 @@ class OpenScene:
         self,
         session: Session,
         scratch: SessionScratch,
-        pool: PoolPort,
+        pool: WorkerPool,
         recovered: tuple[str, ...],
         events: EventBus,
     ) -> None:
@@ -204,7 +204,7 @@ class OpenScene:
     @property
     def worker_pid(self) -> int:
         """The process of that Blender."""
-        return self._session.scene.worker().pid
+        return self._session.scene.worker().profile.pid
 
     def close(self) -> None:
         """End Blender and remove what it left; a second time does nothing."""

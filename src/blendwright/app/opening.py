@@ -12,7 +12,8 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.app.workspace_settings import load_settings
-from blendwright.bridge.pool import Pool
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
 from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
@@ -33,7 +34,7 @@ def open(
     workspace: str | Path = DEFAULT_WORKSPACE,
     *,
     scene: str | Path | None = None,
-    blender: str | Path | None = None,
+    blender: str | Path | WorkerSource | None = None,
     roots: Sequence[str | Path] | None = None,
     policy: Policy | None = None,
     proposal: Proposal | None = None,
@@ -86,7 +87,7 @@ def open(
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(place), recovered))
         copied_start = None if start is None else _copy_of(start, scratch)
-        pool = Pool(settings.spawn_options(scratch.path, blender, environment))
+        pool = worker_source(blender).open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
         live = LiveScene(
             pool, journal, settings.registry,

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.plans import parse_plan
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.app.workspace_settings import load_settings
-from blendwright.bridge.pool import Pool
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.journal.journal_copy import copy_journal, has_journal
 from blendwright.plan.refusal import refused
@@ -33,7 +34,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.plan import Plan
-from blendwright.wire.worker_port import PoolPort
+from blendwright.wire.worker_port import WorkerPool
 
 
 def preview(
@@ -42,7 +43,7 @@ def preview(
     options: RunOptions = DEFAULT_OPTIONS,
     *,
     scene: str | Path | None = None,
-    blender: str | Path | None = None,
+    blender: str | Path | WorkerSource | None = None,
     image: str | Path | None = None,
     roots: Sequence[str | Path] | None = None,
     policy: Policy | None = None,
@@ -68,14 +69,14 @@ def preview(
     target = None if image is None else Path(image).resolve()
     with (
         _temporary_directory(settings.directory) as directory,
-        Pool(settings.spawn_options(directory / "scratch", blender, environment)) as pool,
+        worker_source(blender).open_pool(settings.worker_settings(directory / "scratch", environment)) as pool,
     ):
         copy = _Copy(settings.directory, directory, pool, start=start, spare=False)
         return copy.preview(valid, settings.draft, settings.files, settings.tools, options, target)
 
 
 def preview_beside(
-    plan: Plan, workspace: Path, pool: PoolPort, session: Session, options: RunOptions, *, image: Path | None = None
+    plan: Plan, workspace: Path, pool: WorkerPool, session: Session, options: RunOptions, *, image: Path | None = None
 ) -> Preview:
     """The same for a workspace that is open, with a worker of its pool."""
     terms = session.draft.terms.demanding(options.determinism)
@@ -91,7 +92,7 @@ def preview_beside(
 class _Copy:
     """A copy of a workspace in a directory that goes with it."""
 
-    def __init__(self, workspace: Path, directory: Path, pool: PoolPort, *, start: Path | None, spare: bool) -> None:
+    def __init__(self, workspace: Path, directory: Path, pool: WorkerPool, *, start: Path | None, spare: bool) -> None:
         self._workspace = workspace
         self._directory = directory
         self._pool = pool

@@ -13,8 +13,9 @@ from pathlib import Path
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.policy_files import load_policy
 from blendwright.app.session_scratch import SessionScratch
-from blendwright.bridge.pool import Pool
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
 from blendwright.records.journal_port import JournalPort, JournalReader
 from blendwright.run.externals import Externals
@@ -24,7 +25,8 @@ from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.events import WorkspaceClosed
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.worker_port import WorkerPool
 
 
 @contextlib.contextmanager
@@ -57,15 +59,17 @@ def repair_journal(workspace: str | Path) -> Generator[JournalPort]:
 class InspectionScene:
     """Starts Blenders that hold no scene of the workspace yet."""
 
-    pool: Pool
+    pool: WorkerPool
     catalogue: str
 
-    def worker(self) -> WorkerPort:
+    def worker(self) -> RemoteScene:
         return fresh(self.pool, self.catalogue)
 
 
 @contextlib.contextmanager
-def inspect_scene(workspace: str | Path, *, blender: str | Path | None = None) -> Generator[InspectionScene]:
+def inspect_scene(
+    workspace: str | Path, *, blender: str | Path | WorkerSource | None = None
+) -> Generator[InspectionScene]:
     """Blenders for rebuilding, in the scratch of the workspace; they end with the context."""
     place = Path(workspace).resolve()
     try:
@@ -74,7 +78,7 @@ def inspect_scene(workspace: str | Path, *, blender: str | Path | None = None) -
         raise EnvironmentUnfit(
             f"Blender needs room in {place / 'scratch'}: {error.strerror}", cure="Make it writable."
         ) from error
-    pool = Pool(SpawnOptions(scratch.path, blender=None if blender is None else Path(blender)))
+    pool = worker_source(blender).open_pool(WorkerSettings(scratch.path))
     try:
         with read_journal(place) as journal:
             pool.allow(Externals(Reach(load_policy(place).policy.policy.roots, place)).readable(journal))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.app.policy_files import allowed_roots, load_policy
-from blendwright.bridge.spawn import SpawnOptions
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
@@ -32,13 +32,10 @@ class WorkspaceSettings:
     def registry(self) -> str:
         return registry_fingerprint(type(tool) for tool in self.tools.values())
 
-    def spawn_options(
-        self, scratch: Path, blender: str | Path | None, environment: Mapping[str, str] | None
-    ) -> SpawnOptions:
+    def worker_settings(self, scratch: Path, environment: Mapping[str, str] | None) -> WorkerSettings:
         costs = self.draft.terms.constraints
-        return SpawnOptions(
+        return WorkerSettings(
             scratch_root=scratch,
-            blender=None if blender is None else Path(blender),
             environment=dict(environment or {}),
             memory_mb=costs.memory_mb,
             scratch_mb=costs.scratch_mb,

@@ -30,8 +30,8 @@ _log = logging.getLogger(__name__)
 MEMBER_KIND = str(Kind.COLLECTION)
 # Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
-# Buried datablocks cost memory; removing them all at once is cheap, one at a time is not.
-MOST_BURIED = 512
+# Soft-deleted datablocks cost memory; removing them all at once is cheap, one at a time is not.
+MOST_TOMBSTONES = 512
 
 
 class Stepper:
@@ -44,14 +44,14 @@ class Stepper:
 
     def run(self, request: StepRequest) -> StepAnswer:
         """One step, answered at once."""
-        begun = self.begin(request)
-        return begun.settle() if isinstance(begun, KeptStep) else begun
+        answer = self.begin(request)
+        return answer.finish() if isinstance(answer, KeptStep) else answer
 
     def begin(self, request: StepRequest) -> StepAnswer | KeptStep:
-        """One step. Where it was kept and only its hash is missing, that may wait: see `KeptStep.settle`."""
+        """One step. Where it was kept and only its hash is missing, that may wait: see `KeptStep.finish`."""
         tool = self._tools[request["tool"]]
         args: Any = tool.args_model.model_validate(request["args"])
-        run = _Run(self._state, tool, args, request, self._outbox)
+        run = _StepRun(self._state, tool, args, request, self._outbox)
         answer = run.answer()
         return KeptStep(self._state, run) if answer is None else answer
 
@@ -60,19 +60,19 @@ class KeptStep:
     """A step that was checked, applied, verified and kept, and is not hashed yet.
 
     Hashing several in a row takes half the time of hashing each between two others, so a worker that has more requests
-    waiting leaves it. Nobody sees the scene in between: whoever touches the same datablocks has it settled first.
+    waiting leaves it. Nobody sees the scene in between: whoever touches the same datablocks has it hashed first.
     """
 
-    def __init__(self, state: SceneState, run: _Run) -> None:
+    def __init__(self, state: SceneState, run: _StepRun) -> None:
         self._state = state
         self._run = run
 
-    def settle(self) -> StepAnswer:
-        self._state.catch_up()
+    def finish(self) -> StepAnswer:
+        self._state.hash_deferred()
         return self._run.finished()
 
 
-class _Run:
+class _StepRun:
     """One run of one step."""
 
     def __init__(self, state: SceneState, tool: AnyTool, args: Any, request: StepRequest, outbox: Path) -> None:
@@ -110,10 +110,10 @@ class _Run:
         """The answer, or None when the step was kept and waits to be hashed."""
         findings = self._findings()
         if not findings and "rehearse" not in self._request:
-            self._scene.record.keep()
+            self._scene.undo_log.keep()
             if self._waits:
-                self._state.defer(self._scene.record.touched(), self._finish)
-            if self._state.burial_count > MOST_BURIED:
+                self._state.defer(self._scene.undo_log.touched(), self._finish)
+            if self._state.tombstone_count > MOST_TOMBSTONES:
                 self._state.purge()
             return None if self._waits else self._report((), None)
         reverted = self._revert() if self._written else None
@@ -127,7 +127,7 @@ class _Run:
             self._seal()
         except Exception as error:
             _log.exception("%s could not be hashed (mcp_call_id %s)", self._tool.name, self._call)
-            self._finished = self._report((_raised(error),), REVERT_FAILED)
+            self._finished = self._report((_exception_finding(error),), REVERT_FAILED)
             return
         self._ms["verify"] += _ms_since(started)
         self._finished = self._report((), None)
@@ -136,7 +136,7 @@ class _Run:
         assert self._finished is not None
         return self._finished
 
-    def _say_what_was_done(self) -> None:
+    def _record_changes(self) -> None:
         """A tool that raised was never sealed; its caller still learns what had been done and is taken back."""
         if "verify" not in self._ms:
             self._seal()
@@ -149,7 +149,7 @@ class _Run:
             return (error.finding,)
         except Exception as error:
             _log.exception("%s raised (mcp_call_id %s)", self._tool.name, self._call)
-            return (_raised(error),)
+            return (_exception_finding(error),)
 
     def _attempt(self) -> tuple[Finding, ...]:
         tool, scene, args = self._tool, self._scene, self._args
@@ -165,7 +165,7 @@ class _Run:
             if self._memfile:
                 _push_undo(tool.name)
             result = tool.apply(scene, args)
-            scene.settle()
+            scene.protect_unused()
         finally:
             self._ms["execute"] = _ms_since(started)
         self._result = result.model_dump(mode="json")
@@ -174,11 +174,11 @@ class _Run:
         try:
             writes = tool.safety_level is not SafetyLevel.READ_ONLY
             findings = tuple(tool.verify(scene, args, result)) if writes or self._request.get("verify") else ()
-            if self._may_wait and not findings and self._kinds(scene.record.written()) <= set(tool.writes):
+            if self._may_wait and not findings and self._kinds(scene.undo_log.written()) <= set(tool.writes):
                 self._waits = True
                 return ()
             self._seal()
-            return tuple(_unverified(finding) for finding in findings) + self._broken_promises()
+            return tuple(_verification_finding(finding) for finding in findings) + self._broken_promises()
         finally:
             self._ms["verify"] = _ms_since(started)
 
@@ -187,7 +187,7 @@ class _Run:
         if self._memfile:
             self._changes = self._difference()
         else:
-            self._changes = [[*fp.in_words(key), change] for key, change in self._scene.record.seal()]
+            self._changes = [[*fp.key_words(key), change] for key, change in self._scene.undo_log.seal()]
 
     def _difference(self) -> list[list[str]]:
         """What an operator changed, by comparing the whole scene: nobody recorded its writes."""
@@ -199,7 +199,7 @@ class _Run:
         after = self._state.root()
         if self._tool.safety_level is SafetyLevel.READ_ONLY and after != self._before:
             return (Finding(Fault.INTERNAL_ERROR, f"{self._tool.name} is read-only and changed {self._changes[:3]}"),)
-        written = (change for change in self._changes if not self._scene.record.marked(tuple(change[:-1])))
+        written = (change for change in self._changes if not self._scene.undo_log.marked(tuple(change[:-1])))
         undeclared = self._kinds(written) - set(self._tool.writes)
         if undeclared:
             message = f"{self._tool.name} wrote {sorted(undeclared)}, which it does not declare"
@@ -210,25 +210,25 @@ class _Run:
 
     @staticmethod
     def _kinds(places: Iterable[Sequence[str]]) -> set[str]:
-        return {MEMBER_KIND if place[0] == fp.EDGE else place[0] for place in places}
+        return {MEMBER_KIND if place[0] == fp.MEMBERSHIP else place[0] for place in places}
 
     # ------------------------------------------------------------------ taking back
 
     def _revert(self) -> str:
         before = self._before  # asked for while nothing of the step is in the fingerprint
-        way = Revert.MEMFILE if self._memfile else Revert.INVERSE
-        if way is Revert.MEMFILE and not HAS_UNDO:
+        method = Revert.MEMFILE if self._memfile else Revert.INVERSE
+        if method is Revert.MEMFILE and not HAS_UNDO:
             return REVERT_FAILED
         try:
-            self._say_what_was_done()
-            (self._undo if way is Revert.MEMFILE else self._scene.record.revert)()
+            self._record_changes()
+            (self._undo if method is Revert.MEMFILE else self._scene.undo_log.revert)()
         except Exception:
             # An outermost place: whatever goes wrong here, the core rebuilds the scene.
-            _log.exception("%s could not be reverted by %s (mcp_call_id %s)", self._tool.name, way, self._call)
+            _log.exception("%s could not be reverted by %s (mcp_call_id %s)", self._tool.name, method, self._call)
             return REVERT_FAILED
         if self._proof() == before:
-            return way.value
-        _log.error("%s reverted by %s left another hash (mcp_call_id %s)", self._tool.name, way, self._call)
+            return method.value
+        _log.error("%s reverted by %s left another hash (mcp_call_id %s)", self._tool.name, method, self._call)
         return REVERT_FAILED
 
     def _proof(self) -> str:
@@ -268,19 +268,19 @@ def changes_between(before: Mapping[fp.Key, bytes], after: Mapping[fp.Key, bytes
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key), after.get(key)
         if old != new:
-            changes.append([*fp.in_words(key), "created" if old is None else "removed" if new is None else "changed"])
+            changes.append([*fp.key_words(key), "created" if old is None else "removed" if new is None else "changed"])
     return changes
 
 
-def _unverified(finding: Finding) -> Finding:
+def _verification_finding(finding: Finding) -> Finding:
     """What `verify` finds is a failed postcondition, whatever the tool calls it."""
     cure = "Change the arguments: Blender did not end up with what they ask for."
     return Finding(Fault.VERIFICATION_FAILED, finding.message, finding.pointer, cure)
 
 
-def _raised(error: Exception) -> Finding:
+def _exception_finding(error: Exception) -> Finding:
     if isinstance(error, ValidationError):
-        return _untold(error)
+        return _invalid_result(error)
     line = " ".join(f"{type(error).__name__}: {error}".split())[:500]
     return Finding(
         Fault.EXECUTION_FAILED,
@@ -290,12 +290,10 @@ def _raised(error: Exception) -> Finding:
     )
 
 
-def _untold(error: ValidationError) -> Finding:
+def _invalid_result(error: ValidationError) -> Finding:
     """An answer that its own model refuses: something in the scene became infinite, or no number at all."""
     [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
-    message = (
-        f"the answer cannot be told, since at {pointer_of(first['loc'])} there is no finite number: {first['msg']}"
-    )
+    message = f"the result has no JSON, since at {pointer_of(first['loc'])} there is no finite number: {first['msg']}"
     cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
     return Finding(Fault.EXECUTION_FAILED, message, "", cure)
 

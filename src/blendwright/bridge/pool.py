@@ -1,4 +1,4 @@
-"""Where workers come from: ready spares first, new ones otherwise. Remembers all of them, so that none is left behind."""
+"""A pool of worker processes: ready spares first, new ones otherwise. Remembers all of them, so that none is left behind."""
 
 from __future__ import annotations
 
@@ -7,34 +7,25 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
-from blendwright.bridge.spawn import SpawnOptions, spawn
+from blendwright.bridge.spawn import Command, WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.values.errors import BlendwrightError, WorkerLost
-from blendwright.wire.worker_port import Readable
+from blendwright.wire.worker_port import ReadableFile, WorkerPool
 
 
-class Pool:
-    """Gives out workers and keeps warm spares; implements `PoolPort`. Thread-safe."""
+class Pool(WorkerPool):
+    """Gives out workers and keeps warm spares. Built by a `ProcessSource` only. Thread-safe."""
 
-    def __init__(self, options: SpawnOptions, *, spares: int = 1) -> None:
-        self._options = options
+    def __init__(self, command: Command, settings: WorkerSettings, *, spares: int = 1) -> None:
+        self._command = command
+        self._settings = settings
         self._limit = spares
         self._lock = threading.Lock()
         self._closed = False
         self._workers: set[WorkerProcess] = set()
         self._spares: deque[Future[WorkerProcess]] = deque()
         self._starters = ThreadPoolExecutor(max_workers=max(1, spares), thread_name_prefix="blendwright-spare")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def take(self, *, bare: bool = False) -> WorkerProcess:
         """A ready worker, the caller's from now on: a spare when there is one, even one that is still starting.
@@ -43,7 +34,7 @@ class Pool:
         A `bare` one may read nothing of what `allow` allows: where that is anything, no spare will do.
         """
         self._clear_dead()
-        if bare and self._options.readable:
+        if bare and self._settings.readable:
             return self._start(bare=True)
         while (spare := self._next_spare()) is not None:
             # A spare that failed or died is no reason to fail: the worker started below succeeds, or says why not.
@@ -57,12 +48,12 @@ class Pool:
             if not self._closed and len(self._spares) < self._limit:
                 self._spares.append(self._starters.submit(self._start))
 
-    def allow(self, readable: Sequence[Readable]) -> None:
+    def allow(self, readable: Sequence[ReadableFile]) -> None:
         """Let workers that are started from now on read these files; a spare that may not is replaced by one that may."""
         with self._lock:
-            if tuple(readable) == self._options.readable:
+            if tuple(readable) == self._settings.readable:
                 return
-            self._options = replace(self._options, readable=tuple(readable))
+            self._settings = replace(self._settings, readable=tuple(readable))
             outdated = list(self._spares)
             self._spares.clear()
         for spare in outdated:
@@ -89,11 +80,12 @@ class Pool:
         with self._lock:
             if self._closed:
                 raise WorkerLost("the pool of workers is closed")
+            settings = replace(self._settings, readable=()) if bare else self._settings
             # Known from its first moment on: a pool that closes meanwhile must find it.
-            worker = WorkerProcess(spawn(replace(self._options, readable=()) if bare else self._options))
+            worker = WorkerProcess(spawn(self._command, settings))
             self._workers.add(worker)
         try:
-            worker.greet(self._options.start_timeout)
+            worker.greet(self._settings.start_timeout)
         except BlendwrightError:
             with self._lock:
                 self._workers.discard(worker)

@@ -8,22 +8,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pydantic
-
-import blendwright
 from blendwright.tools import registry
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire.worker_environment import private_environment
-from blendwright.wire.worker_port import Readable
+from blendwright.wire.worker_port import ReadableFile
 
 LOG_NAME = "worker.log"
 
-_PACKAGE = Path(blendwright.__file__).resolve().parent
+# From the arguments of a worker to the command line that starts it.
+Command = Callable[[list[str]], list[str]]
 
 # Linux sends a process its death signal when the THREAD that forked it ends, not when the whole parent process does.
 # Workers are asked for by threads that come and go, so one thread that lives as long as the process forks them all.
@@ -31,19 +29,15 @@ _SPAWNING_THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="blendwr
 
 
 @dataclass(frozen=True)
-class SpawnOptions:
-    """How workers are started."""
+class WorkerSettings:
+    """What holds for every worker, wherever it comes from."""
 
     scratch_root: Path
     """Every worker gets a directory of its own in here."""
-    python: Path = field(default_factory=lambda: Path(sys.executable))
-    """The Python with the bpy wheel, or the one that launches `blender`."""
-    blender: Path | None = None
-    """A Blender executable to use instead of the wheel."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables on top of the private environment; nothing else of the core's own environment is passed on."""
     start_timeout: float = 60.0
-    readable: tuple[Readable, ...] = ()
+    readable: tuple[ReadableFile, ...] = ()
     """Files that workers may read besides what Blender needs."""
     memory_mb: int = 16_384
     """Address space; Blender reserves far more than it touches."""
@@ -66,14 +60,14 @@ class Child:
         return self.scratch / LOG_NAME
 
 
-def spawn(options: SpawnOptions) -> Child:
+def spawn(command: Command, settings: WorkerSettings) -> Child:
     """Start a worker process; raises EnvironmentUnfit when the executable cannot be run."""
-    return _SPAWNING_THREAD.submit(_spawn, options).result()
+    return _SPAWNING_THREAD.submit(_spawn, command, settings).result()
 
 
-def _spawn(options: SpawnOptions) -> Child:
-    options.scratch_root.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix="worker-", dir=options.scratch_root.resolve()))
+def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
+    settings.scratch_root.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix="worker-", dir=settings.scratch_root.resolve()))
     with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as theirs:
         on_failure.callback(shutil.rmtree, scratch, ignore_errors=True)
         worker_reads, we_write = _pipe(theirs, on_failure)
@@ -86,11 +80,11 @@ def _spawn(options: SpawnOptions) -> Child:
             arguments += ["--lifeline-fd", str(worker_waits)]
             passed.append(worker_waits)
         arguments += ["--scratch", str(scratch), "--parent", str(os.getpid())]
-        for file in options.readable:
+        for file in settings.readable:
             arguments += ["--readable-file", str(file.path), str(file.device), str(file.inode)]
-        arguments += ["--memory-mb", str(options.memory_mb), "--file-mb", str(options.scratch_mb)]
-        command = _command(options, arguments)
-        environment = {**private_environment(scratch), **options.environment}
+        arguments += ["--memory-mb", str(settings.memory_mb), "--file-mb", str(settings.scratch_mb)]
+        command = command_with(arguments)
+        environment = {**private_environment(scratch), **settings.environment}
         registry.hand_over(Path(environment["XDG_CACHE_HOME"]))
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
         try:
@@ -117,22 +111,3 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
     reader.callback(os.close, read_fd)
     writer.callback(os.close, write_fd)
     return read_fd, write_fd
-
-
-def _command(options: SpawnOptions, arguments: list[str]) -> list[str]:
-    # -P keeps the working directory, where anything may lie, out of sys.path.
-    python = [str(options.python), "-P", "-m"]
-    if options.blender is None:
-        return [*python, "blendwright.blender.worker", *arguments]
-    if not os.access(options.blender, os.X_OK):
-        raise EnvironmentUnfit(
-            f"{options.blender} is not an executable file", cure="give the path of a Blender executable"
-        )
-    for root in dict.fromkeys((_PACKAGE.parent, Path(pydantic.__file__).resolve().parent.parent)):
-        arguments += ["--import-root", str(root)]
-    # The launcher starts in the scratch, where a relative path would mean another file.
-    blender = options.blender.absolute()
-    arguments += ["--readable", str(blender.resolve().parent)]
-    launcher = [*python, "blendwright.blender.worker.launch", "--parent", str(os.getpid())]
-    start_file = _PACKAGE / "blender" / "worker" / "start.py"
-    return [*launcher, str(blender), str(start_file), "--", *arguments]

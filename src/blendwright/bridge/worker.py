@@ -12,31 +12,28 @@ from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future, InvalidStateError
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
-from blendwright.bridge import autopsy
-from blendwright.bridge.answers import Answer, parse_answer
-from blendwright.bridge.outbox import Outbox
-from blendwright.bridge.spawn import Child, SpawnOptions, spawn
+from blendwright.bridge import exit_diagnosis
+from blendwright.bridge.send_queue import SendQueue
+from blendwright.bridge.spawn import Child
 from blendwright.values.cancel import CancelToken
 from blendwright.values.clearing import clear
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 from blendwright.wire import frames
 from blendwright.wire.methods import answer_fits
 from blendwright.wire.profiles import WorkerProfile
+from blendwright.wire.remote_scene import RemoteScene
 
 
-class WorkerProcess:
-    """A worker; implements `WorkerPort`. Thread-safe."""
-
-    profile: WorkerProfile
-    catalogue: str
+class WorkerProcess(RemoteScene):
+    """A worker that is a child process; also its own `ChildProcess`. Thread-safe."""
 
     def __init__(self, child: Child) -> None:
         self._child = child
-        self._outbox = Outbox(child.write_fd)
+        self._sending = SendQueue(child.write_fd)
         self._lock = threading.Lock()
         self._last_id = 0
         # Answers come in the order of the requests: the oldest waits at the left.
@@ -47,13 +44,6 @@ class WorkerProcess:
         self._reader = threading.Thread(target=self._read_answers, name=f"blendwright-worker-{self.pid}", daemon=True)
         self._reader.start()
 
-    @classmethod
-    def start(cls, options: SpawnOptions) -> WorkerProcess:
-        """A worker that has said hello; raises EnvironmentUnfit, with the cause, when it cannot."""
-        worker = cls(spawn(options))
-        worker.greet(options.start_timeout)
-        return worker
-
     def greet(self, timeout: float) -> None:
         """The handshake, to be done once before anything else; a worker that fails it is closed."""
         try:
@@ -61,12 +51,16 @@ class WorkerProcess:
             self.profile = WorkerProfile.model_validate_json(orjson.dumps(answer["profile"]))
             self.catalogue = str(answer["catalogue"])
         except WorkerError as error:
-            tail = autopsy.log_tail(self._child.log)
+            tail = exit_diagnosis.log_tail(self._child.log)
             self.close(0.0)
-            raise autopsy.unfit(error, tail) from error
+            raise exit_diagnosis.start_failed(error, tail) from error
         except (ValueError, KeyError, TypeError) as error:
             self.close(0.0)
-            raise autopsy.unfit(ProtocolBreach(f"its hello is not understood: {error}"), []) from error
+            raise exit_diagnosis.start_failed(ProtocolBreach(f"its hello is not understood: {error}"), []) from error
+
+    @property
+    def process(self) -> WorkerProcess:
+        return self
 
     @property
     def pid(self) -> int:
@@ -82,7 +76,7 @@ class WorkerProcess:
 
     def log_tail(self) -> list[str]:
         """The last lines that it, and Blender in it, wrote."""
-        return autopsy.log_tail(self._child.log)
+        return exit_diagnosis.log_tail(self._child.log)
 
     def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
         """Send a request without waiting; the future has the result or the error. Never blocks, whatever the worker does."""
@@ -100,38 +94,42 @@ class WorkerProcess:
                 return future
             self._last_id = request_id
             self._waiting.append((request_id, method, future))
-            self._outbox.send(body)
+            self._sending.send(body)
         return future
 
     def call(
-        self, method: str, params: Mapping[str, Any], *, deadline: float | None, cancel: CancelToken | None = None
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        deadline: float | None,
+        cancel: CancelToken | None = None,
+        label: str | None = None,
     ) -> Any:
-        """Send and wait, at most `deadline` seconds; past it, or on cancel, the worker is killed at once."""
-        if cancel is None:
-            return self._result(self.submit(method, params), method, deadline)
-        if cancel.cancelled:
-            raise Cancelled(f"{method} was cancelled before it was sent")
+        label = label or method
+        if cancel is not None and cancel.cancelled:
+            raise Cancelled(f"{label} was cancelled before it was sent")
         future = self.submit(method, params)
-        unsubscribe = cancel.subscribe(lambda: self._condemn(future, Cancelled(f"{method} was cancelled")))
-        try:
-            return self._result(future, method, deadline)
-        finally:
-            unsubscribe()
-
-    def _result(self, future: Future[Any], method: str, deadline: float | None) -> Any:
+        unsubscribe = cancel and cancel.subscribe(lambda: self._condemn(future, Cancelled(f"{label} was cancelled")))
         try:
             return future.result(deadline)
         except TimeoutError:
-            self._condemn(future, DeadlinePassed(f"{method} did not end within {deadline:g} s"))
+            self._condemn(future, DeadlinePassed(f"{label} did not end within {deadline:g} s"))
             return future.result()
+        finally:
+            if unsubscribe:
+                unsubscribe()
 
     def kill(self) -> None:
         """End it by SIGKILL; calls that wait fail with WorkerLost."""
         self._kill("killed by the core")
 
+    def abandon(self) -> None:
+        self.kill()
+
     def close(self, timeout: float = 1.0) -> None:
         """Let it end by itself, kill it after `timeout` seconds, and remove its scratch; a second time does nothing."""
-        self._outbox.close()
+        self._sending.close()
         self._reader.join(timeout)
         if self._reader.is_alive():
             self.kill()
@@ -159,7 +157,7 @@ class WorkerProcess:
         with frames.open_reader(self._child.read_fd) as reader:
             try:
                 while (body := frames.read_frame(reader)) is not None:
-                    self._deliver(parse_answer(body))
+                    self._deliver(body)
             except frames.TruncatedFrame:
                 # It died while it wrote.
                 pass
@@ -172,31 +170,35 @@ class WorkerProcess:
             if breach is not None:
                 self._kill(breach.message)
             self._child.process.kill()
-        self._bury(self._child.process.wait(), breach)
+        self._end_calls(self._child.process.wait(), breach)
 
-    def _deliver(self, answer: Answer) -> None:
-        if answer.id is None:
-            raise ProtocolBreach(f"the worker could not read what it was sent: {answer.error}")
-        if not self._waiting or self._waiting[0][0] != answer.id:
-            raise ProtocolBreach(f"the worker answered request {answer.id}, which is not the one that is due")
+    def _deliver(self, body: bytes) -> None:
+        """Give an answer to the call that waits for it. Raises ProtocolBreach for anything but the answer that is due."""
+        answer_id, result, error = _parse_answer(body)
+        if answer_id is None:
+            raise ProtocolBreach(f"the worker could not read what it was sent: {error}")
+        if not self._waiting or self._waiting[0][0] != answer_id:
+            raise ProtocolBreach(f"the worker answered request {answer_id}, which is not the one that is due")
         _, method, future = self._waiting[0]
-        if answer.error is None and not answer_fits(method, answer.result):
+        if error is None and not answer_fits(method, result):
             # Left among those that wait: it fails with them.
             raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
         self._waiting.popleft()
-        if answer.error is not None:
-            _fail(future, answer.error)
+        if error is not None:
+            _fail(future, error)
         else:
             with contextlib.suppress(InvalidStateError):
-                future.set_result(answer.result)
+                future.set_result(result)
 
-    def _bury(self, status: int, breach: ProtocolBreach | None) -> None:
-        end = breach or autopsy.lost(self.pid, status, autopsy.log_tail(self._child.log), self._killed_because)
+    def _end_calls(self, status: int, breach: ProtocolBreach | None) -> None:
+        end = breach or exit_diagnosis.worker_lost(
+            self.pid, status, exit_diagnosis.log_tail(self._child.log), self._killed_because
+        )
         with self._lock:
             self._end = end
             waiting = [future for _, _, future in self._waiting]
             self._waiting.clear()
-        self._outbox.close()
+        self._sending.close()
         if self._child.lifeline_fd is not None:
             os.close(self._child.lifeline_fd)
         for future in waiting:
@@ -207,3 +209,24 @@ def _fail(future: Future[Any], error: WorkerError) -> None:
     # Two threads may end the same call, a deadline and the reader say; the first one tells why.
     with contextlib.suppress(InvalidStateError):
         future.set_exception(error)
+
+
+def _parse_answer(body: bytes) -> tuple[int | None, Any, WorkerFault | None]:
+    """Id, result and error of an answer. Without an id the worker could not tell which request it was. Raises ProtocolBreach."""
+    try:
+        message: object = orjson.loads(body)
+    except orjson.JSONDecodeError as unreadable:
+        raise ProtocolBreach(f"the worker sent what is not JSON: {unreadable}") from unreadable
+    if not isinstance(message, dict):
+        raise ProtocolBreach("the worker sent what is not an object")
+    answer = cast("dict[str, Any]", message)
+    answer_id, error = answer.get("id"), answer.get("error")
+    if answer.keys() == {"id", "result"} and type(answer_id) is int:
+        return answer_id, answer["result"], None
+    if answer.keys() != {"id", "error"} or not (answer_id is None or type(answer_id) is int):
+        raise ProtocolBreach(f"the worker sent what is not an answer, an object with {sorted(answer)[:8]}")
+    match error:
+        case {"code": str(code), "message": str(text)}:
+            return answer_id, None, WorkerFault(code, text)
+        case _:
+            raise ProtocolBreach("the worker sent an error without code and message")

@@ -22,14 +22,14 @@ from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspac
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.cli.plan_tree import plan_tree
 from blendwright.cli.run import picture, tell
-from blendwright.planner.briefing import brief
-from blendwright.planner.budget import Limits, Price
+from blendwright.planner.budget import Budget, Price
 from blendwright.planner.feedback import AttemptFailure
+from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.observer import PlannerObserver
-from blendwright.planner.port import KeyTrouble, PlannerError
-from blendwright.planner.proposal import Proposal
-from blendwright.planner.providers import Provider, planner_of
+from blendwright.planner.port import KeyProblem, PlannerError
+from blendwright.planner.proposal import PlanProposal
+from blendwright.planner.providers import Provider, create_planner
 from blendwright.planner.result import PlannerResult
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
@@ -93,7 +93,7 @@ def ask(
     if not yes and not dry_run and not at_a_terminal():
         message = "nobody can be asked whether the plan may run"
         raise _refused(message, "Use --yes to run whatever is planned, or --dry-run to see it only.")
-    limits = Limits(attempts, tokens, seconds, cost, _price(price, cost))
+    limits = Budget(attempts, tokens, seconds, cost, _price(price, cost))
     cancel, screen = CancelToken(), Screen(quiet=json)
     shown = _beside(image) if image is not None and not skip_preview else None
     taken: Outcome | None = None
@@ -112,34 +112,34 @@ def ask(
         screen.redact = opened.terms.audit.redact
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):
-            first = brief(opened, request, dialect, request_id)
-        pursuit = PlannerRun(
-            opened, planner, first, request_id, limits=limits, preview=not skip_preview, dry_run=dry_run,
-            image=image if dry_run else shown, approve=_always if yes else Question(screen, cancel), witness=screen,
+            first = build_first_request(opened, request, dialect, request_id)
+        run = PlannerRun(
+            opened, planner, first, request_id, budget=limits, preview=not skip_preview, dry_run=dry_run,
+            image=image if dry_run else shown, approve=_always if yes else Question(screen, cancel), observer=screen,
             cancel=cancel,
         )  # fmt: skip
         with screen.busy("asking"):
-            story = asyncio.run(pursuit.run())
-        if story.ending == "done" and image is not None:
+            result = asyncio.run(run.run())
+        if result.ending == "done" and image is not None:
             taken = picture(opened, image, cancel)
     if json:
-        print_json(story.to_json())
+        print_json(result.to_json())
     else:
-        _tell(story, screen)
+        _tell(result, screen)
     if taken is not None:
         tell(taken)
-    return EXITS[story.ending]
+    return EXITS[result.ending]
 
 
 def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
     """The planner; a key that is missing makes the environment unfit, with what to do about it."""
     try:
-        return planner_of(provider, model=model, base_url=base_url)
-    except KeyTrouble as trouble:
+        return create_planner(provider, model=model, base_url=base_url)
+    except KeyProblem as trouble:
         raise EnvironmentUnfit(trouble.message, cure=trouble.cure) from trouble
 
 
-def _always(proposal: Proposal, shown: Preview | None) -> bool:
+def _always(proposal: PlanProposal, shown: Preview | None) -> bool:
     return True
 
 
@@ -150,7 +150,7 @@ class Question:
         self._screen = screen
         self._cancel = cancel
 
-    def __call__(self, proposal: Proposal, shown: Preview | None) -> bool:
+    def __call__(self, proposal: PlanProposal, shown: Preview | None) -> bool:
         with self._screen.aside():
             notes().print(Text("Run this plan? [y/N] ", style="bold"), end="")
             line = line_from_terminal(time.time() + ANSWER_SECONDS, self._cancel)
@@ -198,46 +198,48 @@ class Screen(PlannerObserver):
             for text in texts:
                 self.out.print(text)
 
-    def asking(self, attempt: int, attempts: int) -> None:
+    def requesting(self, attempt: int, attempts: int) -> None:
         self._now(f"asking the model (attempt {attempt} of {attempts})")
 
     def service_failed(self, error: PlannerError, wait: float | None) -> None:
         after = "" if wait is None else f"; asking again in {wait:g} s"
         self._say(Text("service: ", style="bold yellow").append(f"{error.message}{after}", style="default"))
 
-    def planned(self, proposal: Proposal) -> None:
+    def planned(self, proposal: PlanProposal) -> None:
         self._say(plan_tree(proposal.plan, f"plan with {len(proposal.plan.operations)} operations", self.redact))
 
     def previewing(self) -> None:
         self._now("trying it on a copy")
 
-    def previewed(self, shown: Preview) -> None:
+    def previewed(self, preview: Preview) -> None:
         self._say(Text("It would", style="bold"))
         if not self._quiet:
-            show_difference(shown.differences.difference, self.out)
-        for artifact in shown.picture.artifacts if shown.picture is not None else ():
+            show_difference(preview.differences.difference, self.out)
+        for artifact in preview.picture.artifacts if preview.picture is not None else ():
             self._say(Text(f"wrote {artifact}"))
 
-    def executing(self, proposal: Proposal) -> None:
+    def executing(self, proposal: PlanProposal) -> None:
         self._now("running the plan")
 
     def progressed(self, report: OperationReport) -> None:
         self._now(f"{report.operation_id} {report.tool}"[:60])
 
-    def went_wrong(self, wrong: AttemptFailure) -> None:
-        self._say(Text(f"{wrong.stage}: ", style="bold red").append(wrong.message, style="default"))
+    def attempt_failed(self, failure: AttemptFailure) -> None:
+        self._say(Text(f"{failure.stage}: ", style="bold red").append(failure.message, style="default"))
 
 
-def _tell(story: PlannerResult, screen: Screen) -> None:
-    word = Text(f"{story.ending.replace('_', ' ')} ", style="bold green" if story.ok else "bold red")
-    if story.reason:
-        word.append(f"{story.reason}. " if not story.reason.endswith(".") else f"{story.reason} ", style="default")
-    plural = "" if story.attempts == 1 else "s"
-    word.append(f"{story.attempts} attempt{plural}, {story.usage.total} tokens, {story.seconds:.1f} s", style="default")
+def _tell(result: PlannerResult, screen: Screen) -> None:
+    word = Text(f"{result.ending.replace('_', ' ')} ", style="bold green" if result.ok else "bold red")
+    if result.reason:
+        word.append(f"{result.reason}. " if not result.reason.endswith(".") else f"{result.reason} ", style="default")
+    plural = "" if result.attempts == 1 else "s"
+    word.append(
+        f"{result.attempts} attempt{plural}, {result.usage.total} tokens, {result.seconds:.1f} s", style="default"
+    )
     screen.out.print(word)
-    if story.error is not None and story.error.cure:
-        screen.out.print(Text(f"  {story.error.cure}"))
-    screen.out.print(Text(f"  the story: blendwright log --request {story.request_id}", style="dim"))
+    if result.error is not None and result.error.cure:
+        screen.out.print(Text(f"  {result.error.cure}"))
+    screen.out.print(Text(f"  the story: blendwright log --request {result.request_id}", style="dim"))
 
 
 def _price(text: str | None, cost: float | None) -> Price:

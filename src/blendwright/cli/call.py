@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import orjson
 import typer
@@ -19,11 +19,13 @@ from blendwright.cli.output import AsJson, Blender, Exit, Scene, Workspace, cons
 from blendwright.dialects.envelopes import core_envelope, tool_result
 from blendwright.run.options import RunOptions
 from blendwright.values.errors import Refusal
-from blendwright.values.faults import REFUSALS, Fault
-from blendwright.values.findings import Finding
+from blendwright.values.faults import REFUSALS
+from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome
 
 Envelope = Literal["tool_result", "core"]
+
+QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
 
 def call(
@@ -63,7 +65,9 @@ def call(
 ) -> int:
     """Call one tool or macro on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
     started = perf_counter()
-    document = _parsed(sys.stdin.buffer.read() if args == "-" else args)
+    document, findings = read_json(sys.stdin.buffer.read(LARGEST + 1) if args == "-" else args)
+    if findings:
+        raise Refusal(findings, cure=None if args == "-" or findings[0].pointer else QUOTED)
     parse_ms = (perf_counter() - started) * 1000
     allowed = approver(approve)
     with blendwright.open(
@@ -105,15 +109,6 @@ def exit_code(outcome: Outcome) -> Exit:
         return Exit.DONE
     ran = any(phase.name == "execute" and phase.ms is not None for phase in outcome.trace)
     return Exit.REFUSED if outcome.fault in REFUSALS and not ran else Exit.FAILED
-
-
-def _parsed(text: str | bytes) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        message = f"--args is not JSON: {error}"
-        cure = """Quote it for the shell: --args '{"name": "Box"}'"""
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)]) from error
 
 
 def _show(outcome: Outcome) -> None:

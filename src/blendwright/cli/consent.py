@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
@@ -29,6 +30,7 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 from blendwright.values.invisible import escape_invisible
+from blendwright.values.json_reader import read_json
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -139,11 +141,14 @@ def at_a_terminal() -> bool:
 
 def _read(file: Path, model: type[Model], what: str) -> Model:
     try:
-        document: Any = orjson.loads(file.read_bytes())
-    except (OSError, orjson.JSONDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"it is not JSON: {error}"
+        text = file.read_bytes()
+    except OSError as error:
         cure = f"Give the path of a file with {what}: see docs/contract.md."
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", "", cure)]) from error
+        message = f"{file} cannot be read: {error.strerror}"
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)]) from error
+    document, broken = read_json(text)
+    if broken:
+        raise Refusal([replace(finding, message=f"{file}: {finding.message}") for finding in broken])
     if isinstance(document, dict) and "contract" in document:
         document = cast("dict[str, Any]", document)["contract"]
     try:

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 import blendwright
-from blendwright.bridge.autopsy import LIBRARIES
+from blendwright.bridge.exit_diagnosis import LIBRARIES
 from blendwright.cli.host_checks import host_checks
 from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, print_json
 from blendwright.tools import catalog

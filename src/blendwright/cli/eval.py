@@ -14,8 +14,8 @@ from blendwright.cli.ask import Attempts, BaseUrl, Model, ProviderName, Seconds,
 from blendwright.cli.consent import approver, command_line
 from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, notes, print_json
 from blendwright.cli.plan_input import stops_on_interrupt
-from blendwright.planner.budget import Limits
-from blendwright.planner.evaluation import Evaluation, Result, evaluate, read_requests
+from blendwright.planner.budget import Budget
+from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
 from blendwright.run.history import refusal
 from blendwright.values.cancel import CancelToken
 
@@ -46,7 +46,7 @@ def evaluation(
     planner = chosen(provider, model, base_url)
     cancel = CancelToken()
 
-    def told(result: Result) -> None:
+    def show_result(result: EvaluationResult) -> None:
         if not json:
             word = Text("ok    " if result.ok else "failed", style="green" if result.ok else "red")
             notes().print(word.append(f" {result.name}", style="default"))
@@ -59,15 +59,15 @@ def evaluation(
             place, blender=blender, spare=False, proposal=command_line(), approver=approver(["destructive"])
         ) as opened,
     ):
-        limits = Limits(attempts=attempts, tokens=tokens, seconds=seconds)
-        measured = evaluate(opened, planner, requests, limits=limits, told=told, cancel=cancel)
+        limits = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
+        measured = evaluate(opened, planner, requests, budget=limits, on_result=show_result, cancel=cancel)
     if json:
         print_json({"ok": measured.success_rate >= least, "provider": provider, **measured.to_json()})
     else:
         _show(measured)
     if cancel.cancelled:
         return Exit.INTERRUPTED
-    if all(result.story.ending == "service" for result in measured.results):
+    if all(result.run.ending == "service" for result in measured.results):
         return Exit.UNFIT
     return Exit.DONE if measured.success_rate >= least else Exit.FAILED
 
@@ -77,16 +77,14 @@ def _show(measured: Evaluation) -> None:
     table = Columns("request", "", "attempts", "tokens", "s", "why not")
     for result in measured.results:
         mark = Text("✓", style="green") if result.ok else Text("✗", style="red")
-        why = "; ".join(result.unmet) or ("" if result.ok else result.story.reason)
-        story = result.story
-        table.row(
-            Text(result.name), mark, str(story.attempts), str(story.usage.total), f"{story.seconds:.1f}", Text(why)
-        )
+        why = "; ".join(result.unmet) or ("" if result.ok else result.run.reason)
+        run = result.run
+        table.row(Text(result.name), mark, str(run.attempts), str(run.usage.total), f"{run.seconds:.1f}", Text(why))
     out.print(table)
-    told = measured.to_json()
+    totals = measured.to_json()
     out.print(
         Text(
-            f"{told['succeeded']} of {told['requests']} ({told['success_rate']:.0%}), {told['right_at_first']} at first, "
-            f"{told['attempts']} attempts, {told['tokens']} tokens, {told['seconds']:.1f} s with {measured.model}"
+            f"{totals['succeeded']} of {totals['requests']} ({totals['success_rate']:.0%}), {totals['right_at_first']} at first, "
+            f"{totals['attempts']} attempts, {totals['tokens']} tokens, {totals['seconds']:.1f} s with {measured.model}"
         )
     )

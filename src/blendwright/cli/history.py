@@ -36,7 +36,7 @@ from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalReader
 from blendwright.run.externals import recorded_in
 from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
-from blendwright.run.replaying import EXCHANGED, SECONDS, rebuild
+from blendwright.run.replaying import EXCHANGED, rebuild
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
 
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, or HEAD.")]
@@ -177,10 +177,10 @@ def export(
         commit = find(journal, at)
         worker = place.worker()
         rebuild(worker, journal, commit.number)
-        saved = worker.call("scene.export", {"path": EXCHANGED}, deadline=SECONDS)
+        saved = worker.export(EXCHANGED)
         if saved["hash"] != commit.hash_after:
             raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
-        deliver(worker.scratch / EXCHANGED, file)
+        deliver(worker.require_process().scratch / EXCHANGED, file)
     size = file.stat().st_size
     if json:
         print_json(

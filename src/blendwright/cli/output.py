@@ -98,7 +98,7 @@ def say_recovered(sentences: Iterable[str]) -> None:
         notes().print(Text("recovered: ", style="bold yellow").append(sentence, style="default"))
 
 
-def say_cleaned(entries: Iterable[Mapping[str, str]]) -> None:
+def say_cleaned(entries: Iterable[Mapping[str, Any]]) -> None:
     """Which code of the scene an exported file goes without."""
     for entry in entries:
         what = f"{entry['what']} of {entry['kind']} '{entry['name']}' {entry['where']}".rstrip()

@@ -1,4 +1,4 @@
-"""What commands that take a plan share: how it is named and taken, reading its text, and stopping cleanly when interrupted."""
+"""What commands that take a plan share: its options, reading its text, and stopping cleanly when interrupted."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Annotated
 
 import typer
 
-from blendwright.dialects.reading import LARGEST
-from blendwright.dialects.recognise import Dialect
+from blendwright.dialects import registry
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import LARGEST
 from blendwright.values.plan import Boundary
 
 PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="A file, or - for standard input.")]
@@ -27,21 +27,37 @@ TakenBack = Annotated[
 RequestId = Annotated[
     str | None, typer.Option("--request-id", metavar="ID", help="For plans that do not bring their own.")
 ]
-InDialect = Annotated[Dialect | None, typer.Option("--dialect", help="Take it for this dialect, whatever its shape.")]
+
+
+def _dialect_name(value: str) -> str:
+    if value not in registry.names():
+        raise typer.BadParameter(f"'{value}' is not one of {', '.join(registry.names())}.")
+    return value
+
+
+InDialect = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect",
+        parser=_dialect_name,
+        metavar="|".join(registry.names()),
+        help="Take it for this dialect, whatever its shape.",
+    ),
+]
 
 CURE = "Give the path of a JSON file, or - for standard input."
 
 
-def plan_text(place: str) -> bytes:
+def plan_text(path: str) -> bytes:
     """The text of a file, or of standard input for -; at most one byte more than any dialect reads."""
     try:
-        if place == "-":
+        if path == "-":
             return sys.stdin.buffer.read(LARGEST + 1)
-        with Path(place).open("rb") as file:
+        with Path(path).open("rb") as file:
             return file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {place}: {reason}", "", CURE)]) from error
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"cannot read {path}: {reason}", "", CURE)]) from error
 
 
 @contextlib.contextmanager

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from blendwright.app.plans import read_plan
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.cli.consent import Approve, Demand, approver, command_line
 from blendwright.cli.difference import show_difference
 from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspace, console, notes, print_json
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
+from blendwright.dialects.registry import read_plan
 from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken

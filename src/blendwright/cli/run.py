@@ -20,8 +20,6 @@ from rich.progress import (
 from rich.text import Text
 
 import blendwright
-from blendwright.app.plans import read_plan, render
-from blendwright.cli.closing import show_closing
 from blendwright.cli.consent import Approve, ContractFile, Demand, approver, command_line, read_contract
 from blendwright.cli.exporting import write_scene
 from blendwright.cli.externals import of_head, say_externals
@@ -40,6 +38,7 @@ from blendwright.cli.output import (
     say_recovered,
 )
 from blendwright.cli.plan_input import InDialect, PlanFile, RequestId, TakenBack, plan_text, stops_on_interrupt
+from blendwright.dialects import registry
 from blendwright.run.options import RunOptions
 from blendwright.run.pictures import delivered
 from blendwright.values.cancel import CancelToken
@@ -49,6 +48,7 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
+TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
 
 
@@ -74,7 +74,7 @@ def run(
     json: AsJson = False,
 ) -> int:
     """Execute a plan. What was done before under the same ids is not done again."""
-    parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    parsed = registry.read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
     screen = _Screen()
     allowed = approver(approve, screen.aside)
@@ -109,15 +109,30 @@ def run(
         ok = report.ok and all(outcome.ok for outcome in extra)
         exported = {} if export is None or not extra else {"export": extra[0].result}
         print_json(
-            {"dialect": report.dialect, "ok": ok, "result": render(report), "report": {**report.to_json(), **exported}}
+            {
+                "dialect": report.dialect,
+                "ok": ok,
+                "result": registry.render(report),
+                "report": {**report.to_json(), **exported},
+            }
         )
     else:
         _show(report)
-        if report.dialect == "geonodes":
-            show_closing(render(report))
+        _show_conclusion(report)
     for outcome in extra:
         tell(outcome)
     return exit_code(report, extra)
+
+
+def _show_conclusion(report: RunReport) -> None:
+    """What a dialect shows besides the operations; nothing for a plan that is too broken to have a result."""
+    dialect = registry.dialect(report.dialect)
+    result = None if dialect.conclusion is None else dialect.render(report)
+    if dialect.conclusion is not None and result is not None:
+        for tone, heading, text in dialect.conclusion(result):
+            console().print(
+                Text(heading, style=TONES[tone]).append(f" {text}" if heading and text else text, "default")
+            )
 
 
 def exit_code(report: RunReport, extra: list[Outcome]) -> Exit:

@@ -9,18 +9,16 @@ import typer
 from rich.text import Text
 
 from blendwright.app.checking import check
-from blendwright.app.plans import parse_plan
 from blendwright.cli.consent import command_line
 from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
 from blendwright.cli.plan_input import InDialect, PlanFile, plan_text
-from blendwright.dialects import steps
-from blendwright.dialects.reading import read_json
-from blendwright.dialects.recognise import Dialect
+from blendwright.dialects import registry
 from blendwright.plan.repair import minimal_repair
 from blendwright.plan.validate import ValidPlan
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
 
 
@@ -46,17 +44,19 @@ def validate(
     return Exit.REFUSED if findings else Exit.DONE
 
 
-def _result(document: Any, dialect: Dialect | None, about: dict[str, Any]) -> tuple[Finding, ...]:
-    if dialect not in (None, "steps"):
-        cure = "Leave --dialect out, or say steps."
-        return (Finding(Fault.SCHEMA_INVALID, f"results of {dialect} plans have no validator of their own", "", cure),)
-    about |= {"dialect": "steps", "contract_version": steps.CONTRACT_VERSION}
-    return steps.validate_result(document)
+def _result(document: Any, dialect: str | None, about: dict[str, Any]) -> tuple[Finding, ...]:
+    contracts = {one.name: one.result_contract for one in registry.dialects() if one.result_contract is not None}
+    name = dialect or next(iter(contracts))
+    if name not in contracts:
+        cure = f"Leave --dialect out, or say {' or '.join(contracts)}."
+        return (Finding(Fault.SCHEMA_INVALID, f"results of {name} plans have no validator of their own", "", cure),)
+    about |= {"dialect": name, "contract_version": contracts[name].version}
+    return contracts[name].findings(document)
 
 
-def _plan(document: Any, dialect: Dialect | None, workspace: str, about: dict[str, Any]) -> tuple[Finding, ...]:
+def _plan(document: Any, dialect: str | None, workspace: str, about: dict[str, Any]) -> tuple[Finding, ...]:
     try:
-        parsed = parse_plan(document, dialect=dialect)
+        parsed = registry.parse_plan(document, dialect=dialect, is_json=True)
     except Refusal as refused:
         return tuple(refused.findings)
     about["dialect"] = parsed.dialect

@@ -1,27 +1,21 @@
-"""The geonodes dialect: plans of NODE_TREE, GN_OPS and PYTHON steps, parsed into a Plan that ends with the verification gates.
+"""The geonodes dialect: plans of NODE_TREE, GN_OPS and PYTHON steps that end with the verification gates.
 
 Each step is a tool call that waits for the one before. After the last, one more operation judges every tree that a step names; it
-is not in the document, stands for its `done`, and fails when done depends on gates that are not passed. Results are written in
-`geonodes_result` and offered here.
+is not in the document, stands for its `done`, and fails when done depends on gates that are not passed. Results are
+`geonodes_result`'s.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-import rfc8785
-
-from blendwright.dialects.geonodes_result import GATES, render
+from blendwright.dialects.dialect import Dialect, ParsedDocument
+from blendwright.dialects.geonodes_result import GATES, conclusion, render
 from blendwright.dialects.published import checker
-from blendwright.dialects.reading import non_interoperable_values
-from blendwright.plan.collector import collector_paused
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.plan import SOUND, Boundary, Field, Operation, Places, Plan
-
-__all__ = ["GATES", "TOOLS", "parse", "render"]
+from blendwright.values.plan import SOUND, Field, Operation, Places
 
 TOOLS = {"NODE_TREE": "geonodes.node_tree", "GN_OPS": "geonodes.patch", "PYTHON": "python.run"}
 JUDGE = "geonodes.verify"
@@ -34,59 +28,34 @@ PARTS: dict[str, Field] = {"id": "id", "type": "tool", "payload": "args"}
 Step = dict[str, Any]
 
 
-@collector_paused()
-def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
-    """The plan, with findings where the document breaks the protocol. Without a request id it is the plan's hash."""
-    findings = non_interoperable_values(document)
-    if findings:
-        return _plan("", (), boundary, findings)
+def parse_document(document: Any) -> ParsedDocument:
+    """The steps and the closing operation, with findings where the document breaks the protocol."""
     findings = tuple(checker("geonodes_plan.v1").findings(document))
-    known = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-    listed: Any = known.get("steps")
+    fields = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    listed: Any = fields.get("steps")
     items = cast("list[Any]", listed) if isinstance(listed, list) else []
     steps = [cast("Step", item) if isinstance(item, dict) else {} for item in items]
     operations = _chained(steps, _unsound(findings, len(steps)))
     findings += tuple(_reserved(operations))
     if not findings:
-        operations += _closing(known, steps)
-        request_id = request_id or hashlib.sha256(rfc8785.dumps(known)).hexdigest()
-    return _plan(request_id or "", operations, boundary, findings, _remarks(known, steps))
-
-
-def _plan(
-    request_id: str,
-    operations: tuple[Operation, ...],
-    boundary: Boundary,
-    findings: tuple[Finding, ...],
-    remarks: dict[str, Any] | None = None,
-) -> Plan:
-    return Plan(
-        "geonodes",
-        request_id,
-        operations,
-        "position",
-        "stop",
-        boundary,
-        findings=findings,
-        on_nondeterministic="accept",  # the protocol has Python steps, and nobody knows what code does
-        remarks=remarks,
-    )
+        operations += _closing(fields, steps)
+    return ParsedDocument(operations, findings, remarks=_remarks(fields, steps))
 
 
 def _unsound(findings: Sequence[Finding], steps: int) -> list[set[Field]]:
     """The fields of each step that break the schema, read from where the findings point."""
-    marks: list[set[Field]] = [set() for _ in range(steps)]
+    unsound: list[set[Field]] = [set() for _ in range(steps)]
     for finding in findings:
         parts = finding.pointer.split("/")
         if len(parts) > 2 and parts[1] == "steps":
-            marks[int(parts[2])].add(PARTS.get(parts[3], "other") if len(parts) > 3 else "other")
-    return marks
+            unsound[int(parts[2])].add(PARTS.get(parts[3], "other") if len(parts) > 3 else "other")
+    return unsound
 
 
-def _chained(steps: Sequence[Step], marks: Sequence[set[Field]]) -> tuple[Operation, ...]:
+def _chained(steps: Sequence[Step], unsound_fields: Sequence[set[Field]]) -> tuple[Operation, ...]:
     """The steps as far as they can be read, each waiting for the one before."""
     operations: list[Operation] = []
-    for position, (step, unsound) in enumerate(zip(steps, marks, strict=True)):
+    for position, (step, unsound) in enumerate(zip(steps, unsound_fields, strict=True)):
         pointer = f"/steps/{position}"
         id, tool, args = step.get("id"), TOOLS.get(str(step.get("type"))), step.get("payload")
         if not isinstance(id, str) or "id" in unsound:
@@ -104,7 +73,7 @@ def _chained(steps: Sequence[Step], marks: Sequence[set[Field]]) -> tuple[Operat
     return tuple(operations)
 
 
-def _closing(known: dict[str, Any], steps: Sequence[Step]) -> tuple[Operation, ...]:
+def _closing(fields: dict[str, Any], steps: Sequence[Step]) -> tuple[Operation, ...]:
     """The gates of every tree that a step names. Without a tree there is nothing to judge."""
     targets = [step["payload"]["target"] for step in steps if step["type"] != "PYTHON"]
     trees = dict.fromkeys((target["object_name"], target["modifier_name"]) for target in targets)
@@ -112,15 +81,15 @@ def _closing(known: dict[str, Any], steps: Sequence[Step]) -> tuple[Operation, .
         return ()
     args = {
         "trees": [{"object_name": name, "modifier_name": modifier} for name, modifier in trees],
-        "required": known["done"] and _gates_required(known),
+        "required": fields["done"] and _gates_required(fields),
     }
     waits_for = (str(steps[-1]["id"]),)
     return (Operation(GATES, JUDGE, args, waits_for, None, len(steps), AT_DONE, DONE_PLACES),)
 
 
-def _gates_required(known: dict[str, Any]) -> bool:
+def _gates_required(fields: dict[str, Any]) -> bool:
     # Whatever else stands there breaks the schema, and requires them.
-    return known.get("meta", {}).get("requires_gate_verification") is not False
+    return fields.get("meta", {}).get("requires_gate_verification") is not False
 
 
 def _reserved(operations: Sequence[Operation]) -> Iterator[Finding]:
@@ -130,17 +99,31 @@ def _reserved(operations: Sequence[Operation]) -> Iterator[Finding]:
             yield Finding(Fault.SCHEMA_INVALID, message, pointer, "Choose another id.")
 
 
-def _remarks(known: dict[str, Any], steps: Sequence[Step]) -> dict[str, Any] | None:
+def _remarks(fields: dict[str, Any], steps: Sequence[Step]) -> dict[str, Any] | None:
     """What a result needs besides the report; None where the document is too broken for one."""
-    if not isinstance(known.get("done"), bool) or not isinstance(known.get("final_message"), str):
+    if not isinstance(fields.get("done"), bool) or not isinstance(fields.get("final_message"), str):
         return None
     if not all(isinstance(step.get("id"), str) and str(step.get("type")) in TOOLS for step in steps):
         return None
-    if not isinstance(known.get("meta", {}), dict):
+    if not isinstance(fields.get("meta", {}), dict):
         return None
     return {
-        "done": known["done"],
-        "final_message": known["final_message"],
-        "gates_required": _gates_required(known),
+        "done": fields["done"],
+        "final_message": fields["final_message"],
+        "gates_required": _gates_required(fields),
         "types": [step["type"] for step in steps],
     }
+
+
+DIALECT = Dialect(
+    name="geonodes",
+    form="'version', 'steps', 'done' and 'final_message'",
+    # A steps payload has none of these beside its steps; a geonodes plan that lacks one of them is still meant as one.
+    recognises=lambda keys: "steps" in keys and not keys.isdisjoint({"version", "done", "final_message", "meta"}),
+    parse_document=parse_document,
+    render=render,
+    tie_break="position",
+    on_failure="stop",
+    on_nondeterministic="accept",  # the protocol has Python steps, and nobody knows what code does
+    conclusion=conclusion,
+)

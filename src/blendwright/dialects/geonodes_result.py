@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
+from blendwright.dialects.dialect import Tone
 from blendwright.dialects.published import proven
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -23,28 +25,46 @@ Document = dict[str, Any]
 
 def render(report: RunReport) -> Document | None:
     """The result in the order of the steps. None for a document that is too broken to speak about: it has findings."""
-    said = report.remarks
-    if said is None:
+    remarks = report.remarks
+    if remarks is None:
         return None
     listed = sorted(report.operations, key=lambda operation: operation.position)
-    count = len(said["types"])
+    count = len(remarks["types"])
     steps, closing = listed[:count], (listed[count] if len(listed) > count else None)
-    unjudged = closing is None and said["done"] and said["gates_required"]
-    done = said["done"] and not unjudged
+    unjudged = closing is None and remarks["done"] and remarks["gates_required"]
+    done = remarks["done"] and not unjudged
     result: Document = {
         "version": PROTOCOL,
         "request_id": report.request_id,
         "status": _status(report, done),
         "done": done and report.ok,
-        "steps": [_step(step, kind) for step, kind in zip(steps, said["types"], strict=True)],
-        "gates_required": said["gates_required"],
+        "steps": [_step(step, kind) for step, kind in zip(steps, remarks["types"], strict=True)],
+        "gates_required": remarks["gates_required"],
         "gates": _envelope(report, steps, closing, unjudged=unjudged),
         "error": _error(report, steps, closing),
-        "final_message": said["final_message"],
+        "final_message": remarks["final_message"],
     }
     proven("geonodes_result.v1", result)
     proven("geonodes_gates.v1", result["gates"])
     return result
+
+
+def conclusion(result: Document) -> Iterator[tuple[Tone, str, str]]:
+    """The gates, whether done was accepted, and the plan's own last words."""
+    gates = result["gates"]
+    if gates["success"]:
+        yield "good", "gates passed", ""
+    elif gates["failed_gates"]:
+        for gate, message in zip(gates["failed_gates"], gates["messages"], strict=True):
+            yield "bad" if result["gates_required"] else "warning", gate, message
+    else:
+        yield "warning", "", " ".join(gates["messages"])
+    if result["status"] == "done":
+        yield "good", "done:", result["final_message"]
+    elif result["status"] == "continue":
+        yield "warning", "asks for another round:", result["final_message"]
+    else:
+        yield "bad", "done is not accepted", ""
 
 
 def _status(report: RunReport, done: bool) -> Literal["done", "continue", "failed", "rolled_back", "refused"]:

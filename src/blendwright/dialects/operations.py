@@ -3,50 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from blendwright.dialects.dialect import Dialect, ParsedDocument
 from blendwright.dialects.published import checker, proven
-from blendwright.dialects.reading import non_interoperable_values
-from blendwright.plan.collector import collector_paused
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
-from blendwright.values.macro_report import as_asked
-from blendwright.values.plan import SOUND, Boundary, Field, Operation, Plan
+from blendwright.values.macro_report import reports_by_caller
+from blendwright.values.plan import SOUND, Field, Operation
 from blendwright.values.report import OperationReport, RunReport
 
 ID = re.compile(r"[a-zA-Z0-9_.:-]{1,128}")
 FIELDS = frozenset({"operation_id", "tool_name", "args", "depends_on", "safety_level"})
 SAFETY_LEVELS = frozenset({"read_only", "safe_write", "destructive"})
-LONGEST_HINT = 500
+MAX_HINT = 500
 
 
-@collector_paused()
-def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
-    """The plan, with findings where the document breaks the schema. A request id given from outside must be the plan's own."""
-    findings = non_interoperable_values(document)
-    if findings:
-        return _plan("", (), boundary, findings)
+def parse_document(document: Any) -> ParsedDocument:
+    """The operations, with findings where the document breaks the schema."""
     findings = tuple(checker("planner_operations.v1").findings(document))
     if not findings:
         items = cast("list[dict[str, Any]]", document["operations"])
         operations = tuple(_sound(position, item) for position, item in enumerate(items))
-        own = str(document["request_id"])
-    else:
-        known = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-        listed: Any = known.get("operations")
-        items = cast("list[Any]", listed) if isinstance(listed, list) else []
-        operations = tuple(_as_far_as_readable(position, item) for position, item in enumerate(items))
-        own = known["request_id"] if isinstance(known.get("request_id"), str) else ""
-    if request_id and request_id != own:
-        message = f"the plan's request_id is '{own[:100]}', and '{request_id[:100]}' was given from outside"
-        findings += (Finding(Fault.SCHEMA_INVALID, message, "/request_id" if own else "", "Give one of the two only."),)
-    return _plan(own, operations, boundary, findings)
-
-
-def _plan(
-    request_id: str, operations: tuple[Operation, ...], boundary: Boundary, findings: tuple[Finding, ...]
-) -> Plan:
-    return Plan("operations", request_id, operations, "id", "stop", boundary, findings=findings)
+        return ParsedDocument(operations, request_id=str(document["request_id"]))
+    fields = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    listed: Any = fields.get("operations")
+    items = cast("list[Any]", listed) if isinstance(listed, list) else []
+    operations = tuple(_as_far_as_readable(position, item) for position, item in enumerate(items))
+    id: Any = fields.get("request_id")
+    return ParsedDocument(operations, findings, id if isinstance(id, str) else "")
 
 
 def _sound(position: int, item: dict[str, Any]) -> Operation:
@@ -89,10 +75,22 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
     return Operation(id, tool, cast("dict[str, Any]", args), names, level, position, pointer, unsound=marks)
 
 
+def resume(document: dict[str, Any], request_id: str, committed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The document under a request id, with the committed operations that it leaves out. They come behind its own, so that
+    pointers into what was given stay true: they are in the scene, and others may depend on them."""
+    document = {**document, "request_id": request_id}
+    listed: Any = document.get("operations")
+    if isinstance(listed, list):
+        own = cast("list[Any]", listed)
+        ids = {cast("dict[str, Any]", item).get("operation_id") for item in own if isinstance(item, dict)}
+        document["operations"] = [*own, *(dict(item) for item in committed if item["operation_id"] not in ids)]
+    return document
+
+
 def render(report: RunReport) -> dict[str, Any]:
     """Receipts when every operation was done, else the failure payload; either has passed its published schema."""
     if report.ok:
-        receipts = [_receipt(operation) for operation in as_asked(report.operations)]
+        receipts = [_receipt(operation) for operation in reports_by_caller(report.operations)]
         result = {"request_id": report.request_id, "status": "succeeded", "receipts": receipts}
         proven("operations_result.v1", result)
         return result
@@ -134,22 +132,33 @@ def _failure(report: RunReport) -> dict[str, Any]:
 def _hint(report: RunReport, first: Fault, findings: list[Finding]) -> str:
     chosen = next((finding for finding in findings if finding.fault is first), None)
     if chosen is None:
-        asked = as_asked(report.operations)
-        said = next((operation.message for operation in asked if operation.fault is first), "")
-        return _cut(said or "The run did not finish; look at the report.", "")
+        failed = (one.message for one in reports_by_caller(report.operations) if one.fault is first)
+        return _cut(next(failed, "") or "The run did not finish; look at the report.", "")
     where = f"{chosen.pointer}: " if chosen.pointer else ""
     more = f" ({len(findings) - 1} more in the report)" if len(findings) > 1 else ""
-    return _cut(f"{where}{_told(report, chosen)}. {chosen.cure or ''}".strip(), more)
+    return _cut(f"{where}{_message_of(report, chosen)}. {chosen.cure or ''}".strip(), more)
 
 
-def _told(report: RunReport, chosen: Finding) -> str:
+def _message_of(report: RunReport, chosen: Finding) -> str:
     """Of a macro, what became of its other steps belongs to it."""
     if not any(operation.origin is not None for operation in report.operations):
         return chosen.message
-    owners = (operation for operation in as_asked(report.operations) if chosen in operation.findings)
+    owners = (operation for operation in reports_by_caller(report.operations) if chosen in operation.findings)
     return next((owner.message for owner in owners if owner.message.startswith(chosen.message)), chosen.message)
 
 
 def _cut(text: str, more: str) -> str:
-    room = LONGEST_HINT - len(more)
+    room = MAX_HINT - len(more)
     return (text if len(text) <= room else text[: room - 1] + "…") + more
+
+
+DIALECT = Dialect(
+    name="operations",
+    form="'operations' and 'request_id'",
+    recognises=lambda keys: "operations" in keys,
+    parse_document=parse_document,
+    render=render,
+    tie_break="id",
+    on_failure="stop",
+    resume=resume,
+)

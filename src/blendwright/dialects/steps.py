@@ -1,27 +1,18 @@
-"""The steps dialect: payloads with both tool forms and the rules that a schema cannot say, parsed into a Plan.
-
-Its results are written and checked in `steps_result` and offered here.
-"""
+"""The steps dialect: payloads with both tool forms, and the rules that a schema cannot say. Results are `steps_result`'s."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-import rfc8785
-
+from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract
 from blendwright.dialects.published import checker
-from blendwright.dialects.reading import non_interoperable_values
 from blendwright.dialects.steps_result import CONTRACT_VERSION, META, render, validate_result
-from blendwright.plan.collector import collector_paused
 from blendwright.plan.graph import graph_findings, read_graph
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.plan import SOUND, Boundary, Field, Operation, Places, Plan
-
-__all__ = ["CONTRACT_VERSION", "META", "parse", "render", "validate_payload", "validate_result"]
+from blendwright.values.plan import SOUND, Field, Operation, Places
 
 NUMBERED = re.compile(r"step_[0-9]+")
 FIELDS = frozenset({"step_id", "title", "dependencies", "tool", "args"})
@@ -34,32 +25,17 @@ MIXED = "args stands beside tool.args"
 
 def validate_payload(document: Any) -> tuple[Finding, ...]:
     """Everything that the payload contract says against a document; tools and their arguments are not looked at."""
-    plan = parse(document)
+    plan = DIALECT.parse(document)
     return (*plan.findings, *graph_findings(read_graph(plan.operations)))
 
 
-@collector_paused()
-def parse(document: Any, *, request_id: str | None = None, boundary: Boundary = "operation") -> Plan:
-    """The plan, with findings where the document breaks the contract. Without a request id (an empty one is none) it is the
-    payload's hash."""
-    findings = non_interoperable_values(document)
-    if findings:
-        return _plan("", (), boundary, findings)
+def parse_document(document: Any) -> ParsedDocument:
+    """The steps, with findings where the document breaks the contract."""
     findings = tuple(_in_own_words(finding) for finding in checker("steps_payload.v1").findings(document))
-    known = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-    listed: Any = known.get("steps")
+    listed: Any = cast("dict[str, Any]", document).get("steps") if isinstance(document, dict) else None
     items = cast("list[Any]", listed) if isinstance(listed, list) else []
     operations = tuple(_operation(position, item) for position, item in enumerate(items))
-    findings += tuple(_beyond_the_schema(operations))
-    if not findings and not request_id:
-        request_id = hashlib.sha256(rfc8785.dumps(known)).hexdigest()
-    return _plan(request_id or "", operations, boundary, findings)
-
-
-def _plan(
-    request_id: str, operations: tuple[Operation, ...], boundary: Boundary, findings: tuple[Finding, ...]
-) -> Plan:
-    return Plan("steps", request_id, operations, "position", "skip_dependents", boundary, "fail_operation", findings)
+    return ParsedDocument(operations, (*findings, *_beyond_the_schema(operations)))
 
 
 def _operation(position: int, item: Any) -> Operation:
@@ -95,20 +71,20 @@ def _operation(position: int, item: Any) -> Operation:
     names = tuple(name for name in waits_for if isinstance(name, str) and name)
     if len(names) != len(waits_for):
         unsound.add("depends_on")
-    marks = frozenset(unsound) if unsound else SOUND
-    return Operation(id, tool, cast("dict[str, Any]", args), names, None, position, pointer, places, marks)
+    fields = frozenset(unsound) if unsound else SOUND
+    return Operation(id, tool, cast("dict[str, Any]", args), names, None, position, pointer, places, fields)
 
 
 def _beyond_the_schema(operations: tuple[Operation, ...]) -> Iterator[Finding]:
     """Reserved and numbered ids. Duplicates and dependencies are the graph's to find."""
     numbered = any(NUMBERED.fullmatch(operation.id) for operation in operations)
-    for place, operation in enumerate(operations):
+    for number, operation in enumerate(operations, start=1):
         pointer = operation.pointer + BY_NAME.id
         if operation.id == META:
             yield Finding(Fault.SCHEMA_INVALID, f"the id '{META}' is reserved", pointer, "Choose another step_id.")
-        elif numbered and "id" not in operation.unsound and operation.id != f"step_{place + 1}":
+        elif numbered and "id" not in operation.unsound and operation.id != f"step_{number}":
             message = f"'{operation.id[:100]}' breaks the sequence step_1 to step_{len(operations)}"
-            cure = f"Call it 'step_{place + 1}', or give no step an id of this form."
+            cure = f"Call it 'step_{number}', or give no step an id of this form."
             yield Finding(Fault.SCHEMA_INVALID, message, pointer, cure)
 
 
@@ -118,3 +94,16 @@ def _in_own_words(finding: Finding) -> Finding:
         cure = "Give the arguments once: in tool.args, or in args with tool as a name."
         return Finding(finding.fault, MIXED, finding.pointer, cure)
     return finding
+
+
+DIALECT = Dialect(
+    name="steps",
+    form="'steps'",
+    recognises=lambda keys: "steps" in keys,
+    parse_document=parse_document,
+    render=render,
+    tie_break="position",
+    on_failure="skip_dependents",
+    on_unknown_tool="fail_operation",
+    result_contract=ResultContract(CONTRACT_VERSION, validate_result),
+)

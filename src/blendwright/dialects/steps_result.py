@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from blendwright.dialects.published import checker, refuse_broken
-from blendwright.dialects.reading import non_interoperable_values
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of, sentence
-from blendwright.values.macro_report import as_asked
+from blendwright.values.json_reader import non_interoperable_values
+from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.report import OperationReport, RunReport
 
 # The semantic version of the contract, for payloads and results: a change of meaning raises it and adds cases to tests/cases/steps.
@@ -33,7 +33,7 @@ def render(report: RunReport) -> list[Entry] | None:
     if any(_breaks_the_contract(finding) for finding in findings):
         return None
     unresolved = any(finding.fault in UNRESOLVED for finding in findings)
-    operations = sorted(as_asked(report.operations), key=lambda operation: operation.position)
+    operations = sorted(reports_by_caller(report.operations), key=lambda operation: operation.position)
     entries = [_entry(operation, unresolved) for operation in operations]
     # One that waits for a failed step and has a fault of its own counts as failed.
     skipped = {entry["step_id"] for entry in entries if entry["skipped"]}

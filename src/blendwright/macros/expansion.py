@@ -8,9 +8,8 @@ from typing import Any
 
 from blendwright.macros.definition import MOST_STEPS, Macro, MacroStep
 from blendwright.macros.templates import EACH, Bound, fill, sources_within
-from blendwright.schemas.check import MOST_FINDINGS
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.findings import MOST_FINDINGS, Finding, pointer_of
 from blendwright.values.plan import caller_pointer
 
 EXPECT = "scene.expect"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,13 +15,12 @@ from blendwright.macros.checks import own_findings
 from blendwright.macros.definition import FORMAT, Macro, MacroDocument
 from blendwright.macros.expansion import expand
 from blendwright.macros.linking import link
-from blendwright.schemas.check import MOST_FINDINGS
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
-from blendwright.values.json_values import foreign_values
+from blendwright.values.json_reader import read_json
 
 PACKAGE = "package"
 FOLDER = "macros"
@@ -92,13 +89,9 @@ def _named(source: str, found: Any) -> list[Finding]:
 
 
 def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
-    try:
-        raw: Any = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        return None, [_wrong(f"this is not strict JSON: {error}", "", "Give one JSON document in UTF-8.")]
-    foreign = list(islice(foreign_values(raw, Fault.SCHEMA_INVALID), MOST_FINDINGS))
-    if foreign:
-        return None, foreign
+    raw, findings = read_json(text)
+    if findings:
+        return None, list(findings)
     form: Any = cast("dict[str, Any]", raw).get("format") if isinstance(raw, dict) else None
     if isinstance(form, str) and form != FORMAT:
         cure = f"Write it as {FORMAT} (blendwright schemas {FORMAT}), or use a blendwright that knows {form[:60]}."
@@ -109,17 +102,6 @@ def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         cure = f"See: blendwright schemas {FORMAT}"
         return None, [_wrong(problem["msg"], pointer_of(problem["loc"]), cure) for problem in problems]
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is given more than once")
-    return found
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON number")
 
 
 def _name_taken(

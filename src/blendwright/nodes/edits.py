@@ -1,4 +1,8 @@
-"""Both payloads as one list of edits, each with the place that it has in its payload. Nothing is judged here."""
+"""Both payloads as one list of edits, each with the JSON pointer of its operation.
+
+The static checks simulate these edits and the tree editor applies them, so that a payload means the same to both. Nothing is
+checked here.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 from blendwright.nodes.payloads import gn_ops, node_tree
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.payloads.parts import InterfaceSocket
+from blendwright.nodes.payloads.parts import GIVEN_IDS, InterfaceSocket
 
 Payload = NodeTreePayload | GnOpsPayload
 
@@ -25,58 +29,62 @@ class SocketRef:
 
 
 @dataclass(frozen=True, slots=True)
-class AddNode:
-    """`again` says that a node of this id and type may be there already."""
+class EditAt:
+    """Base of all edits: `at` points to the operation that asks for it."""
 
     at: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddNode(EditAt):
+    """`exist_ok`: a node of this id and type may be there already. A coordinate that is None stays as it is."""
+
     id: str
     id_at: str
     bl_idname: str
-    again: bool
+    location: tuple[float | None, float | None]
+    exist_ok: bool
     properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveNode:
-    """`gone` says that the node may be gone already."""
+class RemoveNode(EditAt):
+    """`missing_ok`: the node may be gone already."""
 
-    at: str
     id: str
-    gone: bool
+    missing_ok: bool
 
 
 @dataclass(frozen=True, slots=True)
-class SetProperty:
-    at: str
+class SetProperty(EditAt):
     id: str
     name: str
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
-class SetInput:
-    at: str
+class SetInput(EditAt):
     socket: SocketRef
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    at: str
+class Link(EditAt):
     source: SocketRef
     target: SocketRef
 
 
 @dataclass(frozen=True, slots=True)
-class Unlink:
-    at: str
+class Unlink(EditAt):
+    """Without a source or a target: all links of the other. `missing_ok`: there may be no such link, or no such node."""
+
     source: SocketRef | None
     target: SocketRef | None
+    missing_ok: bool
 
 
 @dataclass(frozen=True, slots=True)
-class SetInterface:
-    at: str
+class SetInterface(EditAt):
     inputs: Sequence[InterfaceSocket] | None
     outputs: Sequence[InterfaceSocket] | None
     remove_inputs: Sequence[str]
@@ -84,61 +92,113 @@ class SetInterface:
     replace: bool
 
 
-Edit = AddNode | RemoveNode | SetProperty | SetInput | Link | Unlink | SetInterface
+@dataclass(frozen=True, slots=True)
+class EnsureSingleGroupIO(EditAt):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveUnused(EditAt):
+    pass
+
+
+Edit = AddNode | RemoveNode | SetProperty | SetInput | Link | Unlink | SetInterface | EnsureSingleGroupIO | RemoveUnused
 
 
 def edits_of(payload: Payload) -> Iterator[Edit]:
-    """The edits of a payload in order; what says nothing about single nodes is left out."""
+    """The edits of a payload in order; what only concerns its target is left out."""
     if isinstance(payload, NodeTreePayload):
         for number, operation in enumerate(payload.operations):
             yield _tree_edit(operation, f"/operations/{number}")
     else:
         for number, operation in enumerate(payload.ops):
-            yield from _patch_edit(operation, f"/ops/{number}")
+            if operation.op != "ensure_target":
+                yield _patch_edit(operation, f"/ops/{number}")
 
 
 def _tree_edit(operation: node_tree.Operation, at: str) -> Edit:
     match operation:
-        case node_tree.CreateNode():
-            return AddNode(at, operation.node_id, at + "/node_id", operation.bl_idname, again=False)
+        case node_tree.CreateNode(node_id=node_id, bl_idname=bl_idname, location=location):
+            return AddNode(at, node_id, at + "/node_id", bl_idname, location, exist_ok=False)
         case node_tree.DeleteNode():
-            return RemoveNode(at, operation.node_id, gone=False)
+            return RemoveNode(at, operation.node_id, missing_ok=False)
         case node_tree.SetInputDefault():
-            socket = SocketRef(operation.node_id, operation.socket, at + "/node_id", at + "/socket")
-            return SetInput(at, socket, operation.value)
+            return SetInput(at, _socket(operation, at), operation.value)
         case node_tree.SetProperty():
             return SetProperty(at, operation.node_id, operation.property, operation.value)
         case node_tree.Link():
-            return Link(at, _tree_socket(operation.source, at + "/from"), _tree_socket(operation.target, at + "/to"))
+            return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
         case node_tree.Unlink():
-            source = _tree_socket(operation.source, at + "/from") if operation.source else None
-            return Unlink(at, source, _tree_socket(operation.target, at + "/to") if operation.target else None)
+            return Unlink(at, *_ends(operation, at), missing_ok=False)
         case node_tree.SetGroupIO():
             removed = operation.remove_inputs, operation.remove_outputs
             return SetInterface(at, operation.inputs, operation.outputs, *removed, operation.replace)
 
 
-def _patch_edit(operation: gn_ops.PatchOperation, at: str) -> Iterator[Edit]:
+def _patch_edit(operation: gn_ops.TreeOperation, at: str) -> Edit:
     match operation:
-        case gn_ops.AddNode():
-            yield AddNode(at, operation.id, at + "/id", operation.bl_idname, True, operation.properties)
+        case gn_ops.AddNode(id=node_id, bl_idname=bl_idname, x=x, y=y):
+            return AddNode(at, node_id, at + "/id", bl_idname, (x, y), True, operation.properties)
         case gn_ops.RemoveNode():
-            yield RemoveNode(at, operation.node_id, gone=True)
+            return RemoveNode(at, operation.node_id, missing_ok=True)
         case gn_ops.SetInput():
-            socket = SocketRef(operation.node_id, operation.socket_name, at + "/node_id", at + "/socket_name")
-            yield SetInput(at, socket, operation.value)
+            return SetInput(at, _socket(operation, at), operation.value)
         case gn_ops.PatchLink():
-            yield Link(at, _patch_socket(operation.source, at + "/from"), _patch_socket(operation.target, at + "/to"))
+            return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
         case gn_ops.PatchUnlink():
-            source = _patch_socket(operation.source, at + "/from") if operation.source else None
-            yield Unlink(at, source, _patch_socket(operation.target, at + "/to") if operation.target else None)
-        case gn_ops.EnsureTarget() | gn_ops.EnsureSingleGroupIO() | gn_ops.CleanupUnused():
-            return
+            return Unlink(at, *_ends(operation, at), missing_ok=True)
+        case gn_ops.EnsureSingleGroupIO():
+            return EnsureSingleGroupIO(at)
+        case gn_ops.CleanupUnused():
+            return RemoveUnused(at)
 
 
-def _tree_socket(socket: node_tree.Socket, at: str) -> SocketRef:
-    return SocketRef(socket.node_id, socket.socket, at + "/node_id", at + "/socket")
+def _ends(unlink: node_tree.Unlink | gn_ops.PatchUnlink, at: str) -> tuple[SocketRef | None, SocketRef | None]:
+    source = _socket(unlink.source, at + "/from") if unlink.source else None
+    return source, _socket(unlink.target, at + "/to") if unlink.target else None
 
 
-def _patch_socket(socket: gn_ops.NamedSocket, at: str) -> SocketRef:
-    return SocketRef(socket.node_id, socket.socket_name, at + "/node_id", at + "/socket_name")
+def _socket(
+    named: node_tree.Socket | node_tree.SetInputDefault | gn_ops.NamedSocket | gn_ops.SetInput, at: str
+) -> SocketRef:
+    field, key = (
+        ("socket", named.socket)
+        if isinstance(named, (node_tree.Socket, node_tree.SetInputDefault))
+        else ("socket_name", named.socket_name)
+    )
+    return SocketRef(named.node_id, key, at + "/node_id", f"{at}/{field}")
+
+
+def are_repeatable(edits: Sequence[Edit]) -> bool:
+    """Whether the edits can be applied a second time and change nothing then.
+
+    They cannot when one of them is refused the second time, or needs a node, or a type of node, that a later one removes."""
+    if any(_is_refused_again(edit) for edit in edits):
+        return False
+    cleaned = max((number for number, edit in enumerate(edits) if isinstance(edit, RemoveUnused)), default=-1)
+    removed = {edit.id: number for number, edit in enumerate(edits) if isinstance(edit, RemoveNode)}
+    added: dict[str, str] = {}
+    for number, edit in enumerate(edits):
+        if isinstance(edit, AddNode) and added.setdefault(edit.id, edit.bl_idname) != edit.bl_idname:
+            return False
+        for node_id in _needed_nodes(edit):
+            cleaned_at = cleaned if node_id not in GIVEN_IDS else -1
+            if node_id not in added and number < max(cleaned_at, removed.get(node_id, -1)):
+                return False
+    return True
+
+
+def _is_refused_again(edit: Edit) -> bool:
+    match edit:
+        case AddNode(exist_ok=repeatable) | RemoveNode(missing_ok=repeatable) | Unlink(missing_ok=repeatable):
+            return not repeatable
+        case SetInterface():
+            return bool(edit.remove_inputs or edit.remove_outputs)
+        case _:
+            return False
+
+
+def _needed_nodes(edit: Edit) -> tuple[str, ...]:
+    if isinstance(edit, Link):
+        return edit.source.node, edit.target.node
+    return (edit.socket.node,) if isinstance(edit, SetInput) else ()

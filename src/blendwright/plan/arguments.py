@@ -1,38 +1,47 @@
-"""Phase 1 of a call: arguments against the tool's schema, every finding with its pointer, then in canonical form.
+"""Phase 1 of a call: its arguments are validated, once for the whole core, with every finding and its pointer.
 
-What is no JSON at all is found first. Then JSON Schema speaks, since its pointers are exact; the argument model fills in
-defaults, trims, and says what a schema cannot. What only the tool knows of its arguments comes last.
+JSON Schema comes first, since its pointers are exact; then the argument model fills in defaults, trims, and finds what a schema
+cannot say; what only the tool knows of its arguments comes last. Whether the arguments are JSON at all was checked where they
+came in (`values.json_reader`). The worker validates once more, on its side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
-from blendwright.schemas.check import MOST_FINDINGS, Checker
+from blendwright.schemas.check import Checker
 from blendwright.schemas.whole_numbers import with_whole_number
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.values.json_values import foreign_values
 
 
-def canonical_arguments(tool: AnyTool, raw: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """The canonical arguments, or what is wrong with them. Pointers are relative to the arguments."""
-    findings = tuple(islice(foreign_values(raw, Fault.ARGS_INVALID), MOST_FINDINGS))
-    findings = findings or tuple(_checker(type(tool)).findings(raw))
+class ValidatedArguments(NamedTuple):
+    """`canonical` is what is sent, hashed and kept; `model` is the same as the tool's own type, for promises that depend on the
+    arguments. With findings, which point into the arguments, there is neither."""
+
+    canonical: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+    model: Any = None
+
+
+def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
+    """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
+    findings = tuple(_checker(type(tool)).findings(raw))
     if findings:
-        return {}, findings
+        return ValidatedArguments({}, findings)
     try:
         model = _model(tool, raw)
     except ValidationError as error:
-        return {}, tuple(_model_findings(type(tool), raw, error))
+        return ValidatedArguments({}, tuple(_model_findings(type(tool), raw, error)))
     findings = tuple(tool.examine(model, None))
-    return ({}, findings) if findings else (model.model_dump(mode="json"), ())
+    return (
+        ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)
+    )
 
 
 def _model(tool: AnyTool, raw: Any) -> Any:
@@ -56,11 +65,11 @@ def _checker(tool: type[AnyTool]) -> Checker:
 
 def _model_findings(tool: type[AnyTool], raw: Any, error: ValidationError) -> Iterator[Finding]:
     for problem in error.errors(include_url=False, include_context=False, include_input=False):
-        pointer = pointer_of(_way(raw, problem["loc"]))
+        pointer = pointer_of(_path_in(raw, problem["loc"]))
         yield Finding(Fault.ARGS_INVALID, problem["msg"], pointer, _advice(tool, pointer))
 
 
-def _way(raw: Any, loc: Sequence[int | str]) -> Iterator[int | str]:
+def _path_in(raw: Any, loc: Sequence[int | str]) -> Iterator[int | str]:
     """The parts of a place that lead through the arguments; pydantic also names the members of unions it went through."""
     place = raw
     for number, part in enumerate(loc, start=1):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import LONGEST_COMPARED, Finding, cut, did_you_mean
-from blendwright.values.plan import Operation
+from blendwright.values.plan import Operation, Plan
 
 # Looking for the nearest of many names costs more than it helps: how often, and how many characters are compared in all.
 MOST_SUGGESTIONS = 10
@@ -53,15 +53,15 @@ def read_graph(operations: Sequence[Operation]) -> Graph:
     waits_for: list[list[int]] = []
     waited_by: list[list[int]] = [[] for _ in operations]
     for node, operation in enumerate(operations):
-        found: dict[int, None] = {}
+        others: dict[int, None] = {}
         for place, id in enumerate(operation.depends_on):
             other = nodes.get(id)
             if other is None:
                 missing.append(Missing(node, place, id))
-            elif other not in found:
-                found[other] = None
+            elif other not in others:
+                others[other] = None
                 waited_by[other].append(node)
-        waits_for.append(list(found))
+        waits_for.append(list(others))
     return Graph(tuple(operations), waits_for, waited_by, tuple(missing), tuple(repeats))
 
 
@@ -77,14 +77,14 @@ def graph_findings(graph: Graph) -> Iterator[Finding]:
             message = f"the id '{cut(again.id)}' is taken already, at {first[again.id].pointer}"
             cure = "Give every operation an id of its own."
             yield Finding(Fault.SCHEMA_INVALID, message, again.pointer + again.places.id, cure)
-    advice = _Nearest(operations)
+    suggestions = _Suggestions(operations)
     for missing in graph.missing:
         operation = operations[missing.node]
         pointer = operation.pointer + operation.places.depends_on
         if "depends_on" not in operation.unsound:
             pointer += f"/{missing.place}"
         message = f"'{cut(operation.id)}' waits for '{cut(missing.id)}', which is not in the plan"
-        yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, advice.on(missing))
+        yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, suggestions.for_missing(missing))
     for cycle in cycles(graph):
         operation = operations[cycle[0]]
         ids = [cut(operations[node].id) for node in cycle]
@@ -94,18 +94,18 @@ def graph_findings(graph: Graph) -> Iterator[Finding]:
         yield Finding(Fault.GRAPH_CYCLE, message, operation.pointer + operation.places.depends_on, cure)
 
 
-class _Nearest:
-    """The cure for a dependency that names nothing: the ids nearest to it, as long as looking for them is worth it."""
+class _Suggestions:
+    """The cure for a dependency that names nothing: the ids nearest to it, as long as the search is worth it."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._operations = operations
         self._cost = sum(len(operation.id) for operation in operations if len(operation.id) <= LONGEST_COMPARED)
-        self._looks = MOST_COMPARED // max(self._cost, MOST_COMPARED // MOST_SUGGESTIONS)
+        self._searches = MOST_COMPARED // max(self._cost, MOST_COMPARED // MOST_SUGGESTIONS)
 
-    def on(self, missing: Missing) -> str:
+    def for_missing(self, missing: Missing) -> str:
         names: list[str] = []
-        if self._looks:
-            self._looks -= 1
+        if self._searches:
+            self._searches -= 1
             names = [other.id for node, other in enumerate(self._operations) if node != missing.node]
         return did_you_mean(missing.id, names, otherwise="Add an operation with this id, or do not wait for it.")
 
@@ -118,38 +118,38 @@ def cycles(graph: Graph, without: Set[int] = frozenset(), staying: Set[int] = fr
     others, and so is taken out only of cycles that have nothing else.
     """
     core = _core(graph, without)
-    found: list[list[int]] = []
-    kept: set[int] = set()
+    closed: list[list[int]] = []
+    acyclic: set[int] = set()
     budget = MOST_LINKS
     for node in sorted(core, key=lambda node: (node not in staying, graph.operations[node].id, node)):
-        cycle, spent = _way_back(graph, node, kept, budget)
+        cycle, spent = _cycle_through(graph, node, acyclic, budget)
         budget -= spent
         if cycle:
-            found.append(cycle)
+            closed.append(cycle)
         else:
-            kept.add(node)
-    return found
+            acyclic.add(node)
+    return closed
 
 
 def _core(graph: Graph, without: Set[int]) -> set[int]:
     """The nodes that have something before and behind them without end: all cycles, and what lies between two of them."""
-    left = set(range(len(graph.operations))) - without
+    remaining = set(range(len(graph.operations))) - without
     for links, back in ((graph.waits_for, graph.waited_by), (graph.waited_by, graph.waits_for)):
-        open_links = {node: sum(other in left for other in links[node]) for node in left}
+        open_links = {node: sum(other in remaining for other in links[node]) for node in remaining}
         ready = [node for node, count in open_links.items() if not count]
         while ready:
             node = ready.pop()
-            left.discard(node)
+            remaining.discard(node)
             for other in back[node]:
-                if other in left:
+                if other in remaining:
                     open_links[other] -= 1
                     if not open_links[other]:
                         ready.append(other)
-    return left
+    return remaining
 
 
-def _way_back(graph: Graph, start: int, kept: set[int], budget: int) -> tuple[list[int], int]:
-    """A way from a node back to it through kept ones, if there is one, and how many links were followed.
+def _cycle_through(graph: Graph, start: int, allowed: set[int], budget: int) -> tuple[list[int], int]:
+    """A cycle from a node back to it through allowed ones, if there is one, and how many links were followed.
 
     Searched from both ends in turns: where one end has nowhere to go, which is soon in a chain, there is no way.
     """
@@ -168,7 +168,7 @@ def _way_back(graph: Graph, start: int, kept: set[int], budget: int) -> tuple[li
             node = queue.popleft()
             spent += len(links[node])
             for after in links[node]:
-                if after in kept and after not in seen:
+                if after in allowed and after not in seen:
                     seen[after] = node
                     if after in others:
                         return [*reversed(_trail(ahead, after)), *_trail(behind, after)[1:-1]], spent
@@ -182,3 +182,23 @@ def _trail(seen: dict[int, int], node: int) -> list[int]:
         node = seen[node]
         trail.append(node)
     return trail
+
+
+class Owners:
+    """Which operation of a plan a finding belongs to, looked up by its pointer into the plan's document."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._operations = {operation.pointer: operation for operation in plan.operations}
+
+    def of(self, pointer: str) -> Operation | None:
+        """The operation that a pointer leads into; None for what stands outside of them all."""
+        while pointer:
+            if pointer in self._operations:
+                return self._operations[pointer]
+            pointer = pointer.rpartition("/")[0]
+        return None
+
+    def position(self, pointer: str) -> int:
+        """For sorting: what belongs to no operation comes first."""
+        owner = self.of(pointer)
+        return -1 if owner is None else owner.position

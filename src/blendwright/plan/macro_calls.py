@@ -106,7 +106,7 @@ def _collisions(operation: Operation, chain: list[Operation], taken: set[str]) -
 
 def _insiders(plan: Plan, chains: Mapping[int, list[Operation]], taken: set[str]) -> Iterator[Finding]:
     """Whoever waits for a step of a macro instead of the macro: an operation with that id cannot be added either."""
-    inside = {step.id: step.asked_as for chain in chains.values() for step in chain}
+    inside = {step.id: step.caller_id for chain in chains.values() for step in chain}
     for operation in plan.operations:
         for place, id in enumerate(operation.depends_on):
             if id in inside and id not in taken:

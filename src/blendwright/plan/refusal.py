@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blendwright.plan.graph import Graph, read_graph
-from blendwright.plan.order import run_order
-from blendwright.plan.ownership import Owners
+from blendwright.plan.graph import Graph, Owners, read_graph
 from blendwright.plan.repair import minimal_repair
+from blendwright.plan.schedule import run_order
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport

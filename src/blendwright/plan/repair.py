@@ -16,9 +16,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 
-from blendwright.plan.graph import Graph, cycles, read_graph
+from blendwright.plan.graph import Graph, Owners, cycles, read_graph
 from blendwright.plan.macro_calls import MACRO_STEP_ID
-from blendwright.plan.ownership import Owners
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Plan

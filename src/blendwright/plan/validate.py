@@ -9,12 +9,10 @@ from itertools import islice
 from typing import Any
 
 from blendwright.macros import Macro
-from blendwright.plan.arguments import canonical_arguments
-from blendwright.plan.collector import collector_paused
-from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, graph_findings, read_graph
+from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph
 from blendwright.plan.macro_calls import RANKS, Expanded, declared_too_low, expand_macros
-from blendwright.plan.order import content_hash, run_order
-from blendwright.plan.ownership import Owners
+from blendwright.plan.schedule import content_hash, run_order
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
@@ -22,6 +20,7 @@ from blendwright.tool_api.effects import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Operation, Plan
 
 # A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
@@ -52,7 +51,7 @@ class ValidPlan:
         return content_hash(self.plan)
 
 
-@collector_paused()
+@gc_paused()
 def validate(
     plan: Plan,
     tools: Mapping[str, AnyTool],
@@ -130,15 +129,13 @@ class _Checks:
         if "args" in operation.unsound:
             yield from declared_too_low(operation, tool.name, tool.safety_level)
             return
-        args, findings = canonical_arguments(tool, operation.args)
-        level = tool.safety_level
-        if tool.destructive_with and not findings:
-            level = tool.safety_level_for(tool.args_model.model_validate(args))
+        args, findings, model = validate_arguments(tool, operation.args)
+        level = tool.safety_level_for(model) if tool.destructive_with and not findings else tool.safety_level
         yield from declared_too_low(operation, tool.name, level)
         for finding in findings:
             yield operation.in_arguments(finding)
         if not findings:
-            yield from self._against(operation, tool, args)
+            yield from self._against(operation, tool, args, model)
             # Not dataclasses.replace: this is the hot line of a plan of 100,000 operations.
             self.canonical.append(
                 Operation(
@@ -152,6 +149,7 @@ class _Checks:
                     operation.places,
                     operation.unsound,
                     operation.origin,
+                    model,
                 )
             )
 
@@ -169,19 +167,17 @@ class _Checks:
         else:
             self.unrunnable[operation.id] = finding
 
-    def _against(self, operation: Operation, tool: AnyTool, args: Mapping[str, Any]) -> Iterator[Finding]:
+    def _against(self, operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any) -> Iterator[Finding]:
         """What speaks against the call, as far as that is asked here."""
         if self._stage is None:
             return
         if tool.name not in self._objections:
             self._objections[tool.name] = concerning(tool, self._terms, self._stage)
         objections, refuses = self._objections[tool.name], self._plan.on_nondeterministic == "refuse"
-        by_arguments = "determinism_for" in type(tool).__dict__
-        if not objections and not (refuses and (by_arguments or tool.determinism is Determinism.NONDETERMINISTIC)):
-            return
-        model = tool.args_model.model_validate(args)
         if refuses and self._terms.constraints.determinism in (None, Determinism.NONDETERMINISTIC):
             yield from _nondeterministic(operation, tool, model)
+        if not objections:
+            return
         level = operation.safety_level or tool.safety_level.value
         call = ProposedCall(self._terms, tool, model, args, level, path_findings=self._path_findings)
         for objection in objections:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.planner.port import Blocked, NoAnswer, PlanAnswer, PlanRequest, Shape, Truncated, Usage
-from blendwright.planner.response_schema import unpacked
-from blendwright.planner.sdk_planner import SdkPlanner, counted, joined
+from blendwright.planner.port import Blocked, NoResponse, PlanRequest, PlanResponse, SchemaForm, Truncated, Usage
+from blendwright.planner.response_schema import unpack
+from blendwright.planner.sdk_planner import SdkPlanner, token_count
 from blendwright.planner.service_errors import missing_key
 
 KEY = "ANTHROPIC_API_KEY"
@@ -31,24 +31,26 @@ class AnthropicPlanner(SdkPlanner):
     async def _call(
         self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
     ) -> Any:
-        form = {} if schema is None else {"output_config": {"format": {"type": "json_schema", "schema": dict(schema)}}}
+        options = (
+            {} if schema is None else {"output_config": {"format": {"type": "json_schema", "schema": dict(schema)}}}
+        )
         return await client.messages.create(
             model=self.model,
             max_tokens=request.allowance.output_tokens,
             system=request.system,
             messages=turns,
-            **form,
+            **options,
         )
 
-    def _answer(self, answered: Any, shape: Shape) -> PlanAnswer:
-        reason = str(answered.stop_reason)
-        prompt, output = (counted(getattr(answered.usage, name, None)) for name in ("input_tokens", "output_tokens"))
+    def _response(self, answer: Any, form: SchemaForm) -> PlanResponse:
+        reason = str(answer.stop_reason)
+        prompt, output = (token_count(getattr(answer.usage, name, None)) for name in ("input_tokens", "output_tokens"))
         usage = Usage(prompt, output, 0, prompt + output)
-        text = joined(block.text for block in answered.content if block.type == "text")
+        text = "".join(block.text for block in answer.content if block.type == "text")
         if reason == "refusal":
             raise Blocked("the model refused to answer", reason=reason, usage=usage, cure="Say it in other words.")
         if reason in ("max_tokens", "model_context_window_exceeded"):
             raise Truncated("the answer was cut off", reason=reason, usage=usage, text=text)
         if not text:
-            raise NoAnswer("the answer is empty", reason=reason, usage=usage)
-        return PlanAnswer(unpacked(text), usage, self.model, reason, shape)
+            raise NoResponse("the answer is empty", reason=reason, usage=usage)
+        return PlanResponse(unpack(text), usage, self.model, reason, form)

@@ -1,4 +1,4 @@
-"""What a story may cost at most, and what it has cost so far. Knows no service: prices are given."""
+"""What a planner run may cost at most, and what it has cost so far. Knows no service: prices are given."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from blendwright.planner.port import Allowance, Usage
+from blendwright.planner.port import CallBudget, Usage
 
 MILLION = 1_000_000
 # Below this no whole plan fits, so that a call would be paid for nothing.
@@ -15,7 +15,7 @@ LEAST_OUTPUT = 256
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of a million tokens, in whatever currency `Limits.cost` is in. Thinking is paid like output."""
+    """Of a million tokens, in whatever currency `Budget.cost` is in. Thinking is paid like output."""
 
     prompt: float = 0.0
     output: float = 0.0
@@ -27,8 +27,8 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Of one story. `attempts` counts plans, `retries` the further calls that one plan may take when the service fails."""
+class Budget:
+    """The limits of one planner run. `attempts` counts plans, `retries` the further calls that one plan may take when the service fails."""
 
     attempts: int = 4
     tokens: int = 400_000
@@ -36,14 +36,14 @@ class Limits:
     cost: float | None = None
     price: Price = field(default_factory=Price)
     retries: int = 3
-    call: Allowance = field(default_factory=Allowance)
+    call: CallBudget = field(default_factory=CallBudget)
 
 
-class Meter:
-    """Counts what is spent against the limits."""
+class UsageMeter:
+    """Counts what is spent against the budget."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
-        self.limits = limits
+    def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
+        self.budget = budget
         self.usage = Usage()
         self._clock = clock
         self._started = clock()
@@ -54,7 +54,7 @@ class Meter:
 
     @property
     def cost(self) -> float:
-        return self.limits.price.of(self.usage)
+        return self.budget.price.of(self.usage)
 
     @property
     def tokens(self) -> int:
@@ -66,17 +66,17 @@ class Meter:
 
     def exhausted(self) -> str | None:
         """Why there can be no further call; None while there can."""
-        limits = self.limits
-        if self.seconds >= limits.seconds:
-            return f"the time of {limits.seconds:g} s is used up"
-        if self.tokens > limits.tokens - LEAST_OUTPUT:
-            return f"the budget of {limits.tokens} tokens is used up ({self.tokens} spent)"
-        if limits.cost is not None and self.cost >= limits.cost:
-            return f"the budget of {limits.cost:g} is used up ({self.cost:.4g} spent)"
+        budget = self.budget
+        if self.seconds >= budget.seconds:
+            return f"the time of {budget.seconds:g} s is used up"
+        if self.tokens > budget.tokens - LEAST_OUTPUT:
+            return f"the budget of {budget.tokens} tokens is used up ({self.tokens} spent)"
+        if budget.cost is not None and self.cost >= budget.cost:
+            return f"the budget of {budget.cost:g} is used up ({self.cost:.4g} spent)"
         return None
 
-    def allowance(self, times: int = 1) -> Allowance:
+    def allowance(self, times: int = 1) -> CallBudget:
         """What the next call may cost: `times` the usual output, and never more than what is left."""
-        usual = self.limits.call
-        tokens = min(usual.output_tokens * times, self.limits.tokens - self.tokens)
-        return Allowance(max(tokens, LEAST_OUTPUT), max(1.0, min(usual.seconds, self.limits.seconds - self.seconds)))
+        usual = self.budget.call
+        tokens = min(usual.output_tokens * times, self.budget.tokens - self.tokens)
+        return CallBudget(max(tokens, LEAST_OUTPUT), max(1.0, min(usual.seconds, self.budget.seconds - self.seconds)))

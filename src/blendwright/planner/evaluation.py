@@ -14,9 +14,9 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.planner.briefing import brief
-from blendwright.planner.budget import Limits
-from blendwright.planner.expectations import Expectations, Strict, unmet
+from blendwright.planner.budget import Budget
+from blendwright.planner.expectations import Expectations, Strict, unmet_expectations
+from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.port import Planner
 from blendwright.planner.result import PlannerResult
@@ -39,36 +39,36 @@ class EvaluatedRequest(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class EvaluationResult:
     """What became of one request; `unmet` says what the scene lacks."""
 
     name: str
-    story: PlannerResult
+    run: PlannerResult
     unmet: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
-        return self.story.ending == "done" and not self.unmet
+        return self.run.ending == "done" and not self.unmet
 
     def to_json(self) -> dict[str, Any]:
-        story = self.story
+        run = self.run
         return {
             "name": self.name,
             "ok": self.ok,
-            "ending": story.ending,
-            "reason": story.reason,
+            "ending": run.ending,
+            "reason": run.reason,
             "unmet": list(self.unmet),
-            "attempts": story.attempts,
-            "calls": len(story.tried),
-            "usage": story.usage.to_json(),
-            "seconds": round(story.seconds, 3),
+            "attempts": run.attempts,
+            "calls": len(run.calls),
+            "usage": run.usage.to_json(),
+            "seconds": round(run.seconds, 3),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     model: str
-    results: tuple[Result, ...]
+    results: tuple[EvaluationResult, ...]
 
     @property
     def success_rate(self) -> float:
@@ -81,10 +81,10 @@ class Evaluation:
             "requests": len(self.results),
             "succeeded": len(done),
             "success_rate": round(self.success_rate, 4),
-            "right_at_first": sum(result.story.attempts == 1 for result in done),
-            "attempts": sum(result.story.attempts for result in self.results),
-            "tokens": sum(result.story.usage.total for result in self.results),
-            "seconds": round(sum(result.story.seconds for result in self.results), 3),
+            "right_at_first": sum(result.run.attempts == 1 for result in done),
+            "attempts": sum(result.run.attempts for result in self.results),
+            "tokens": sum(result.run.usage.total for result in self.results),
+            "seconds": round(sum(result.run.seconds for result in self.results), 3),
             "results": [result.to_json() for result in self.results],
         }
 
@@ -121,23 +121,25 @@ def evaluate(
     planner: Planner,
     requests: Sequence[EvaluatedRequest],
     *,
-    limits: Limits | None = None,
-    told: Callable[[Result], None] = lambda result: None,
+    budget: Budget | None = None,
+    on_result: Callable[[EvaluationResult], None] = lambda result: None,
     cancel: CancelToken | None = None,
 ) -> Evaluation:
     """Carry every request through, in order. `opened` must be a workspace of its own: its scene is reset before each of them."""
     opened.warm()
     start = opened.journal.origins(all_lines=True)[-1].number
-    results: list[Result] = []
+    results: list[EvaluationResult] = []
     for number, request in enumerate(requests, 1):
         opened.history.checkout(start)
         id = f"eval-{number:03}-{request.name}"
-        first = brief(opened, request.request, request.dialect, id)
-        pursuit = PlannerRun(opened, planner, first, id, limits=limits, preview=False, cancel=cancel)
-        story = asyncio.run(pursuit.run())
-        missing = unmet(opened, request.expect) if story.ending == "done" else ()
-        results.append(Result(request.name, story, missing))
-        told(results[-1])
-        if story.ending == "interrupted":
+        first = build_first_request(opened, request.request, request.dialect, id)
+        planner_run = PlannerRun(
+            opened, planner, first, id, budget=budget, preview=False, cancel=cancel or CancelToken()
+        )
+        run = asyncio.run(planner_run.run())
+        missing = unmet_expectations(opened, request.expect) if run.ending == "done" else ()
+        results.append(EvaluationResult(request.name, run, missing))
+        on_result(results[-1])
+        if run.ending == "interrupted":
             break
     return Evaluation(planner.model, tuple(results))

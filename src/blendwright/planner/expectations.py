@@ -1,4 +1,4 @@
-"""What a request should have led to, and whether a scene has it. Names are patterns: a model chooses its own."""
+"""What the scene should be after a request, and whether it is. Names are patterns: a model chooses its own."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ class Expectations(Strict):
         return self
 
 
-def unmet(opened: OpenScene, expected: Expectations) -> tuple[str, ...]:
-    """What is not as expected, in sentences; none means that all is."""
+def unmet_expectations(opened: OpenScene, expected: Expectations) -> tuple[str, ...]:
+    """What the scene lacks, in sentences; none means that it is as expected."""
     return tuple(_unmet(opened, expected))
 
 
 def _unmet(opened: OpenScene, expected: Expectations) -> Iterator[str]:
     scene = _read(opened, "scene.snapshot", {"limit": PAGE})
     objects: list[dict[str, Any]] = scene["objects"]["items"]
-    for wanted in expected.objects:
-        yield from _objects(opened, objects, wanted)
+    for group in expected.objects:
+        yield from _objects(opened, objects, group)
     for kind, patterns in (("materials", expected.materials), ("collections", expected.collections)):
         names = list(_names(scene[kind]["items"]))
         for pattern in patterns:
@@ -66,43 +66,43 @@ def _unmet(opened: OpenScene, expected: Expectations) -> Iterator[str]:
     if expected.camera is not None and (scene["render"]["camera"] is not None) != expected.camera:
         yield "there is no camera to render through" if expected.camera else "there is a camera"
     for pattern in expected.gates:
-        found = [each["name"] for each in objects if _fits(each["name"], pattern)]
-        if not found:
-            yield f"there is no object named {pattern} whose gates could be judged"
-        for name in found:
-            judged = opened.outcome("geonodes.gates", {"object_name": name})
-            if not judged.ok or judged.result is None or not judged.result["success"]:
-                yield f"the gates of {name} are not passed: {judged.message}".removesuffix(": ")
+        matches = [each["name"] for each in objects if _fits(each["name"], pattern)]
+        if not matches:
+            yield f"there is no object named {pattern} whose gates could be gates"
+        for name in matches:
+            gates = opened.outcome("geonodes.gates", {"object_name": name})
+            if not gates.ok or gates.result is None or not gates.result["success"]:
+                yield f"the gates of {name} are not passed: {gates.message}".removesuffix(": ")
 
 
-def _objects(opened: OpenScene, objects: list[dict[str, Any]], wanted: ObjectsExpected) -> Iterator[str]:
-    found = [
+def _objects(opened: OpenScene, objects: list[dict[str, Any]], expected: ObjectsExpected) -> Iterator[str]:
+    matches = [
         each for each in objects
-        if _fits(each["name"], wanted.name) and (wanted.type is None or each["type"] == wanted.type)
+        if _fits(each["name"], expected.name) and (expected.type is None or each["type"] == expected.type)
     ]  # fmt: skip
-    what = f"{wanted.type or 'object'} named {wanted.name}"
-    if len(found) < wanted.at_least:
-        yield f"{what}: {len(found)}, expected at least {wanted.at_least}"
-    if wanted.at_most is not None and len(found) > wanted.at_most:
-        yield f"{what}: {len(found)}, expected at most {wanted.at_most}"
-    if not found:
+    what = f"{expected.type or 'object'} named {expected.name}"
+    if len(matches) < expected.at_least:
+        yield f"{what}: {len(matches)}, expected at least {expected.at_least}"
+    if expected.at_most is not None and len(matches) > expected.at_most:
+        yield f"{what}: {len(matches)}, expected at most {expected.at_most}"
+    if not matches:
         return
-    if wanted.location is not None:
-        places = [each["transform"]["location"] for each in found]
-        if not any(_near(place, wanted.location, wanted.tolerance) for place in places):
-            yield f"{what}: none is at {list(wanted.location)}, but at {places[:5]}"
-    if wanted.size is not None:
-        sizes = [_read(opened, "mesh.measure", {"object": each["name"]})["dimensions"] for each in found]
-        if not any(_near(size, wanted.size, wanted.tolerance) for size in sizes):
-            yield f"{what}: none has the size {list(wanted.size)}, but {[list(size) for size in sizes[:5]]}"
-    if wanted.parent is not None:
-        for each in found:
-            if each["parent"] is None or not _fits(each["parent"]["object"], wanted.parent):
-                yield f"{each['name']} has no parent named {wanted.parent}"
-    if wanted.modifier is not None:
-        types = {modifier["type"] for each in found for modifier in each["modifiers"]}
-        if wanted.modifier not in types:
-            yield f"{what}: none has a modifier {wanted.modifier}"
+    if expected.location is not None:
+        locations = [each["transform"]["location"] for each in matches]
+        if not any(_near(location, expected.location, expected.tolerance) for location in locations):
+            yield f"{what}: none is at {list(expected.location)}, but at {locations[:5]}"
+    if expected.size is not None:
+        sizes = [_read(opened, "mesh.measure", {"object": each["name"]})["dimensions"] for each in matches]
+        if not any(_near(size, expected.size, expected.tolerance) for size in sizes):
+            yield f"{what}: none has the size {list(expected.size)}, but {[list(size) for size in sizes[:5]]}"
+    if expected.parent is not None:
+        for each in matches:
+            if each["parent"] is None or not _fits(each["parent"]["object"], expected.parent):
+                yield f"{each['name']} has no parent named {expected.parent}"
+    if expected.modifier is not None:
+        types = {modifier["type"] for each in matches for modifier in each["modifiers"]}
+        if expected.modifier not in types:
+            yield f"{what}: none has a modifier {expected.modifier}"
 
 
 def _read(opened: OpenScene, tool: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -122,6 +122,6 @@ def _fits(name: str, pattern: str) -> bool:
     return fnmatchcase(name.casefold(), pattern.casefold())
 
 
-def _near(found: Any, wanted: tuple[float, float, float], tolerance: float) -> bool:
-    pairs = zip(found, wanted, strict=True)
+def _near(actual: Any, expected: tuple[float, float, float], tolerance: float) -> bool:
+    pairs = zip(actual, expected, strict=True)
     return all(abs(have - want) <= max(tolerance, tolerance * abs(want)) for have, want in pairs)

@@ -1,7 +1,7 @@
 """What a model is told about its last plan: exactly what was wrong, what is committed already, and to change as little as possible.
 
 Pure. Everything that comes from the scene or from the model itself stands in one data block, unshortened: a
-committed operation is known again only when it is repeated exactly.
+committed operation is recognised only when it is repeated exactly.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from blendwright.planner.data_block import ESCAPES
 from blendwright.planner.port import Turn
+from blendwright.planner.prompt_data import fenced
 from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
 
@@ -22,19 +22,19 @@ MOST_FINDINGS = 40
 # A model that wrote more than this by mistake need not read it all again.
 LONGEST_ECHO = 120_000
 
-WHAT_HAPPENED: dict[Stage, str] = {
+STAGE_TEXT: dict[Stage, str] = {
     "reading": "Your answer is not a JSON document that can be read as a plan. Nothing was run.",
     "validation": "Your plan breaks its contract, so that nothing of it was run.",
     "preview": "Your plan was tried on a copy of the scene and failed there. The scene itself is as it was.",
     "execution": "Your plan was run and failed.",
     "gates": "Your plan was run and is kept. It said itself that it is not done.",
 }
-RULES = """Answer with the whole plan again, as one JSON document and nothing else.
+REPAIR_RULES = """Answer with the whole plan again, as one JSON document and nothing else.
 Make the smallest change that cures this. Leave every operation that is not at fault as it is, with the same id.
 Operations listed as committed are done: repeat them exactly as they are listed, and they are skipped.
 To change what they made, add operations."""
 
-GO_ON = """Answer with a plan of further steps, as one JSON document and nothing else. Use ids that you have not used before.
+CONTINUE_RULES = """Answer with a plan of further steps, as one JSON document and nothing else. Use ids that you have not used before.
 Say that it is done only when it is."""
 
 
@@ -49,13 +49,13 @@ class AttemptFailure:
     @property
     def signature(self) -> str:
         """Equal for the same fault, wherever else the plans differ."""
-        told = sorted({(finding.fault.value, finding.pointer, finding.message) for finding in self.findings})
-        return digest([self.stage, told or self.failure])
+        findings = sorted({(finding.fault.value, finding.pointer, finding.message) for finding in self.findings})
+        return digest([self.stage, findings or self.failure])
 
     @property
     def message(self) -> str:
         if not self.findings:
-            return WHAT_HAPPENED.get(self.stage, self.stage)
+            return STAGE_TEXT.get(self.stage, self.stage)
         first = self.findings[0]
         more = f" (and {len(self.findings) - 1} more)" if len(self.findings) > 1 else ""
         return f"{first.fault.value} {first.pointer or '(plan)'}: {first.message}{more}"
@@ -69,21 +69,12 @@ class AttemptFailure:
         }
 
 
-def repair_turns(text: str, wrong: AttemptFailure, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
+def repair_turns(text: str, failure: AttemptFailure, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
     """The model's last answer, and what became of it."""
-    told = wrong.to_json() | {"committed": [dict(item) for item in committed]}
+    document = failure.to_json() | {"committed": [dict(item) for item in committed]}
     parts = (
-        WHAT_HAPPENED[wrong.stage],
-        f"<data failure>\n{_sealed(told)}\n</data failure>",
-        GO_ON if wrong.stage == "gates" else RULES,
+        STAGE_TEXT[failure.stage],
+        fenced("failure", json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)),
+        CONTINUE_RULES if failure.stage == "gates" else REPAIR_RULES,
     )
-    echo = text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO]
-    return Turn("model", echo or "(nothing)"), Turn("user", "\n\n".join(parts))
-
-
-def _sealed(value: Any) -> str:
-    """JSON that can neither end its block nor look like something else; it reads back as the very same value."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    for sign, escape in ESCAPES.items():
-        text = text.replace(sign, escape)
-    return text
+    return Turn("model", text[:LONGEST_ECHO] or "(nothing)"), Turn("user", "\n\n".join(parts))

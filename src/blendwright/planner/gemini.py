@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pydantic import SecretStr
 
-from blendwright.planner.forms import in_some_form
-from blendwright.planner.gemini_answers import read_answer, read_refusal
+from blendwright.planner.gemini_responses import read_error, read_response
 from blendwright.planner.port import (
     KeyMissing,
-    KeyRefused,
-    PlanAnswer,
     PlannerError,
     PlanRequest,
+    PlanResponse,
+    SchemaForm,
     SchemaRefused,
-    ServiceUnavailable,
-    Shape,
     Turn,
 )
-from blendwright.planner.response_schema import unpacked
-from blendwright.planner.service_words import in_short
+from blendwright.planner.response_schema import unpack
+from blendwright.planner.schema_fallback import with_schema_fallback
+from blendwright.planner.service_errors import check_key, no_response, timed_out, unreachable
 from blendwright.values.canonical import digest
 from blendwright.values.errors import EnvironmentUnfit
 
@@ -62,13 +59,13 @@ class GeminiSettings:
         cls, environment: Mapping[str, str] | None = None, *, model: str | None = None, thinking: Thinking | None = None
     ) -> GeminiSettings:
         """From the variables that docs/planner.md lists; what is given here comes first."""
-        known = os.environ if environment is None else environment
-        key = next((known[name].strip() for name in KEYS if known.get(name, "").strip()), None)
+        variables = os.environ if environment is None else environment
+        key = next((variables[name].strip() for name in KEYS if variables.get(name, "").strip()), None)
         return cls(
             api_key=None if key is None else SecretStr(key),
-            model=model or known.get(MODEL) or DEFAULT_MODEL,
-            thinking=thinking or _level(known.get(THINKING, "")),
-            base_url=known.get("GOOGLE_GEMINI_BASE_URL") or None,
+            model=model or variables.get(MODEL) or DEFAULT_MODEL,
+            thinking=thinking or _level(variables.get(THINKING, "")),
+            base_url=variables.get("GOOGLE_GEMINI_BASE_URL") or None,
         )
 
 
@@ -88,32 +85,31 @@ class GeminiPlanner:
             raise KeyMissing("there is no key for Gemini", cure=cure)
         self._settings = settings
         self._key = settings.api_key.get_secret_value()
-        if not re.fullmatch(r"[!-~]+", self._key):
-            raise KeyRefused("the key for Gemini has characters that no key has", cure=f"Check {KEYS[0]}.")
+        check_key("Gemini", self._key, f"Check {KEYS[0]}.")
         self._refused_schemas: set[str] = set()
 
     @property
     def model(self) -> str:
         return self._settings.model
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         """The answer, in the form of the dialect. A schema that the service refuses is not shown to it again."""
-        return await in_some_form(request, lambda shape, schema: self._asked(request, schema, shape))
+        return await with_schema_fallback(request, lambda form, schema: self._request(request, schema, form))
 
-    async def _asked(self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: Shape) -> PlanAnswer:
-        known = "" if schema is None else digest(schema)
-        if known in self._refused_schemas:
+    async def _request(self, request: PlanRequest, schema: Mapping[str, Any] | None, form: SchemaForm) -> PlanResponse:
+        schema_hash = "" if schema is None else digest(schema)
+        if schema_hash in self._refused_schemas:
             raise SchemaRefused("Gemini did not take this form of the answer before")
         try:
-            response = await self._answered(request, schema, shape)
+            response = await self._call(request, schema, form)
         except SchemaRefused:
-            self._refused_schemas.add(known)
+            self._refused_schemas.add(schema_hash)
             raise
-        answer = read_answer(response, self.model, shape)
-        return answer if shape == "none" else replace(answer, text=unpacked(answer.text))
+        answer = read_response(response, self.model, form)
+        return answer if form == "none" else replace(answer, text=unpack(answer.text))
 
-    async def _answered(
-        self, request: PlanRequest, schema: Mapping[str, Any] | None, shape: Shape
+    async def _call(
+        self, request: PlanRequest, schema: Mapping[str, Any] | None, form: SchemaForm
     ) -> types.GenerateContentResponse:
         """One question to the service, with its retries; every way in which it can fail becomes an error of the port."""
         import httpx2
@@ -123,30 +119,22 @@ class GeminiPlanner:
         client = genai.Client(
             api_key=self._key, vertexai=False, http_options=self._http_options(request.allowance.seconds)
         )
-        trouble: PlannerError
+        seconds = request.allowance.seconds
+        problem: PlannerError
         try:
-            async with asyncio.timeout(request.allowance.seconds), client.aio as service:
+            async with asyncio.timeout(seconds), client.aio as service:
                 return await service.models.generate_content(
                     model=self.model, contents=_contents(request.turns), config=self._config(request, schema)
                 )
         except errors.APIError as error:
-            trouble = read_refusal(error, self.model, shape, self._key)
+            problem = read_error(error, self.model, form, self._key)
         except (TimeoutError, httpx2.TimeoutException):
-            trouble = ServiceUnavailable(
-                f"Gemini did not answer within {request.allowance.seconds:g} seconds",
-                cure="Try again, or allow more time.",
-            )
+            problem = timed_out("Gemini", seconds)
         except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-            words = in_short(error, self._key) or type(error).__name__
-            trouble = ServiceUnavailable(
-                f"Gemini cannot be reached: {words}", cure="Check the network and the base URL."
-            )
+            problem = unreachable("Gemini", error, self._key)
         except ValueError:
-            # Neither an error nor an answer: a proxy's page, or JSON of another shape. What it says may be anything.
-            trouble = ServiceUnavailable(
-                "what came back is no answer of Gemini", cure="Check the base URL; a proxy may have answered instead."
-            )
-        raise trouble
+            problem = no_response("Gemini")
+        raise problem
 
     def _http_options(self, seconds: float) -> types.HttpOptions:
         from google.genai import types

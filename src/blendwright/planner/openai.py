@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.planner.port import Blocked, NoAnswer, PlanAnswer, PlanRequest, Shape, Truncated, Usage
-from blendwright.planner.response_schema import unpacked
-from blendwright.planner.sdk_planner import SdkPlanner, counted, joined
+from blendwright.planner.port import Blocked, NoResponse, PlanRequest, PlanResponse, SchemaForm, Truncated, Usage
+from blendwright.planner.response_schema import unpack
+from blendwright.planner.sdk_planner import SdkPlanner, token_count
 from blendwright.planner.service_errors import missing_key
 
 KEY = "OPENAI_API_KEY"
@@ -35,32 +35,32 @@ class OpenAIPlanner(SdkPlanner):
         self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
     ) -> Any:
         # Not the service's own strict mode: it wants every property required, and plans leave out what is by default.
-        bound = {"name": "plan", "schema": None if schema is None else dict(schema), "strict": False}
-        form = {} if schema is None else {"response_format": {"type": "json_schema", "json_schema": bound}}
+        response_schema = {"name": "plan", "schema": None if schema is None else dict(schema), "strict": False}
+        options = {} if schema is None else {"response_format": {"type": "json_schema", "json_schema": response_schema}}
         return await client.chat.completions.create(
             model=self.model,
             max_completion_tokens=request.allowance.output_tokens,
             messages=[{"role": "system", "content": request.system}, *turns],
-            **form,
+            **options,
         )
 
-    def _answer(self, answered: Any, shape: Shape) -> PlanAnswer:
-        usage = _usage(answered.usage)
-        if len(answered.choices) == 0:
-            raise NoAnswer("the answer is empty", reason="no choices", usage=usage)
-        choice = answered.choices[0]
-        reason, text = str(choice.finish_reason), joined(choice.message.content or ())
+    def _response(self, answer: Any, form: SchemaForm) -> PlanResponse:
+        usage = _usage(answer.usage)
+        if len(answer.choices) == 0:
+            raise NoResponse("the answer is empty", reason="no choices", usage=usage)
+        choice = answer.choices[0]
+        reason, text = str(choice.finish_reason), "".join(choice.message.content or ())
         if reason == "content_filter" or getattr(choice.message, "refusal", None):
             raise Blocked("the answer was withheld", reason=reason, usage=usage, cure="Say it in other words.")
         if reason == "length":
             raise Truncated("the answer was cut off", reason=reason, usage=usage, text=text)
         if not text:
-            raise NoAnswer("the answer is empty", reason=reason, usage=usage)
-        return PlanAnswer(unpacked(text), usage, self.model, reason, shape)
+            raise NoResponse("the answer is empty", reason=reason, usage=usage)
+        return PlanResponse(unpack(text), usage, self.model, reason, form)
 
 
 def _usage(spent: Any) -> Usage:
-    thinking = counted(getattr(getattr(spent, "completion_tokens_details", None), "reasoning_tokens", None))
-    prompt, output = (counted(getattr(spent, name, None)) for name in ("prompt_tokens", "completion_tokens"))
-    total = counted(getattr(spent, "total_tokens", None))
+    thinking = token_count(getattr(getattr(spent, "completion_tokens_details", None), "reasoning_tokens", None))
+    prompt, output = (token_count(getattr(spent, name, None)) for name in ("prompt_tokens", "completion_tokens"))
+    total = token_count(getattr(spent, "total_tokens", None))
     return Usage(prompt, max(0, output - thinking), thinking, total or prompt + output)

@@ -1,4 +1,4 @@
-"""The planner port: what is asked of a language model, what it answers, and how it can fail.
+"""The planner port: the request to a language model, its response, and the errors.
 
 The port knows no service and no prompt. What comes back is text that nobody has checked: the contract of the dialect decides.
 
@@ -6,10 +6,10 @@ The port knows no service and no prompt. What comes back is text that nobody has
     ├── ServiceUnavailable   429, 5xx, no connection, timeout: the same request may be asked again (`retry_after` in seconds)
     ├── ServiceRefused       the service takes this request for wrong; asking again changes nothing
     │   └── SchemaRefused    it does not take this form of the answer; a planner tries the next one
-    ├── KeyTrouble           nothing works until the key is there and right
+    ├── KeyProblem           nothing works until the key is there and right
     │   ├── KeyMissing       no key was found
     │   └── KeyRefused       the service does not accept it
-    └── NoAnswer             the model was asked and there is no whole answer; `usage` says what it cost
+    └── NoResponse           the model was asked and there is no whole answer; `usage` says what it cost
         ├── Blocked          request or answer was withheld by the service's safety rules
         └── Truncated        the answer ended before it was whole; `text` is what came
 """
@@ -17,14 +17,13 @@ The port knows no service and no prompt. What comes back is text that nobody has
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
-from blendwright.dialects.recognise import Dialect
 from blendwright.values.errors import BlendwrightError
 
 Role = Literal["user", "model"]
-Shape = Literal["strict", "packed", "none"]
+SchemaForm = Literal["strict", "packed", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Turn:
 class ResponseSchema:
     """The form of the answer, twice: `strict` has every tool's arguments, `packed` has them as a string of JSON.
 
-    A service that refuses the first is asked with the second; whoever asks unpacks the answer (`response_schema.unpacked`).
+    A service that refuses the first is asked with the second; whoever asks unpacks the answer (`response_schema.unpack`).
     """
 
     strict: Mapping[str, Any]
@@ -47,7 +46,7 @@ class ResponseSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class CallBudget:
     """What one call may cost."""
 
     output_tokens: int = 16_384
@@ -59,12 +58,12 @@ class PlanRequest:
     """One call. `request` is what the person asked for; `system` and `turns` are everything the model is told."""
 
     request: str
-    dialect: Dialect
+    dialect: str
     system: str
     turns: tuple[Turn, ...]
     schema: ResponseSchema | None = None
     attempt: int = 1
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: CallBudget = field(default_factory=CallBudget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +84,18 @@ class Usage:
         )
 
     def to_json(self) -> dict[str, int]:
-        return {
-            "prompt_tokens": self.prompt_tokens,
-            "output_tokens": self.output_tokens,
-            "thinking_tokens": self.thinking_tokens,
-            "total": self.total,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
-class PlanAnswer:
-    """What the model said: `text` in the form of the dialect (already unpacked), unchecked. `shape` is the schema it came under."""
+class PlanResponse:
+    """What the model said: `text` in the form of the dialect (already unpacked), unchecked. `schema_form` is the schema it came under."""
 
     text: str
     usage: Usage
     model: str
     finish_reason: str
-    shape: Shape = "none"
+    schema_form: SchemaForm = "none"
 
 
 class Planner(Protocol):
@@ -112,7 +106,7 @@ class Planner(Protocol):
         """The name under which the service knows it."""
         ...
 
-    async def plan(self, request: PlanRequest) -> PlanAnswer:
+    async def plan(self, request: PlanRequest) -> PlanResponse:
         """The answer; raises a `PlannerError` and nothing else."""
         ...
 
@@ -122,7 +116,7 @@ class PlannerError(BlendwrightError):
 
 
 class ServiceUnavailable(PlannerError):
-    """The service did not answer this time: the only trouble that is worth another try."""
+    """The service did not answer this time: the only failure that is worth another try."""
 
     def __init__(
         self, message: str, *, status: int | None = None, retry_after: float | None = None, cure: str | None = None
@@ -140,19 +134,19 @@ class SchemaRefused(ServiceRefused):
     """The service does not take a response schema."""
 
 
-class KeyTrouble(PlannerError):
+class KeyProblem(PlannerError):
     """The service cannot be used with the key at hand."""
 
 
-class KeyMissing(KeyTrouble):
+class KeyMissing(KeyProblem):
     """There is no key."""
 
 
-class KeyRefused(KeyTrouble):
+class KeyRefused(KeyProblem):
     """The service does not accept the key."""
 
 
-class NoAnswer(PlannerError):
+class NoResponse(PlannerError):
     """The model was asked, and there is no whole answer."""
 
     def __init__(
@@ -164,9 +158,9 @@ class NoAnswer(PlannerError):
         self.text = text
 
 
-class Blocked(NoAnswer):
+class Blocked(NoResponse):
     """Withheld by the service's safety rules."""
 
 
-class Truncated(NoAnswer):
+class Truncated(NoResponse):
     """Cut off, by the limit of tokens or by the connection."""

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from blendwright.dialects.recognise import Dialect
-from blendwright.planner.data_block import data_block, visible
-from blendwright.planner.lessons import GEONODES, OPERATIONS, RULES
 from blendwright.planner.port import Turn
-from blendwright.planner.scene_brief import scene_brief
-from blendwright.planner.tool_page import tool_page
+from blendwright.planner.prompt_data import data_block, visible
+from blendwright.planner.prompt_examples import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
+from blendwright.planner.scene_summary import summarise_scene
+from blendwright.planner.tool_reference import describe_tool
 from blendwright.policy.policy import Verdict
 from blendwright.policy.session_contract import Terms
 from blendwright.tool_api.tool import AnyTool
@@ -65,7 +64,7 @@ class Prompt:
 
 def build_prompt(
     request: str,
-    dialect: Dialect,
+    dialect: str,
     *,
     request_id: str,
     terms: Terms,
@@ -74,16 +73,16 @@ def build_prompt(
 ) -> Prompt:
     """`tools` are those that were chosen, `snapshot` is what scene.snapshot gave; without one nothing is said of the scene."""
     lesson = (
-        [GEONODES_RULES, f"A good answer looks like this:\n{GEONODES}"]
+        [GEONODES_RULES, f"A good answer looks like this:\n{GEONODES_EXAMPLE}"]
         if dialect == "geonodes"
-        else [RULES, MORE_RULES, f"A good answer looks like this:\n{OPERATIONS}"]
+        else [PLAN_RULES, MORE_RULES, f"A good answer looks like this:\n{OPERATIONS_EXAMPLE}"]
     )
-    pages = "\n\n".join(tool_page(tool) for tool in tools)
+    pages = "\n\n".join(describe_tool(tool) for tool in tools)
     title = "The payloads are the arguments of these tools" if dialect == "geonodes" else "The tools"
     system = [ROLE, *lesson, PACKED_RULE, DATA_RULE, _limits(terms), f"{title} (? = may be left out):\n\n{pages}"]
-    about = "Nothing is known about the scene." if snapshot is None else data_block("scene", scene_brief(snapshot))
-    asked = f"The request_id is {data_block('request_id', request_id)}\n\n" if dialect == "operations" else ""
-    user = f"The scene now:\n{about}\n\n{asked}The request:\n{_request(request)}\n"
+    scene = "Nothing is known about the scene." if snapshot is None else data_block("scene", summarise_scene(snapshot))
+    id_block = f"The request_id is {data_block('request_id', request_id)}\n\n" if dialect == "operations" else ""
+    user = f"The scene now:\n{scene}\n\n{id_block}The request:\n{_request(request)}\n"
     return Prompt("\n\n".join(system) + "\n", user)
 
 
@@ -92,7 +91,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def _request(request: str) -> str:
-    """The person's own words, line by line; unseen characters would only hide something from the person who pasted them."""
+    """The person's own words, line by line; invisible characters would only hide something from the person who pasted them."""
     lines = [visible(line, LONGEST_REQUEST) for line in request.strip().splitlines()]
     return "\n".join(lines)[:LONGEST_REQUEST]
 

@@ -11,48 +11,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from blendwright.app.plans import parse_plan
-from blendwright.dialects.reading import read_json
-from blendwright.dialects.recognise import Dialect
+from blendwright.dialects import registry
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Boundary, Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PlanProposal:
     """A plan that a model proposes. `document` is what is held to the contract."""
 
     document: Any
     plan: Plan
 
 
-def boundary_of(dialect: Dialect) -> Boundary:
-    """Operations are kept one by one and skipped next time; other dialects have no ids of their own for that, so all or nothing."""
-    return "operation" if dialect == "operations" else "plan"
+def boundary_of(dialect: str) -> Boundary:
+    """Operations that can be resumed are kept one by one and skipped next time; in other dialects it is all or nothing."""
+    return "plan" if registry.dialect(dialect).resume is None else "operation"
 
 
-def read_answer(
-    text: str, dialect: Dialect, request_id: str, committed: Sequence[Mapping[str, Any]] = ()
-) -> Proposal | tuple[Finding, ...]:
+def read_proposal(
+    text: str, dialect: str, request_id: str, committed: Sequence[Mapping[str, Any]] = ()
+) -> PlanProposal | tuple[Finding, ...]:
     """The proposal, or why the text is none. What is wrong inside a plan is for its validation to say."""
-    document, findings = read_json(text.encode())
+    document, findings = read_json(text)
     if findings:
         return tuple(findings)
-    if dialect == "operations" and isinstance(document, dict):
-        document = _ours(cast("dict[str, Any]", document), request_id, committed)
+    resume = registry.dialect(dialect).resume
+    if resume is not None and isinstance(document, dict):
+        document = resume(cast("dict[str, Any]", document), request_id, committed)
     try:
-        plan = parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary_of(dialect))
+        plan = registry.parse_plan(
+            document, dialect=dialect, request_id=request_id, boundary=boundary_of(dialect), is_json=True
+        )
     except Refusal as refusal:
         return refusal.findings
-    return Proposal(document, plan)
-
-
-def _ours(document: dict[str, Any], request_id: str, committed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    document = {**document, "request_id": request_id}
-    listed: Any = document.get("operations")
-    if isinstance(listed, list):
-        own = cast("list[Any]", listed)
-        ids = {cast("dict[str, Any]", item).get("operation_id") for item in own if isinstance(item, dict)}
-        document["operations"] = [*own, *(dict(item) for item in committed if item["operation_id"] not in ids)]
-    return document
+    return PlanProposal(document, plan)

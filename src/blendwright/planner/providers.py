@@ -14,7 +14,7 @@ from blendwright.planner.port import Planner
 Provider = Literal["gemini", "anthropic", "openai"]
 
 
-def planner_of(
+def create_planner(
     provider: Provider,
     *,
     model: str | None = None,
@@ -22,17 +22,17 @@ def planner_of(
     environment: Mapping[str, str] | None = None,
 ) -> Planner:
     """Raises KeyMissing when its key is not in the environment. `base_url` comes before what the environment says."""
-    known = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
     if provider == "gemini":
-        settings = GeminiSettings.from_environment(known, model=model)
+        settings = GeminiSettings.from_environment(variables, model=model)
         return GeminiPlanner(settings if base_url is None else replace(settings, base_url=base_url))
     if provider == "anthropic":
         return anthropic.AnthropicPlanner(
-            _set(known, anthropic.KEY), model, base_url or _set(known, anthropic.BASE_URL)
+            _set(variables, anthropic.KEY), model, base_url or _set(variables, anthropic.BASE_URL)
         )
-    return openai.OpenAIPlanner(_set(known, openai.KEY), model, base_url or _set(known, openai.BASE_URL))
+    return openai.OpenAIPlanner(_set(variables, openai.KEY), model, base_url or _set(variables, openai.BASE_URL))
 
 
-def _set(known: Mapping[str, str], name: str) -> str | None:
+def _set(variables: Mapping[str, str], name: str) -> str | None:
     """A variable that is empty is not set."""
-    return known.get(name, "").strip() or None
+    return variables.get(name, "").strip() or None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from blendwright.policy.policy import Verdict, ruling
 from blendwright.policy.session_contract import Terms
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.search import score, words_of
+from blendwright.tools.tool_search import score, words_of
 
 # What a prompt and its response schema have room for; see docs/planner.md.
 MOST_TOOLS = 24
@@ -32,7 +32,7 @@ CORE = (
 )
 
 # Words of people that stand in no declaration, and the words of declarations that are meant.
-MEANT: dict[str, str] = {
+SYNONYMS: dict[str, str] = {
     "animate": "animation keyframe",
     "background": "backdrop world sky",
     "beside": "align place",
@@ -76,10 +76,10 @@ a about above all an and any are as at be below by each every five for four from
 onto or our out over please set should six so some than that the their them then there these this those three to two up us use want
 was which with would you your
 """
-EMPTY = frozenset(words_of(SMALL_WORDS))
+STOP_WORDS = frozenset(words_of(SMALL_WORDS))
 
 
-def permitted(tools: Mapping[str, AnyTool], terms: Terms) -> dict[str, AnyTool]:
+def permitted_tools(tools: Mapping[str, AnyTool], terms: Terms) -> dict[str, AnyTool]:
     """Those that the contract does not rule out whatever their arguments."""
     rules, capabilities = terms.constraints.rules, set(terms.capabilities)
     return {
@@ -90,11 +90,11 @@ def permitted(tools: Mapping[str, AnyTool], terms: Terms) -> dict[str, AnyTool]:
     }
 
 
-def choose(
+def choose_tools(
     request: str, tools: Mapping[str, AnyTool], *, always: Iterable[str] = (), limit: int = MOST_TOOLS
 ) -> tuple[AnyTool, ...]:
     """At most `limit` tools, the most telling first. `always` are those that an earlier plan used or a finding named."""
-    words = _telling(request)
+    words = _search_words(request)
     ranked = sorted((-score(tool, words), name) for name, tool in tools.items())
     named = [name for name in always if name in tools]
     by_words = [name for rank, name in ranked if rank]
@@ -104,11 +104,10 @@ def choose(
     return tuple(tools[name] for name in list(dict.fromkeys(order))[:limit])
 
 
-def _telling(request: str) -> list[str]:
-    said = [word for word in words_of(request) if word not in EMPTY and len(word) > 2]
-    meant = [better for word in said for better in _meant(word).split()]
-    return said + meant
+def _search_words(request: str) -> list[str]:
+    words = [word for word in words_of(request) if word not in STOP_WORDS and len(word) > 2]
+    return words + [synonym for word in words for synonym in _synonyms(word).split()]
 
 
-def _meant(word: str) -> str:
-    return MEANT.get(word) or MEANT.get(word.removesuffix("s"), "")
+def _synonyms(word: str) -> str:
+    return SYNONYMS.get(word) or SYNONYMS.get(word.removesuffix("s"), "")

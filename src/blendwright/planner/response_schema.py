@@ -18,6 +18,7 @@ import orjson
 from blendwright.planner.port import ResponseSchema
 from blendwright.tool_api.effects import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
+from blendwright.values.json_reader import read_json
 
 # Parts of a schema (every property, item and alternative counts) that one answer's form may have. Services compile schemas into
 # automata and refuse big ones, without publishing where the border is: this bound is ours, and what is refused is asked again packed.
@@ -41,9 +42,9 @@ def operations_schema(tools: Sequence[AnyTool], *, most_parts: int = MOST_PARTS)
     branches: list[Schema] = []
     left = most_parts - 10 * len(tools)
     for tool in tools:
-        whole = reduced(tool.args_schema())
-        fits = whole is not None and parts(whole) <= left
-        left -= parts(whole) if fits else 0
+        whole = reduce_schema(tool.args_schema())
+        fits = whole is not None and count_parts(whole) <= left
+        left -= count_parts(whole) if fits else 0
         levels = [tool.safety_level.value, *([SafetyLevel.DESTRUCTIVE.value] if tool.destructive_with else ())]
         branches.append(_operation([tool.name], levels, whole if fits else None))
     return ResponseSchema(_operations({"anyOf": branches}), _operations(_operation(None, LEVELS, None)))
@@ -54,10 +55,14 @@ def geonodes_schema(node_tree: AnyTool, patch: AnyTool, *, most_parts: int = MOS
     python = _object({"mode": _one_of("safe", "trusted"), "code": STRING, "timeout_ms": {"type": "integer"}}, ["code"])
     branches: list[Schema] = []
     left = most_parts
-    payloads = {"NODE_TREE": reduced(node_tree.args_schema()), "GN_OPS": reduced(patch.args_schema()), "PYTHON": python}
+    payloads = {
+        "NODE_TREE": reduce_schema(node_tree.args_schema()),
+        "GN_OPS": reduce_schema(patch.args_schema()),
+        "PYTHON": python,
+    }
     for kind, payload in payloads.items():
-        fits = payload is not None and parts(payload) <= left
-        left -= parts(payload) if fits else 0
+        fits = payload is not None and count_parts(payload) <= left
+        left -= count_parts(payload) if fits else 0
         branches.append(_step([kind], payload if fits else None))
     return ResponseSchema(_steps({"anyOf": branches}), _steps(_step([*payloads], None)))
 
@@ -110,7 +115,7 @@ def _one_of(*choices: str) -> Schema:
 # ---------------------------------------------------------------------- into the subset
 
 
-def reduced(schema: Mapping[str, Any]) -> Schema | None:
+def reduce_schema(schema: Mapping[str, Any]) -> Schema | None:
     """An argument schema in the subset, or None. Properties that it cannot express are packed under their name with `_json` behind it."""
     try:
         return _reduced(schema, schema.get("$defs", {}))
@@ -118,15 +123,15 @@ def reduced(schema: Mapping[str, Any]) -> Schema | None:
         return None
 
 
-def parts(schema: Any) -> int:
+def count_parts(schema: Any) -> int:
     """How much a schema asks of the service: its properties, items, alternatives and choices."""
     if isinstance(schema, list):
-        return sum(parts(part) for part in cast("list[Any]", schema))
+        return sum(count_parts(part) for part in cast("list[Any]", schema))
     if not isinstance(schema, dict):
         return 0
-    known = cast("Schema", schema)
-    inner = [known.get("items"), known.get("anyOf"), *known.get("properties", {}).values()]
-    return 1 + len(known.get("enum", ())) // 4 + sum(parts(part) for part in inner)
+    part = cast("Schema", schema)
+    inner = [part.get("items"), part.get("anyOf"), *part.get("properties", {}).values()]
+    return 1 + len(part.get("enum", ())) // 4 + sum(count_parts(part) for part in inner)
 
 
 def _reduced(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Schema:
@@ -173,8 +178,8 @@ def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """What may be left out need not be null as well."""
     if "anyOf" not in schema or schema.get("default", 0) is not None:
         return schema
-    left = [part for part in schema["anyOf"] if part.get("type") != "null"]
-    return left[0] if len(left) == 1 else {"anyOf": left}
+    options = [part for part in schema["anyOf"] if part.get("type") != "null"]
+    return options[0] if len(options) == 1 else {"anyOf": options}
 
 
 def _choices(choices: Sequence[Any]) -> Schema:
@@ -200,17 +205,13 @@ def _alternatives(options: list[Schema]) -> Schema:
 # ---------------------------------------------------------------------- and back
 
 
-def unpacked(text: str) -> str:
+def unpack(text: str) -> str:
     """The answer in the form of its dialect. What is no JSON, or no packed JSON, stays as it is: the contract says what is wrong."""
-    try:
-        document = orjson.loads(text)
-    except orjson.JSONDecodeError:
+    document, findings = read_json(text)
+    if findings:
         return text
-    try:
-        whole = _unpacked(document)
-        return text if whole == document else orjson.dumps(whole).decode()
-    except (RecursionError, orjson.JSONEncodeError):
-        return text  # nested deeper than any plan
+    whole = _unpacked(document)
+    return text if whole == document else orjson.dumps(whole).decode()
 
 
 def _unpacked(value: Any) -> Any:
@@ -218,14 +219,12 @@ def _unpacked(value: Any) -> Any:
         return [_unpacked(part) for part in cast("list[Any]", value)]
     if not isinstance(value, dict):
         return value
-    found: Schema = {}
+    document: Schema = {}
     for key, inner in cast("Schema", value).items():
         name = key.removesuffix(PACKED)
         if name != key and name and name not in value and isinstance(inner, str):
-            try:
-                found[name] = orjson.loads(inner)
-            except orjson.JSONDecodeError:
-                found[key] = inner
+            inner_document, findings = read_json(inner)
+            document[key if findings else name] = inner if findings else inner_document
         else:
-            found[key] = _unpacked(inner)
-    return found
+            document[key] = _unpacked(inner)
+    return document

@@ -1,12 +1,11 @@
-"""What became of a request: its attempts, and how it ended. Plain values."""
+"""The result of a planner run: its calls, and how it ended. Plain values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from blendwright.app.plans import render
-from blendwright.dialects.recognise import Dialect
+from blendwright.dialects.registry import render
 from blendwright.planner.feedback import Stage
 from blendwright.planner.port import PlannerError, Usage
 from blendwright.run.preview import Preview
@@ -27,14 +26,7 @@ class PlannerAttempt:
     prompt_hash: str
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "number": self.number,
-            "stage": self.stage,
-            "message": self.message,
-            "usage": self.usage.to_json(),
-            "model": self.model,
-            "prompt_hash": self.prompt_hash,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +35,11 @@ class PlannerResult:
     failed (the engine cannot go on); service (the planner cannot); interrupted. `reason` says why, for everything but done."""
 
     request_id: str
-    asked: str
-    dialect: Dialect
+    request: str
+    dialect: str
     ending: Ending
     reason: str
-    tried: tuple[PlannerAttempt, ...]
+    calls: tuple[PlannerAttempt, ...]
     usage: Usage
     seconds: float
     cost: float
@@ -62,8 +54,8 @@ class PlannerResult:
 
     @property
     def attempts(self) -> int:
-        """How many plans there were; calls that the service failed are not counted."""
-        return sum(each.stage != "service" for each in self.tried)
+        """How many plans there were: calls that the service failed are not counted."""
+        return sum(each.stage != "service" for each in self.calls)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -71,9 +63,9 @@ class PlannerResult:
             "ending": self.ending,
             "reason": self.reason,
             "request_id": self.request_id,
-            "asked": self.asked,
+            "asked": self.request,
             "dialect": self.dialect,
-            "attempts": [each.to_json() for each in self.tried],
+            "attempts": [each.to_json() for each in self.calls],
             "usage": self.usage.to_json(),
             "seconds": round(self.seconds, 3),
             "cost": self.cost,

@@ -20,8 +20,8 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.values.events import CallEnded, CallIds
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding, did_you_mean, sentence
-from blendwright.values.json_values import foreign_values
-from blendwright.values.macro_report import as_asked, kept_steps
+from blendwright.values.json_reader import non_interoperable_values
+from blendwright.values.macro_report import kept_steps, reports_by_caller
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Places, Plan, Schedule
 from blendwright.values.report import OperationReport, RunReport
@@ -71,7 +71,8 @@ class _ToolCall:
             self._tool.name, self._tool.version, fingerprint_before=known_hash, fingerprint_after=known_hash,
             request_id=self._plan.request_id,
         )  # fmt: skip
-        valid = validate(self._plan, self._session.tools, self._session.contract.terms, stage=None)
+        valid = non_interoperable_values(self._plan.operations[0].args)
+        valid = valid or validate(self._plan, self._session.tools, self._session.contract.terms, stage=None)
         findings = self._file_findings(valid) if isinstance(valid, ValidPlan) else valid
         self._clock.lap("validate_input")
         if not isinstance(valid, ValidPlan) or findings:
@@ -99,13 +100,13 @@ class _ToolCall:
         self, blank: Outcome, valid: ValidPlan | tuple[Finding, ...], findings: tuple[Finding, ...]
     ) -> Outcome:
         """Refused before it ran: recorded, unless there is no scene yet that a record could speak of."""
-        args, level = dict[str, Any](), self._tool.safety_level.value
+        args, model, level = dict[str, Any](), None, self._tool.safety_level.value
         if isinstance(valid, ValidPlan):
             (operation,) = valid.plan.operations
-            args, level = dict(operation.args), operation.safety_level or level
+            args, model, level = dict(operation.args), operation.model, operation.safety_level or level
         request_id = self._plan.request_id
         key = operation_key(request_id, CALL, args)
-        invocation = Invocation(request_id, CALL, self._tool, args, level, key, new_id(), single_call=True)
+        invocation = Invocation(request_id, CALL, self._tool, args, model, level, key, new_id(), single_call=True)
         known_hash, ledger = self._session.scene.known_hash, self._session.ledger
         if known_hash is not None:
             ledger.write([ledger.note(invocation, "failed", known_hash, fault=findings[0].fault)])
@@ -128,7 +129,7 @@ class _ToolCall:
                 blank = blank.with_(partial=back if details.answered else _nothing_kept(self._seconds))
             return _refused(blank, operation.findings, self._clock)
         assert details is not None
-        tool, model = self._tool, self._tool.args_model.model_validate(valid.plan.operations[0].args)
+        tool, model = self._tool, valid.plan.operations[0].model
         return blank.with_(
             result=operation.result,
             handles=handles_of(details.changes),
@@ -155,7 +156,7 @@ class _MacroCall:
 
     def run(self) -> Outcome:
         session, args = self._session, self._plan.operations[0].args
-        findings = tuple(foreign_values(args, Fault.ARGS_INVALID))
+        findings = non_interoperable_values(args)
         if self._options.rehearse is not None:
             message = f"{self._macro.name} is a macro, whose steps cannot be rehearsed as one call"
             cure = "Preview a plan that calls it: blendwright preview PLAN"
@@ -179,7 +180,7 @@ class _MacroCall:
         if report.status == "refused":
             return self._turned_away(tuple(report.all_findings()))
         macro, scene_hash, steps = self._macro, self._session.scene.hash, report.operations
-        (operation,) = as_asked(steps)
+        (operation,) = reports_by_caller(steps)
         for phase in ("plan", "execute", "verify"):
             self._clock.note(phase, operation.timings.get(f"{phase}_ms", 0.0))
         before = operation.scene_hash_before or scene_hash

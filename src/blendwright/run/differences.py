@@ -12,12 +12,11 @@ from typing import Any, cast
 
 from blendwright.tools.scene.snapshot import SnapshotArgs, TakeSnapshot
 from blendwright.values.errors import RebuildFailed
-from blendwright.wire.step import StepAnswer
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
+from blendwright.wire.step import StepRequest
 
 LISTS = ("objects", "materials", "cameras", "lights", "node_groups")
 SETTINGS = ("scene", "world", "render")
-SECONDS = 600.0
 PAGE = 1000
 # Follows from other properties, its own and its parent's.
 DERIVED = frozenset({"matrix_world"})
@@ -76,7 +75,7 @@ class Difference:
         return asdict(self)
 
 
-def take(worker: WorkerPort) -> Picture:
+def take(worker: RemoteScene) -> Picture:
     """Every page of a snapshot of the worker's scene."""
     entries: dict[Key, Properties] = {}
     offset: int | None = 0
@@ -108,10 +107,10 @@ def compare(before: Picture, after: Picture) -> Difference:
     return Difference(created, tuple(changed), removed, unseen=not seen and before.hash != after.hash)
 
 
-def _page(worker: WorkerPort, offset: int) -> dict[str, Any]:
+def _page(worker: RemoteScene, offset: int) -> dict[str, Any]:
     args = SnapshotArgs(offset=offset, limit=PAGE).model_dump(mode="json")
-    request = {"tool": TakeSnapshot.name, "version": TakeSnapshot.version, "args": args}
-    answer: StepAnswer = worker.call("scene.step", request, deadline=SECONDS)
+    request = StepRequest(tool=TakeSnapshot.name, version=TakeSnapshot.version, args=args)
+    answer = worker.step(request, deadline=HANG_SECONDS)
     if not answer["ok"] or answer["result"] is None:
         raise RebuildFailed(f"no snapshot of the scene could be taken: {answer['message']}")
     return answer["result"]

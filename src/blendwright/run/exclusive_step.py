@@ -12,12 +12,13 @@ from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import Entry
 from blendwright.records.journal_port import JournalPort
 from blendwright.records.recovery import NewIntent
-from blendwright.run.files import FileAccess
+from blendwright.run.files import NO_FILES, FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.isolated_code import IsolatedRunner
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.reasons import reason_of, unsent
+from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.effects import Isolation
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
@@ -124,8 +125,10 @@ class ExclusiveStep:
     def _through(
         self, call: Invocation, request: StepRequest, intent: int | None, seconds: float, cancel: CancelToken | None
     ) -> StepOutcome:
-        scratch = self._scene.worker().scratch
-        staged = self._files.stage(call.tool, call.args, scratch)
+        worker = self._scene.worker()
+        staged = NO_FILES
+        if file_arguments(call.tool.args_model):
+            staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
         request["files"] = staged.places
         own = call.tool.seconds_for(call.model) if call.isolation is not Isolation.SHARED else None
@@ -149,9 +152,11 @@ class ExclusiveStep:
         checkpoint = self._saved(call, answer) if not call.replayable else None
         crash_points.reach("call.saved")
         try:
+            artifacts: list[str] = []
             if staged.places or answer["artifacts"] or call.isolation is not Isolation.SHARED:
+                scratch = worker.require_process().scratch
                 self._files.refuse_too_much(scratch)
-            artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
+                artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
         except Refusal as refusal:
             # Where a file cannot be brought to its place, the scene must not keep the step either.
             self._scene.discard()

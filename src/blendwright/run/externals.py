@@ -19,10 +19,11 @@ from blendwright.policy.policy import Verdict
 from blendwright.records.journal_port import JournalReader
 from blendwright.run.external_kinds import fits_its_users
 from blendwright.run.reach import Reach
-from blendwright.run.replaying import EXCHANGED, SECONDS, open_file
+from blendwright.run.replaying import EXCHANGED, open_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.worker_port import Readable, WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.worker_port import ReadableFile
 
 State = Literal["present", "missing", "outside_roots", "withheld", "not_a_file", "changed"]
 
@@ -70,25 +71,24 @@ class Externals:
     def __init__(self, reach: Reach | None = None) -> None:
         self._reach = reach or Reach({})
 
-    def take_in(self, worker: WorkerPort, file: Path, what: str, directory: Path) -> TakenIn:
+    def take_in(self, worker: RemoteScene, file: Path, what: str, directory: Path) -> TakenIn:
         """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
         found = open_file(worker, file, what)
-        listed: list[dict[str, str]] = worker.call("scene.external_files", {}, deadline=SECONDS)["paths"]
+        listed = worker.external_files()
         places = {entry["path"]: _absolute(entry["path"], directory) for entry in listed}
         relative = {path: place for path, place in places.items() if path != place}
         if relative:
-            moving = {"path": EXCHANGED, "new_paths": relative}
-            found = worker.call("scene.relocate_files", moving, deadline=SECONDS)["hash"]
+            found = worker.relocate_files(EXCHANGED, relative)
         users: dict[str, set[str]] = {}
         for entry in listed:
             users.setdefault(places[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
         externals = [each for place in sorted(users) for each in self._recorded(place, tuple(sorted(users[place])))]
-        return TakenIn(found, worker.scratch / EXCHANGED, tuple(externals))
+        return TakenIn(found, worker.require_process().scratch / EXCHANGED, tuple(externals))
 
-    def readable(self, journal: JournalReader) -> tuple[Readable, ...]:
+    def readable(self, journal: JournalReader) -> tuple[ReadableFile, ...]:
         """What workers of this workspace may read besides their scratch, as it is in this moment. Linked files never: another content
         of theirs is another scene, which the journal could not tell from a damaged one."""
-        found: dict[Path, Readable] = {}
+        found: dict[Path, ReadableFile] = {}
         for commit in journal.origins(all_lines=True):
             for external in recorded_in(commit.receipt):
                 if external.state == "present" and not external.linked:
@@ -138,11 +138,11 @@ class Externals:
         return "withheld" if hidden or self._reach.is_own(path) or not fits_its_users(path, used_by) else None
 
 
-def _identified(path: Path) -> Iterator[Readable]:
+def _identified(path: Path) -> Iterator[ReadableFile]:
     with contextlib.suppress(OSError):
         found = path.lstat()
         if stat.S_ISREG(found.st_mode):
-            yield Readable(path, found.st_dev, found.st_ino)
+            yield ReadableFile(path, found.st_dev, found.st_ino)
 
 
 def recorded_in(receipt: Mapping[str, Any]) -> tuple[External, ...]:

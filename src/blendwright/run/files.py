@@ -38,6 +38,9 @@ class Staged:
     outputs: Mapping[Path, Path]
 
 
+NO_FILES = Staged({}, {})
+
+
 class FileAccess:
     """Which files calls may touch, and the copying."""
 

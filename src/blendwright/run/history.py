@@ -19,13 +19,14 @@ from blendwright.run.externals import External
 from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene, copy_scene
-from blendwright.run.replaying import SECONDS, fresh, rebuild
+from blendwright.run.replaying import fresh, rebuild
 from blendwright.run.sameness import same_content
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.worker_port import PoolPort, WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.worker_port import WorkerPool
 
 HEAD = "HEAD"
 ADOPT = "workspace.adopt"
@@ -45,7 +46,7 @@ class Moved:
 class History:
     """The history of an open workspace. Not thread-safe: one caller at a time."""
 
-    def __init__(self, journal: JournalPort, scene: LiveScene, pool: PoolPort, catalogue: str) -> None:
+    def __init__(self, journal: JournalPort, scene: LiveScene, pool: WorkerPool, catalogue: str) -> None:
         self._journal = journal
         self._scene = scene
         self._pool = pool
@@ -100,31 +101,32 @@ class History:
             self._journal.commit([_adoption(file.name, before, checkpoint, taken.externals)])
             crash_points.reach("adopt.committed")
         except BaseException:
-            worker.kill()
+            worker.abandon()
             raise
         if self._scene.allow_externals():
             # Only a worker that starts now may read them.
-            worker.kill()
+            worker.abandon()
             self._scene.head_moved()
         else:
             self._scene.take_over(worker, 0.0)
         return require_head(self._journal)
 
-    def _holds_the_same(self, worker: WorkerPort, taken: Path) -> bool:
+    def _holds_the_same(self, worker: RemoteScene, taken: Path) -> bool:
         """Whether a file, which the worker has opened, is HEAD's scene. If so, the worker has that one, else it has the file again.
 
         Both are compared as Blender writes what it has just opened: what it was told and what it read it writes differently."""
-        kept, theirs, ours = (worker.scratch / name for name in ("adopted.blend", "theirs.blend", "ours.blend"))
+        scratch = worker.require_process().scratch
+        kept, theirs, ours = (scratch / name for name in ("adopted.blend", "theirs.blend", "ours.blend"))
         copy_scene(taken, kept)
-        worker.call("scene.save", {"path": theirs.name}, deadline=SECONDS)
+        worker.save(theirs.name)
         rebuild(worker, self._journal, require_head(self._journal).number)
         for _ in range(2):
-            worker.call("scene.save", {"path": ours.name}, deadline=SECONDS)
-            worker.call("scene.open", {"path": ours.name}, deadline=SECONDS)
+            worker.save(ours.name)
+            worker.open(ours.name)
         same = same_content(ours, theirs)
         if not same:
             copy_scene(kept, taken)
-            worker.call("scene.open", {"path": taken.name}, deadline=SECONDS)
+            worker.open(taken.name)
         for file in (kept, theirs, ours):
             file.unlink()
         return same
@@ -144,7 +146,7 @@ class History:
             crash_points.reach("move.moved")
         except BaseException:
             # The next need for the scene rebuilds what HEAD still is.
-            worker.kill()
+            worker.abandon()
             raise
         self._scene.take_over(worker, (perf_counter() - started) * 1000)
         return Moved(kind, origin, target)

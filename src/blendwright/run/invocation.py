@@ -27,6 +27,8 @@ class Invocation:
     operation_id: str
     tool: AnyTool
     args: Mapping[str, Any]
+    model: Any
+    """The arguments as the tool's model; None where they are refused."""
     safety_level: str
     key: str
     call_id: str
@@ -42,22 +44,12 @@ class Invocation:
         return CallIds(self.request_id, self.operation_id, self.call_id)
 
     @cached_property
-    def model(self) -> Any:
-        return self.tool.args_model.model_validate(self.args)
-
-    @property
-    def depends_on_args(self) -> bool:
-        """Whether the tool promises something else for some arguments; else no model of them is needed to know."""
-        return _promises_by_args(type(self.tool))
-
-    @cached_property
     def determinism(self) -> Determinism:
-        return self.tool.determinism_for(self.model) if self.depends_on_args else self.tool.determinism
+        return self.tool.determinism_for(self.model)
 
     @cached_property
     def replayable(self) -> bool:
-        declared = self.tool.replayable_for(self.model) if self.depends_on_args else self.tool.replayable
-        return declared and self.determinism is not Determinism.NONDETERMINISTIC
+        return self.tool.replayable_for(self.model) and self.determinism is not Determinism.NONDETERMINISTIC
 
     @property
     def reads_only(self) -> bool:
@@ -70,7 +62,7 @@ class Invocation:
 
     @cached_property
     def isolation(self) -> Isolation:
-        return self.tool.isolation_for(self.model) if _isolates(type(self.tool)) else Isolation.SHARED
+        return self.tool.isolation_for(self.model)
 
     @property
     def needs(self) -> tuple[Any, ...]:
@@ -112,19 +104,6 @@ def _touches_files(tool: type[AnyTool]) -> bool:
 
 
 @cache
-def _promises_by_args(tool: type[AnyTool]) -> bool:
-    return _overrides(tool, "determinism_for", "replayable_for")
-
-
-@cache
 def _varies(tool: type[AnyTool]) -> bool:
-    return _overrides(tool, "capabilities_for", "isolation_for", "safety_level_for")
-
-
-@cache
-def _isolates(tool: type[AnyTool]) -> bool:
-    return _overrides(tool, "isolation_for")
-
-
-def _overrides(tool: type[AnyTool], *names: str) -> bool:
-    return any(getattr(tool, name) is not getattr(Tool, name) for name in names)
+    methods = ("capabilities_for", "isolation_for", "safety_level_for")
+    return any(getattr(tool, name) is not getattr(Tool, name) for name in methods)

@@ -10,9 +10,9 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -25,11 +25,12 @@ from blendwright.run.resource_guard import ResourceGuard
 from blendwright.run.sameness import same_content
 from blendwright.tool_api.effects import Isolation
 from blendwright.values.cancel import CancelToken
-from blendwright.values.errors import WorkerError, WorkerFault
+from blendwright.values.errors import WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.wire.methods import ActiveItem
+from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.step import StepAnswer, StepRequest
-from blendwright.wire.worker_port import WorkerPort
 
 # Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
 HANDOVER_SECONDS = 60.0
@@ -49,7 +50,7 @@ class IsolatedRunner:
 
     def run(self, call: Invocation, request: StepRequest, *, seconds: float, cancel: CancelToken | None) -> StepAnswer:
         """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
-        place = self._scene.worker().scratch.parent
+        place = self._scene.worker().require_process().scratch.parent
         way = self._replaced if call.isolation is Isolation.REPLACED else self._disposable
         return _without_places(way(call, request, seconds, cancel), place)
 
@@ -70,16 +71,16 @@ class IsolatedRunner:
             self._scene.discard()
             answer["reverted_by"] = "rebuild"
             return answer
-        worker.call("scene.save", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS)
+        worker.save(EXCHANGED, deadline=HANDOVER_SECONDS)
         clean = self._scene.another_worker()
         try:
-            copy_scene(worker.scratch / EXCHANGED, clean.scratch / EXCHANGED)
-            opened = clean.call("scene.open", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS)
+            copy_scene(worker.require_process().scratch / EXCHANGED, clean.require_process().scratch / EXCHANGED)
+            opened = clean.open(EXCHANGED, deadline=HANDOVER_SECONDS)
         except BaseException:
-            clean.kill()
+            clean.abandon()
             raise
         self._scene.go_on_with(clean)
-        answer["after"] = opened["hash"]
+        answer["after"] = opened
         return answer
 
     # ------------------------------------------------------------------ safe
@@ -90,60 +91,59 @@ class IsolatedRunner:
         before = self._scene.hash
         ours = self._scene.worker()
         saved = self._scene.save(before)
-        known = ours.call("scene.active_content", {}, deadline=HANDOVER_SECONDS)["active_content"]
+        known = ours.active_content(deadline=HANDOVER_SECONDS)
         # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
         worker = self._scene.another_worker(bare=True)
         try:
             if worker.profile.confinement.get("level") != FULL:
                 return _answer(before, findings=(refusal("unconfined", "the process for the code is not confined"),))
-            found = ours.scratch / FOUND
-            with ResourceGuard(worker, self._scratch_mb) as watch:
+            process, found = worker.require_process(), ours.require_process().scratch / FOUND
+            with ResourceGuard(process, self._scratch_mb) as watch:
                 try:
                     self._opened(worker, saved, found, cancel)
                     told = self._ran(worker, request, seconds, cancel)
                 except WorkerError as error:
-                    return _answer(before, findings=(watch.finding() or _broken(error, request),))
+                    return _answer(before, findings=(watch.finding() or _broken(error),))
             findings = _refused(told)
             if findings:
                 return _answer(before, findings=findings, told=told)
             result, finding = _result(call, told)
-            finding = finding or watch.finding() or fetched(worker.scratch / EXCHANGED, saved, self._scratch_mb)
+            finding = finding or watch.finding() or fetched(process.scratch / EXCHANGED, saved, self._scratch_mb)
             if finding is not None:
                 return _answer(before, findings=(finding,), told=told)
         finally:
-            worker.kill()
+            worker.abandon()
         if "rehearse" in request:
             return _answer(before, told=told, result=result, reverted_by="rebuild")
         if same_content(found, saved):
             return _answer(before, told=told, result=result, unchanged=True)
         return self._taken(ours, before, known, told, result)
 
-    def _opened(self, worker: WorkerPort, saved: Path, found: Path, cancel: CancelToken | None) -> None:
+    def _opened(self, worker: RemoteScene, saved: Path, found: Path, cancel: CancelToken | None) -> None:
         """Give the scene to the process, and keep how that one writes it: only what one process wrote can be compared."""
-        copy_scene(saved, worker.scratch / EXCHANGED)
-        worker.call("scene.open", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS, cancel=cancel)
-        worker.call("scene.save", {"path": EXCHANGED, "full": False}, deadline=HANDOVER_SECONDS, cancel=cancel)
-        copy_scene(worker.scratch / EXCHANGED, found)
+        file = worker.require_process().scratch / EXCHANGED
+        copy_scene(saved, file)
+        worker.open(EXCHANGED, deadline=HANDOVER_SECONDS, cancel=cancel)
+        worker.save(EXCHANGED, full=False, deadline=HANDOVER_SECONDS, cancel=cancel)
+        copy_scene(file, found)
 
     def _ran(
-        self, worker: WorkerPort, request: StepRequest, seconds: float, cancel: CancelToken | None
+        self, worker: RemoteScene, request: StepRequest, seconds: float, cancel: CancelToken | None
     ) -> Mapping[str, Any]:
         # Taken back is nothing here: the whole process goes.
-        params = {name: value for name, value in request.items() if name != "rehearse"}
-        told: object = worker.call("scene.step", params, deadline=seconds, cancel=cancel)
-        if not isinstance(told, dict):
-            raise WorkerFault("unreadable", "it gave no answer")
-        answer = cast("dict[str, Any]", told)
-        if answer.get("ok") is True:
-            worker.call("scene.save", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS, cancel=cancel)
+        kept = request.copy()
+        kept.pop("rehearse", None)
+        answer = worker.step(kept, deadline=seconds, cancel=cancel)
+        if answer["ok"]:
+            worker.save(EXCHANGED, deadline=HANDOVER_SECONDS, cancel=cancel)
         return answer
 
     def _taken(
-        self, ours: WorkerPort, before: str, known: list[Any], told: Mapping[str, Any], result: dict[str, Any]
+        self, ours: RemoteScene, before: str, known: list[Any], told: Mapping[str, Any], result: dict[str, Any]
     ) -> StepAnswer:
         """The result in place of the scene, when it brings nothing but data."""
         try:
-            opened = ours.call("scene.swap", {"path": EXCHANGED}, deadline=HANDOVER_SECONDS)
+            opened = ours.swap(EXCHANGED, deadline=HANDOVER_SECONDS)
         except WorkerError as error:
             self._scene.discard()
             message = f"what the code left cannot be opened: {error.message}"
@@ -186,12 +186,11 @@ def _answer(
     }
 
 
-def _broken(error: WorkerError, request: StepRequest) -> Finding:
+def _broken(error: WorkerError) -> Finding:
     fault, cure = reason_of(error)
     if fault is Fault.INTERNAL_ERROR:
         fault, cure = Fault.EXECUTION_FAILED, CURE
-    message = error.message.replace("scene.step", request["tool"])
-    return Finding(fault, f"the code broke off: {message}"[:LONGEST_MESSAGE], "/code", cure)
+    return Finding(fault, f"the code broke off: {error.message}"[:LONGEST_MESSAGE], "/code", cure)
 
 
 def _refused(told: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -227,7 +226,7 @@ def fetched(left: Path, target: Path, scratch_mb: int) -> Finding | None:
     return None
 
 
-def _left_behind(strangers: list[Mapping[str, str]]) -> Finding:
+def _left_behind(strangers: Sequence[ActiveItem]) -> Finding:
     named = [f"{mark['what']} {mark['name']} {mark['where']}".strip() for mark in strangers[:MOST_NAMED]]
     more = f" and {len(strangers) - len(named)} more" if len(strangers) > len(named) else ""
     message = f"the code left behind what safe code may not: {', '.join(named)}{more}"

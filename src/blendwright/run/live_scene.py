@@ -25,16 +25,14 @@ from blendwright.values.errors import (
     EnvironmentUnfit,
     JournalError,
     RebuildFailed,
-    WorkerError,
     WorkerFault,
 )
 from blendwright.values.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
 from blendwright.wire.profiles import WorkerProfile
+from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.step import StepAnswer, StepRequest
-from blendwright.wire.worker_port import PoolPort, WorkerPort
+from blendwright.wire.worker_port import WorkerPool
 
-# Opening and redoing is not a call: it has no deadline of its own, only a bound against a Blender that hangs.
-REBUILD_SECONDS = 600.0
 # Steps that are on their way to the worker while it redoes one: enough that it never waits.
 WINDOW = 64
 # A file in the worker's scratch, for what is opened and saved there.
@@ -60,7 +58,7 @@ class LiveScene:
 
     def __init__(
         self,
-        pool: PoolPort,
+        pool: WorkerPool,
         journal: JournalPort,
         catalogue: str,
         *,
@@ -84,8 +82,8 @@ class LiveScene:
         self._observe = observe
         self._built = 0
         self._redone = 0
-        self._worker: WorkerPort | None = None
-        self._left: WorkerPort | None = None
+        self._worker: RemoteScene | None = None
+        self._left: RemoteScene | None = None
         self._hash: str | None = None
         self.epoch = 1
         """Of the steps that are sent without waiting; raised after one of them failed. Never lowered, whatever worker it is."""
@@ -116,7 +114,7 @@ class LiveScene:
         """Whether a living worker holds the scene already."""
         return self._worker is not None and self._worker.alive
 
-    def worker(self) -> WorkerPort:
+    def worker(self) -> RemoteScene:
         """A living worker with the scene in it, rebuilt when need be."""
         if self._worker is None or not self._worker.alive:
             self._worker = self._rebuilt()
@@ -126,12 +124,7 @@ class LiveScene:
 
     def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None) -> StepAnswer:
         """One step; a worker that fails in it is gone, and the next one starts from HEAD."""
-        try:
-            return self.worker().call("scene.step", dict(request), deadline=deadline, cancel=cancel)
-        except WorkerError as error:
-            # The wire speaks of its method; the caller knows the tool.
-            error.message = error.message.replace("scene.step", request["tool"])
-            raise
+        return self.worker().step(request, deadline=deadline, cancel=cancel)
 
     def stands_at(self, hash: str, redo_ms: float, *, saved: bool) -> None:
         """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
@@ -150,18 +143,18 @@ class LiveScene:
         self.head_moved()
         self._left = worker
 
-    def hand_out(self) -> WorkerPort | None:
+    def hand_out(self) -> RemoteScene | None:
         """The worker, where one is alive, for another scene than HEAD's: the caller's from now on."""
         worker = self._worker if self.ready else None
         self._worker = None
         return worker
 
-    def take_over(self, worker: WorkerPort, redo_ms: float) -> None:
+    def take_over(self, worker: RemoteScene, redo_ms: float) -> None:
         """HEAD has moved to the scene that this worker holds, and this is what it cost to get there."""
         self.head_moved()
         self._worker, self.redo_ms = worker, redo_ms
 
-    def another_worker(self, *, bare: bool = False) -> WorkerPort:
+    def another_worker(self, *, bare: bool = False) -> RemoteScene:
         """A ready worker without a scene, the caller's; the next spare is started behind it. A `bare` one reads no external files."""
         self.allow_externals()
         worker = self._pool.take(bare=bare)
@@ -169,7 +162,7 @@ class LiveScene:
             self._pool.warm()
         return self._known(worker)
 
-    def go_on_with(self, worker: WorkerPort) -> None:
+    def go_on_with(self, worker: RemoteScene) -> None:
         """This worker holds the scene that is about to be committed; the one that held it is gone."""
         self.discard()
         self._worker = worker
@@ -185,20 +178,20 @@ class LiveScene:
         """End the worker: its scene is not what the journal says."""
         for worker in (self._worker, self._left):
             if worker is not None:
-                worker.kill()
+                worker.abandon()
         self._worker = self._left = None
 
     def lose(self, error: BlendwrightError, ids: CallIds) -> None:
         """A worker failed in a call: tell why, with what it wrote last, and end it."""
-        pid = error.details.get("pid") or (None if self._worker is None else self._worker.pid)
-        log = error.details.get("log") or (() if self._worker is None else self._worker.log_tail())
+        pid = error.details.get("pid") or (None if self._worker is None else self._worker.profile.pid)
+        log = error.details.get("log") or _log_tail(self._worker)
         self._observe(WorkerTrouble(ids, pid, error.message, log, lost=True))
         self.discard()
 
     def tell_log(self, ids: CallIds, message: str) -> None:
         """What the worker wrote when a tool raised in it."""
         if self._worker is not None:
-            self._observe(WorkerTrouble(ids, self._worker.pid, message, self._worker.log_tail(), lost=False))
+            self._observe(WorkerTrouble(ids, self._worker.profile.pid, message, _log_tail(self._worker), lost=False))
 
     def checkpoint(self) -> None:
         """Save HEAD's scene, so that nobody has to redo what led to it. Only where a worker holds it."""
@@ -215,15 +208,15 @@ class LiveScene:
         # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step that is to be saved.
         worker = self._worker
         assert worker is not None
-        answer = worker.call("scene.save", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
-        if answer["hash"] != expected:
-            raise self._disagreement("saving the scene", expected, answer["hash"])
+        saved = worker.save(EXCHANGED)
+        if saved != expected:
+            raise self._disagreement("saving the scene", expected, saved)
         crash_points.reach("save.written")
-        return worker.scratch / EXCHANGED
+        return worker.require_process().scratch / EXCHANGED
 
     # ------------------------------------------------------------------ rebuilding
 
-    def _rebuilt(self) -> WorkerPort:
+    def _rebuilt(self) -> RemoteScene:
         started, anew = perf_counter(), self._journal.head is None
         left, self._left = self._left, None
         if left is not None:
@@ -239,11 +232,11 @@ class LiveScene:
             raise self._disagreement(*parted.args) from parted
         if anew and self.allow_externals():
             # What a worker may read is fixed when it starts, before anybody knows what a file refers to.
-            worker.kill()
+            worker.abandon()
             return self._rebuilt()
         return worker
 
-    def _filled(self, worker: WorkerPort, started: float) -> WorkerPort:
+    def _filled(self, worker: RemoteScene, started: float) -> RemoteScene:
         """The worker with HEAD's scene in it; where that fails it is ended."""
         crash_points.reach("rebuild.started")
         try:
@@ -251,30 +244,30 @@ class LiveScene:
             self._redone = 0
             self._hash = self._begin(worker) if head is None else self._return_to(worker, head)
         except BaseException:
-            worker.kill()
+            worker.abandon()
             raise
         spent = perf_counter() - started
-        self._observe(SceneBuilt(worker.pid, self._hash, self._redone, spent, again=self._built > 0))
+        self._observe(SceneBuilt(worker.profile.pid, self._hash, self._redone, spent, again=self._built > 0))
         self._built += 1
         crash_points.reach("rebuild.done")
         return worker
 
-    def _known(self, worker: WorkerPort) -> WorkerPort:
+    def _known(self, worker: RemoteScene) -> RemoteScene:
         if worker.catalogue != self._catalogue:
-            worker.kill()
+            worker.abandon()
             raise EnvironmentUnfit(
                 "the Blender process has another tool catalogue than this one",
                 cure="Use one version of blendwright on both sides.",
             )
         return worker
 
-    def _begin(self, worker: WorkerPort) -> str:
+    def _begin(self, worker: RemoteScene) -> str:
         """The first commit of a workspace: the scene it starts from."""
         checkpoint = None
         args: dict[str, Any] = {}
         receipt: dict[str, Any] = {"status": "succeeded"}
         if self._start is None:
-            found: str = worker.call("scene.reset", {}, deadline=REBUILD_SECONDS)["hash"]
+            found = worker.reset()
         else:
             taken = self._taken_in(worker, self._start)
             found = taken.hash
@@ -290,19 +283,19 @@ class LiveScene:
         crash_points.reach("baseline.committed")
         return found
 
-    def _taken_in(self, worker: WorkerPort, start: Path) -> TakenIn:
+    def _taken_in(self, worker: RemoteScene, start: Path) -> TakenIn:
         try:
             return self.externals.take_in(worker, start, start.name, self._origin or start.parent)
         except RebuildFailed as error:
             raise EnvironmentUnfit(error.message, cure=error.cure) from error
 
-    def _return_to(self, worker: WorkerPort, head: Commit) -> str:
+    def _return_to(self, worker: RemoteScene, head: Commit) -> str:
         try:
             route = self._journal.route(head.number)
         except JournalError as error:
             raise EnvironmentUnfit(error.message, cure=error.cure, details=error.details) from error
         if route.checkpoint is None:
-            found: str = worker.call("scene.reset", {}, deadline=REBUILD_SECONDS)["hash"]
+            found = worker.reset()
         else:
             found = self._open(worker, route.checkpoint.path, f"the checkpoint {route.checkpoint.path.name}")
         if found != route.start_hash:
@@ -318,30 +311,30 @@ class LiveScene:
             raise _Parted(f"redo up to commit {head.number}", head.hash_after, reached)
         return reached
 
-    def _open(self, worker: WorkerPort, path: Path, what: str) -> str:
-        copy_scene(path, worker.scratch / EXCHANGED)
+    def _open(self, worker: RemoteScene, path: Path, what: str) -> str:
+        copy_scene(path, worker.require_process().scratch / EXCHANGED)
         try:
-            return worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)["hash"]
+            return worker.open(EXCHANGED)
         except WorkerFault as error:
             message = f"{what} cannot be opened: {error.message}"
             raise EnvironmentUnfit(
                 message, cure="Check that it is a .blend file that this Blender can read."
             ) from error
 
-    def _redo(self, worker: WorkerPort, reached: str, commits: list[Commit]) -> str:
+    def _redo(self, worker: RemoteScene, reached: str, commits: list[Commit]) -> str:
         """Run the steps again, many on their way at once, and compare every hash; returns the last."""
         waiting = deque(commits)
         self._redone = len(commits)
-        pending: deque[tuple[Commit, Future[Any]]] = deque()
+        pending: deque[tuple[Commit, Future[StepAnswer]]] = deque()
         while waiting or pending:
             while waiting and len(pending) < WINDOW:
                 commit = waiting.popleft()
-                request = {"tool": commit.tool, "version": commit.tool_version, "args": dict(commit.args)}
-                pending.append((commit, worker.submit("scene.step", request)))
+                request = StepRequest(tool=commit.tool, version=commit.tool_version, args=dict(commit.args))
+                pending.append((commit, worker.submit_step(request)))
             commit, future = pending.popleft()
             what = f"redoing commit {commit.number} ({commit.tool})"
             try:
-                answer: StepAnswer = future.result(REBUILD_SECONDS)
+                answer = future.result(HANG_SECONDS)
             except TimeoutError as error:
                 raise RebuildFailed(f"{what}: it did not end", cure=RECOVER) from error
             except WorkerFault as error:
@@ -363,3 +356,8 @@ class LiveScene:
         self._journal.quarantine(reason, expected=expected, found=found)
         message = f"{reason}: expected {expected}, found {found}. The workspace is quarantined"
         return EnvironmentUnfit(message, cure=RECOVER, details={**details, "quarantined": True})
+
+
+def _log_tail(worker: RemoteScene | None) -> list[str]:
+    """What a worker wrote last, where it is a process that has a log."""
+    return [] if worker is None or worker.process is None else worker.process.log_tail()

@@ -37,8 +37,8 @@ from blendwright.values.events import CallIds
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, StepDetails
+from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.step import REVERT_FAILED, StepAnswer
-from blendwright.wire.worker_port import WorkerPort
 
 # Commits in one transaction.
 GROUP = 64
@@ -78,7 +78,7 @@ class Pipeline:
         self._todo: deque[Invocation] = deque()
         self._window: deque[tuple[Invocation, Future[Any]]] = deque()
         self._answered: list[StepOutcome] = []
-        self._worker: WorkerPort | None = None
+        self._worker: RemoteScene | None = None
         self._oldest_since = 0.0
         self._prompt = True
         self._one_by_one = 0
@@ -119,12 +119,13 @@ class Pipeline:
             and self._deadline.passed() is None
         ):
             call = self._todo[0]
-            request = {**call.request(), "epoch": self._scene.epoch}
+            request = call.request()
+            request["epoch"] = self._scene.epoch
             if self._prompt or self._one_by_one:
                 request["prompt"] = True
             try:
                 worker = self._window_worker()
-                future = worker.submit("scene.step", request)
+                future = worker.submit_step(request)
             except EnvironmentUnfit as error:
                 self._quarantined(call.operation_id, error)
                 return
@@ -144,7 +145,7 @@ class Pipeline:
         """Whether everything before it must be done first: it needs the worker for itself, or a person is asked about it."""
         return self._options.one_at_a_time or call.exclusive or call.operation_id in self._requests
 
-    def _window_worker(self) -> WorkerPort:
+    def _window_worker(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
         if not self._window:
             if not self._scene.ready:
@@ -198,12 +199,12 @@ class Pipeline:
     def _answer(self, future: Future[Any]) -> StepAnswer:
         assert self._worker is not None
         if self._deadline.cancelled and not future.done():
-            self._worker.kill()
+            self._worker.abandon()
         allowed = min(self._oldest_since + self._deadline.call_seconds, self._deadline.ends)
         try:
             return future.result(max(0.0, allowed - monotonic()))
         except TimeoutError:
-            self._worker.kill()
+            self._worker.abandon()
         except WorkerError as error:
             raise (Cancelled("cancelled while it ran") if self._deadline.cancelled else error) from error
         try:
@@ -352,7 +353,7 @@ class Pipeline:
         """Called by whoever cancels, in their thread: only the worker's death ends native work."""
         worker = self._worker
         if worker is not None and self._window:
-            worker.kill()
+            worker.abandon()
 
     def _end(self, call: Invocation | None = None, finding: Finding | None = None) -> None:
         """Stop before `call`; what was answered stands."""

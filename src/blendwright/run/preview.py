@@ -16,7 +16,7 @@ from blendwright.run.active_contract import ContractDraft
 from blendwright.run.calls import call
 from blendwright.run.differences import Difference, Picture, compare, take
 from blendwright.run.files import FileAccess
-from blendwright.run.live_scene import EXCHANGED, REBUILD_SECONDS, LiveScene, copy_scene
+from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene
 from blendwright.run.options import RunOptions
 from blendwright.run.pictures import delivered
 from blendwright.run.preview_approvals import PreviewApprovals
@@ -110,8 +110,8 @@ class Previewer:
     def _go_back_to(self, baseline: Path) -> None:
         """The last thing that happens to the copy: what its journal says of it is of no more use."""
         worker = self._scene.worker()
-        copy_scene(baseline, worker.scratch / EXCHANGED)
-        worker.call("scene.open", {"path": EXCHANGED}, deadline=REBUILD_SECONDS)
+        copy_scene(baseline, worker.require_process().scratch / EXCHANGED)
+        worker.open(EXCHANGED)
 
     def _picture(self, target: Path, after: Picture, options: RunOptions) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""

@@ -14,7 +14,7 @@ from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
 from blendwright.run.replaying import rebuild
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
 
 # Commits offered as places to go back to.
 OFFERED = 5
@@ -64,7 +64,7 @@ def look(journal: JournalPort) -> Trouble:
     return Trouble(head, quarantine, journal.indeterminate(), journal.open_boundary(), lost, tuple(places))
 
 
-def return_to(journal: JournalPort, worker: WorkerPort, number: int) -> Commit:
+def return_to(journal: JournalPort, worker: RemoteScene, number: int) -> Commit:
     """End the quarantine on a commit whose scene is proved. Raises RebuildFailed, and leaves all as it is, where it is not.
 
     Safe to be killed in: the quarantine ends last.

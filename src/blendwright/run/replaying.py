@@ -20,11 +20,10 @@ from blendwright.records.journal_port import JournalReader
 from blendwright.run.handover import bring_in
 from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError, WorkerFault
+from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.step import StepAnswer, StepRequest
-from blendwright.wire.worker_port import PoolPort, WorkerPort
+from blendwright.wire.worker_port import WorkerPool
 
-# Opening and redoing has no deadline of its own, only a bound against a Blender that hangs.
-SECONDS = 600.0
 # Steps on their way at once: enough that the worker never waits.
 WINDOW = 64
 # A file in the worker's scratch, for what is opened and saved there.
@@ -63,11 +62,11 @@ class Replay:
         return self.mismatch is None
 
 
-def fresh(pool: PoolPort, catalogue: str) -> WorkerPort:
+def fresh(pool: WorkerPool, catalogue: str) -> RemoteScene:
     """A worker that knows the same tools; raises EnvironmentUnfit."""
     worker = pool.take()
     if worker.catalogue != catalogue:
-        worker.kill()
+        worker.abandon()
         raise EnvironmentUnfit(
             "the Blender process has another tool catalogue than this one",
             cure="Use one version of blendwright on both sides.",
@@ -83,14 +82,15 @@ def line(journal: JournalReader) -> list[Commit]:
     return found[::-1]
 
 
-def open_file(worker: WorkerPort, path: Path, what: str) -> str:
+def open_file(worker: RemoteScene, path: Path, what: str) -> str:
     """The hash of a .blend file, which is then the worker's scene. Raises RebuildFailed."""
+    scratch = worker.require_process().scratch
     try:
-        bring_in(path.resolve(), worker.scratch, EXCHANGED)
-        return worker.call("scene.open", {"path": EXCHANGED}, deadline=SECONDS)["hash"]
+        bring_in(path.resolve(), scratch, EXCHANGED)
+        return worker.open(EXCHANGED)
     except WorkerFault as error:
         # Blender names the copy that it was given; the caller knows the file.
-        reason = error.message.replace(str(worker.scratch / EXCHANGED), what)
+        reason = error.message.replace(str(scratch / EXCHANGED), what)
         raise RebuildFailed(
             f"{what} cannot be opened: {reason}",
             cure="Check that it is a .blend file that this Blender can read.",
@@ -99,11 +99,11 @@ def open_file(worker: WorkerPort, path: Path, what: str) -> str:
         raise RebuildFailed(f"{what} cannot be read: {error.strerror}", cure="Check the file.") from error
 
 
-def rebuild(worker: WorkerPort, journal: JournalReader, number: int) -> str:
+def rebuild(worker: RemoteScene, journal: JournalReader, number: int) -> str:
     """Bring the scene of a commit into the worker; returns its hash. Raises RebuildFailed with both hashes where they differ."""
     commit, route = journal.show(number), journal.route(number)
     if route.checkpoint is None:
-        reached: str = worker.call("scene.reset", {}, deadline=SECONDS)["hash"]
+        reached = worker.reset()
     else:
         reached = open_file(worker, route.checkpoint.path, f"the checkpoint {route.checkpoint.path.name}")
     if reached != route.start_hash:
@@ -117,7 +117,7 @@ def rebuild(worker: WorkerPort, journal: JournalReader, number: int) -> str:
     return reached
 
 
-def replay(worker: WorkerPort, journal: JournalReader) -> Replay:
+def replay(worker: RemoteScene, journal: JournalReader) -> Replay:
     """HEAD's line from its baseline on. Where the Blender is another one than the journal's, results are compared, not hashes."""
     commits = line(journal)
     if not commits:
@@ -126,7 +126,7 @@ def replay(worker: WorkerPort, journal: JournalReader) -> Replay:
 
 
 class _Replayer:
-    def __init__(self, worker: WorkerPort, journal: JournalReader, commits: Sequence[Commit]) -> None:
+    def __init__(self, worker: RemoteScene, journal: JournalReader, commits: Sequence[Commit]) -> None:
         self._worker = worker
         self._journal = journal
         self._commits = commits
@@ -136,7 +136,7 @@ class _Replayer:
         self._agreed: int | None = None
 
     def run(self) -> Replay:
-        empty: str = self._worker.call("scene.reset", {}, deadline=SECONDS)["hash"]
+        empty = self._worker.reset()
         if scheme_of(empty) != scheme_of(self._commits[0].hash_after):
             self._by = "results"
         mismatch = next(self._mismatches(empty), None)
@@ -213,7 +213,7 @@ def _changes(commit: Commit) -> bool:
     return commit.hash_before != commit.hash_after
 
 
-def _answers(worker: WorkerPort, commits: Sequence[Commit]) -> Iterator[tuple[Commit, StepAnswer]]:
+def _answers(worker: RemoteScene, commits: Sequence[Commit]) -> Iterator[tuple[Commit, StepAnswer]]:
     """Run the steps, many on their way at once. Raises RebuildFailed when Blender does not answer at all."""
     waiting = deque(commits)
     pending: deque[tuple[Commit, Future[StepAnswer]]] = deque()
@@ -221,11 +221,11 @@ def _answers(worker: WorkerPort, commits: Sequence[Commit]) -> Iterator[tuple[Co
         while waiting and len(pending) < WINDOW:
             commit = waiting.popleft()
             request = StepRequest(tool=commit.tool, version=commit.tool_version, args=dict(commit.args))
-            pending.append((commit, worker.submit("scene.step", dict(request))))
+            pending.append((commit, worker.submit_step(request)))
         commit, future = pending.popleft()
         what = f"commit {commit.number} ({commit.tool})"
         try:
-            answer = future.result(SECONDS)
+            answer = future.result(HANG_SECONDS)
         except TimeoutError as error:
             raise RebuildFailed(f"{what} did not end") from error
         except WorkerError as error:

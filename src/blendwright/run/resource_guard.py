@@ -14,7 +14,7 @@ from typing import Self
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.worker_port import ChildProcess
 
 INTERVAL = 0.05
 # Memory in use, unlike the address space that the confinement bounds.
@@ -26,13 +26,13 @@ BLOCK = 512
 class ResourceGuard:
     """Kills the process when it takes too much, for the length of a `with` block."""
 
-    def __init__(self, worker: WorkerPort, scratch_mb: int) -> None:
-        self._worker = worker
+    def __init__(self, process: ChildProcess, scratch_mb: int) -> None:
+        self._process = process
         self._scratch = scratch_mb << 20
         self._resident = RESIDENT_MB << 20
         self._done = threading.Event()
         self._said: str | None = None
-        self._thread = threading.Thread(target=self._watch, name=f"blendwright-watch-{worker.pid}", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name=f"blendwright-watch-{process.pid}", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -54,15 +54,15 @@ class ResourceGuard:
         while not self._done.wait(INTERVAL):
             self._said = self._excess()
             if self._said is not None:
-                self._worker.kill()
+                self._process.kill()
                 return
 
     def _excess(self) -> str | None:
-        if resident(self._worker.pid) > self._resident:
+        if resident(self._process.pid) > self._resident:
             return f"more than {self._resident >> 20} MB of memory"
         taken = 0
         try:
-            for number, found in enumerate(chain(files_below(self._worker.scratch), _hidden(self._worker.pid))):
+            for number, found in enumerate(chain(files_below(self._process.scratch), _hidden(self._process.pid))):
                 taken += found.st_blocks * BLOCK
                 if number > MOST_FILES:
                     return f"more than {MOST_FILES} files"

@@ -30,7 +30,7 @@ class RunState:
 
     def caller_id(self, id: str) -> str:
         """The caller's name for it, as a message says it: nobody outside knows the steps of a macro."""
-        return cut(self._operations[id].asked_as)
+        return cut(self._operations[id].caller_id)
 
     def is_open(self, id: str) -> bool:
         return id not in self._reports

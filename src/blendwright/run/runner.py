@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from blendwright.plan.collector import collector_paused
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
 from blendwright.policy.approvals import ApprovalRequest
@@ -28,6 +27,7 @@ from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, 
 from blendwright.values.events import RunBrokenOff, RunEnded, RunStarted
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import RunReport
 
@@ -59,7 +59,7 @@ class Runner:
             )
         )
         try:
-            with collector_paused():
+            with gc_paused():
                 report = self.execute(schedule, options, clock or PhaseClock())
         except BaseException as error:
             message = str(error) or type(error).__name__
@@ -144,6 +144,7 @@ class Runner:
                 operation.id,
                 tools[operation.tool],
                 operation.args,
+                operation.model,
                 operation.safety_level or tools[operation.tool].safety_level.value,
                 keys[operation.id],
                 call_id,

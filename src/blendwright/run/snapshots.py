@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from blendwright.run.differences import SECONDS, Difference, Key, Picture, Properties
+from blendwright.run.differences import Difference, Key, Picture, Properties
 from blendwright.tools.object.inspect import Inspect, InspectArgs
 from blendwright.values.errors import RebuildFailed
-from blendwright.wire.step import StepAnswer
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
+from blendwright.wire.step import StepRequest
 
 OBJECTS = "objects"
 # Objects whose modifiers are looked into.
@@ -43,7 +43,7 @@ def _to_look_into(old: Mapping[Key, Properties], new: Mapping[Key, Properties]) 
             yield key[1]
 
 
-def with_modifier_settings(picture: Picture, names: Sequence[str], worker: WorkerPort) -> Picture:
+def with_modifier_settings(picture: Picture, names: Sequence[str], worker: RemoteScene) -> Picture:
     """The worker must hold the scene that the picture was taken of."""
     entries = dict(picture.entries)
     for name in names:
@@ -58,10 +58,10 @@ def _modifier_settings(report: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield f"modifiers.{modifier['name']}.{part}.{setting}", value
 
 
-def _inspected(worker: WorkerPort, name: str) -> Mapping[str, Any]:
+def _inspected(worker: RemoteScene, name: str) -> Mapping[str, Any]:
     args = InspectArgs(name=name).model_dump(mode="json")
-    request = {"tool": Inspect.name, "version": Inspect.version, "args": args}
-    answer: StepAnswer = worker.call("scene.step", request, deadline=SECONDS)
+    request = StepRequest(tool=Inspect.name, version=Inspect.version, args=args)
+    answer = worker.step(request, deadline=HANG_SECONDS)
     if not answer["ok"] or answer["result"] is None:
         raise RebuildFailed(f"the object '{name}' could not be looked at: {answer['message']}")
     return answer["result"]

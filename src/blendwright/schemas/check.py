@@ -10,10 +10,8 @@ from typing import Any, cast
 import jsonschema_rs
 
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, did_you_mean, pointer_of
+from blendwright.values.findings import MOST_FINDINGS, Finding, did_you_mean, pointer_of
 
-# A refusal lists everything, but a hostile document must not become an endless one.
-MOST_FINDINGS = 100
 # How much of a wrong value is worth repeating.
 SHOWN = 60
 

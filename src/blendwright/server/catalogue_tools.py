@@ -11,12 +11,12 @@ from pydantic import Field
 from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
 from blendwright.nodes.catalogue.search import search as search_nodes
-from blendwright.server.answers import Answer, refused, succeeded
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.server_tool import ServerTool, without_titles
+from blendwright.server.responses import ToolResponse, failure, success
+from blendwright.server.server_tool import server_tool, without_titles
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.search import score, score_of, words_of
+from blendwright.tools.tool_search import score, score_of, words_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -32,80 +32,68 @@ class DescribeArgs(Args):
     names: list[str] = Field(min_length=1, max_length=10, description="Names of tools, macros or node types.")
 
 
-async def tool_search(house: ServerContext, caller: Caller, args: SearchArgs) -> Answer:
+@server_tool("Search what plans may use: tools, macros, geometry nodes.", read_only=True)
+async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) -> ToolResponse:
     if args.among == "nodes":
-        known = await asyncio.to_thread(catalogue, NEWEST)
-        chosen = search_nodes(known, args.query)[: MOST if args.query.strip() else None]
+        nodes = await asyncio.to_thread(catalogue, NEWEST)
+        matches = search_nodes(nodes, args.query)[: MOST if args.query.strip() else None]
         if not args.query.strip():
-            return succeeded("tool_search", {"nodes": [node.bl_idname for node in chosen]})
-        listed = [{"name": node.bl_idname, "label": node.label, "summary": node.description} for node in chosen]
-        return succeeded("tool_search", {"matches": listed})
+            return success({"nodes": [node.bl_idname for node in matches]})
+        listed = [{"name": node.bl_idname, "label": node.label, "summary": node.description} for node in matches]
+        return success({"matches": listed})
     if not args.query.strip():
         by_noun: dict[str, list[str]] = {}
-        for name in house.tools:
+        for name in context.tools:
             noun, _, verb = name.partition(".")
             by_noun.setdefault(noun, []).append(verb)
-        found = {"tools": by_noun, "macros": sorted(house.macros), "hint": "A tool's name is noun.verb."}
-        return succeeded("tool_search", found)
-    return succeeded("tool_search", {"matches": list(_found(house, args.query))[:MOST]})
+        return success({"tools": by_noun, "macros": sorted(context.macros), "hint": "A tool's name is noun.verb."})
+    return success({"matches": list(_matches(context, args.query))[:MOST]})
 
 
-def _found(house: ServerContext, query: str) -> Iterator[dict[str, str]]:
+def _matches(context: ServerContext, query: str) -> Iterator[dict[str, str]]:
     """Tools and macros that have the words, the best first."""
     words = words_of(query)
-    scored = [(-score(tool, words), tool.name, tool.summary()) for tool in house.tools.values()]
-    for macro in house.macros.values():
-        said = macro.document.summary
-        scored.append((-score_of(macro.name, said, macro.properties, words), macro.name, said))
+    scored = [(-score(tool, words), tool.name, tool.summary()) for tool in context.tools.values()]
+    for macro in context.macros.values():
+        summary = macro.document.summary
+        scored.append((-score_of(macro.name, summary, macro.properties, words), macro.name, summary))
     for rank, name, summary in sorted(scored):
         if rank:
             yield {"name": name, "summary": summary}
 
 
-async def tool_describe(house: ServerContext, caller: Caller, args: DescribeArgs) -> Answer:
+@server_tool(
+    "Arguments, promises and examples of tools and macros; sockets and properties of node types.", read_only=True
+)
+async def tool_describe(context: ServerContext, caller: Caller, args: DescribeArgs) -> ToolResponse:
     nodes = await asyncio.to_thread(catalogue, NEWEST)
     pages: list[dict[str, Any]] = []
     findings: list[Finding] = []
     for index, name in enumerate(args.names):
         node = nodes.find(name)
-        if name in house.tools:
-            pages.append(page(house.tools[name]))
-        elif name in house.macros:
-            pages.append(house.macros[name].declaration())
+        if name in context.tools:
+            pages.append(tool_page(context.tools[name]))
+        elif name in context.macros:
+            pages.append(context.macros[name].declaration())
         elif node is not None:
             pages.append(describe_node_type(node))
         else:
-            cure = did_you_mean(name, [*house.tools, *house.macros, *nodes], otherwise="Use tool_search.")
+            cure = did_you_mean(name, [*context.tools, *context.macros, *nodes], otherwise="Use tool_search.")
             message = f"there is no tool, macro or node named '{name}'"
             findings.append(Finding(Fault.TARGET_NOT_FOUND, message, f"/names/{index}", cure))
     if findings:
-        return refused("tool_describe", tuple(findings))
-    return succeeded("tool_describe", {"tools": pages})
+        return failure(*findings)
+    return success({"tools": pages})
 
 
-def page(tool: AnyTool) -> dict[str, Any]:
+def tool_page(tool: AnyTool) -> dict[str, Any]:
     """What a model needs in order to use a tool."""
-    whole = tool.declaration()
-    kept = ("name", "summary", "safety_level", "destructive_with", "determinism", "idempotence")
-    return {key: whole[key] for key in kept} | {
-        "args_schema": without_titles(whole["args_schema"]),
+    declaration = tool.declaration()
+    fields = ("name", "summary", "safety_level", "destructive_with", "determinism", "idempotence")
+    return {key: declaration[key] for key in fields} | {
+        "args_schema": without_titles(declaration["args_schema"]),
         "examples": [example.args for example in tool.examples],
     }
 
 
-OFFERS = (
-    ServerTool(
-        "tool_search",
-        "Search what plans may use: tools, macros, geometry nodes.",
-        SearchArgs,
-        tool_search,
-        read_only=True,
-    ),
-    ServerTool(
-        "tool_describe",
-        "Arguments, promises and examples of tools and macros; sockets and properties of node types.",
-        DescribeArgs,
-        tool_describe,
-        read_only=True,
-    ),
-)
+TOOLS = (tool_search, tool_describe)

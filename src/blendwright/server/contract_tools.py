@@ -1,4 +1,4 @@
-"""contract_get: what the session with this host is held to."""
+"""contract_get: the contract of the session with this host."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.server.answers import Answer, succeeded
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.server_tool import ServerTool
+from blendwright.server.responses import ToolResponse, success
+from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 
 
@@ -17,7 +17,10 @@ class ContractArgs(Args):
     registries: bool = Field(default=False, description="Also the hash of every tool and macro.")
 
 
-async def contract_get(house: ServerContext, caller: Caller, args: ContractArgs) -> Answer:
+@server_tool(
+    "The contract of this session: limits, what is allowed, asked about or denied, Blender, registries.", read_only=True
+)
+async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:
     def work(opened: OpenScene) -> dict[str, Any]:
         contract = opened.contract
         document = contract.to_json()
@@ -26,15 +29,7 @@ async def contract_get(house: ServerContext, caller: Caller, args: ContractArgs)
                 document[name]["entries"] = len(document[name]["entries"])
         return {"fingerprint": contract.fingerprint, "contract": document}
 
-    return succeeded("contract_get", await house.ask(caller, work))
+    return success(await context.run(caller, work))
 
 
-OFFERS = (
-    ServerTool(
-        "contract_get",
-        "The contract of this session: limits, what is allowed, asked about or denied, Blender, registries.",
-        ContractArgs,
-        contract_get,
-        read_only=True,
-    ),
-)
+TOOLS = (contract_get,)

@@ -2,8 +2,8 @@
 
 Loading the protocol's library and the catalogue takes longer than a host should wait to see the tools. What it asks first has
 answers that are known beforehand: they are recorded from the server itself, protocol version by protocol version, and checked to
-be current. Every message is kept and given to the server once that is there, which then knows all it would have known; what it
-answers a second time is dropped. Imports nothing but the standard library, or there would be nothing gained.
+be current. Every message is also given to the server once it is loaded, so that its state is the same; what it answers a second time is
+dropped. Imports nothing but the standard library, or there would be nothing gained.
 """
 
 from __future__ import annotations
@@ -14,37 +14,42 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
 RECORDED = Path(__file__).with_name("opening.json")
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
+# Larger than any plan that the dialects accept, small enough that nobody can fill the memory.
+LARGEST_MESSAGE = 64 * 1024 * 1024
+
 Recorded = dict[str, dict[str, Any]]
+
+_open_servers: list[EarlyServer] = []
 
 
 class EarlyServer:
-    """Owns both ends of the wire. `line` gives the server what came in, from the beginning; `write` sends what it says."""
+    """Owns both ends of stdio. `line` gives the server every message from the beginning; `write` sends what it answers."""
 
-    def __init__(self, incoming: int, outgoing: int, recorded: Recorded, largest: int) -> None:
+    def __init__(self, incoming: int, outgoing: int, recorded_answers: Recorded, largest: int) -> None:
         self._incoming = os.fdopen(incoming, "rb", closefd=False)
         self._outgoing = outgoing
-        self._recorded = recorded
+        self._recorded = recorded_answers
         self._largest = largest
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._answered: set[Any] = set()
-        self._era: str | None = None
+        self._version: str | None = None
         self._open = True
         self._lock = threading.Lock()
-        threading.Thread(target=self._receive, name="reception", daemon=True).start()
+        threading.Thread(target=self._receive, name="early-server", daemon=True).start()
 
     def line(self) -> bytes:
         """The next message, waiting for it; empty at the end. One that is too long comes cut, without its end."""
         return self._lines.get()
 
     def end(self) -> None:
-        """Nobody reads on: who waits for a message is told that there is none."""
+        """End of input: whoever waits for a message gets an empty one."""
         self._lines.put(b"")
 
     def take_over(self) -> None:
@@ -87,33 +92,35 @@ class EarlyServer:
         try:
             message = json.loads(line)
             method, id, params = message["method"], message["id"], message.get("params", {})
-            asked = params.get("protocolVersion") if method == "initialize" else self._version_of(params)
-            result = self._recorded[method][asked]
+            version = params.get("protocolVersion") if method == "initialize" else self._version_of(params)
+            result = self._recorded[method][version]
         except (ValueError, KeyError, TypeError, AttributeError):
             return
         if message.get("jsonrpc") != "2.0" or not isinstance(id, str | int) or params.get("cursor"):
             return
         if method == "initialize":
-            self._era = asked
+            self._version = version
         self._answered.add(id)
         answer = {"jsonrpc": "2.0", "id": id, "result": result}
         self._send(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
 
     def _version_of(self, params: dict[str, Any]) -> Any:
         """The newer era names its version in every request, the older one when it begins."""
-        return params.get("_meta", {}).get(VERSION_KEY, self._era)
+        return params.get("_meta", {}).get(VERSION_KEY, self._version)
 
 
-def recorded() -> Recorded:
+def recorded_answers() -> Recorded:
     """Answers by method and protocol version."""
-    found: dict[str, Any] = json.loads(RECORDED.read_bytes())
-    bodies: list[Any] = found.pop("bodies")
-    return {method: {version: bodies[body] for version, body in versions.items()} for method, versions in found.items()}
+    recording: dict[str, Any] = json.loads(RECORDED.read_bytes())
+    bodies: list[Any] = recording.pop("bodies")
+    return {
+        method: {version: bodies[body] for version, body in versions.items()} for method, versions in recording.items()
+    }
 
 
 @contextlib.contextmanager
-def early_server(largest: int, *, answers: Recorded | None = None) -> Generator[EarlyServer]:
-    """Take the wire over: from here on, standard output is where standard error is, and standard input is empty."""
+def early_server(largest: int = LARGEST_MESSAGE, *, answers: Recorded | None = None) -> Generator[EarlyServer]:
+    """Take both ends of stdio over: from here on, standard output is where standard error is, and standard input is empty."""
     sys.stdout.flush()
     incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -125,3 +132,25 @@ def early_server(largest: int, *, answers: Recorded | None = None) -> Generator[
     finally:
         os.dup2(incoming, 0)
         os.dup2(outgoing, 1)
+
+
+@contextlib.contextmanager
+def answer_early(arguments: Sequence[str]) -> Generator[None]:
+    """Serve while the program loads. Recorded is the server without further options: with others, nothing is answered early."""
+    plain = not any(part.startswith("--tools") for part in arguments)
+    with early_server(answers=recorded_answers() if plain else None) as server:
+        _open_servers.append(server)
+        try:
+            yield
+        finally:
+            _open_servers.remove(server)
+
+
+@contextlib.contextmanager
+def stdio_connection() -> Generator[EarlyServer]:
+    """The early server of this process, for the server that takes over from it; a new one where none is open."""
+    if _open_servers:
+        yield _open_servers[0]
+        return
+    with early_server() as server:
+        yield server

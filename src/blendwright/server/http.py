@@ -18,13 +18,13 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from blendwright.server.descriptor_exhaustion import BACKLOG, DescriptorExhaustionHandler, Guarded
-from blendwright.server.early import LARGEST_MESSAGE
-from blendwright.server.phase_zero import INVALID_REQUEST, broken, error
-from blendwright.server.stopping import Stop
+from blendwright.server.connection_limits import BACKLOG, DescriptorExhaustionHandler, GuardedConnection
+from blendwright.server.early_server import LARGEST_MESSAGE
+from blendwright.server.jsonrpc import INVALID_REQUEST, error_response, message_error
+from blendwright.server.shutdown import Shutdown
 from blendwright.values.errors import EnvironmentUnfit
 
-PATH = "/mcp"
+ENDPOINT = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -36,13 +36,13 @@ def application(server: Server[Any], token: str, *, host: str, port: int, larges
         allowed_origins=[f"http://{name}:{port}" for name in names],
     )
     inner = server.streamable_http_app(
-        streamable_http_path=PATH, transport_security=security, host=host, max_request_body_size=largest
+        streamable_http_path=ENDPOINT, transport_security=security, host=host, max_request_body_size=largest
     )
-    return Door(inner, token, security, largest)
+    return RequestGuard(inner, token, security, largest)
 
 
-async def serve_http(server: Server[Any], token: str, host: str, port: int, stop: Stop) -> None:
-    """Serve until asked to stop."""
+async def serve_http(server: Server[Any], token: str, host: str, port: int, shutdown: Shutdown) -> None:
+    """Serve until a shutdown is requested."""
     app = application(server, token, host=host, port=port)
     config = uvicorn.Config(
         app,
@@ -51,20 +51,20 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int, stop
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=5,
-        http=Guarded,
+        http=GuardedConnection,
         ws="none",
         backlog=BACKLOG,
     )
     asyncio.get_running_loop().set_exception_handler(DescriptorExhaustionHandler())
-    running = _Web(config)
-    stop.by(running.end)
+    web_server = _WebServer(config)
+    shutdown.on_request(web_server.end)
     try:
-        await running.serve()
+        await web_server.serve()
     except SystemExit as stopped:
         raise EnvironmentUnfit(f"{host}:{port} cannot be listened on", cure="Name another host or port.") from stopped
 
 
-class _Web(uvicorn.Server):
+class _WebServer(uvicorn.Server):
     """Leaves signals alone: it would raise them again once it has ended, and so end the process before the workspace is closed."""
 
     @contextlib.contextmanager
@@ -76,8 +76,8 @@ class _Web(uvicorn.Server):
         self.handle_exit(signal.SIGTERM, None)
 
 
-class Door:
-    """Stands in front of the protocol: who may come in, and with what."""
+class RequestGuard:
+    """Stands in front of the protocol: refuses requests from the wrong Host or Origin, without the token, or with a broken body."""
 
     def __init__(self, app: ASGIApp, token: str, security: TransportSecuritySettings, largest: int) -> None:
         self._app = app
@@ -90,28 +90,34 @@ class Door:
             await self._app(scope, receive, send)
             return
         headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
-        turned_away = self._at_the_door(headers)
+        refusal = self._refusal(headers)
         body = b""
-        if turned_away is None and scope["method"] == "POST":
+        if refusal is None and scope["method"] == "POST":
             body, whole = await _body(receive, self._largest)
-            problem = broken(body, self._largest) if whole else error(INVALID_REQUEST, "the message is too large")
+            problem = (
+                message_error(body, self._largest)
+                if whole
+                else error_response(INVALID_REQUEST, "the message is too large")
+            )
             if problem is not None:
-                turned_away = JSONResponse(problem, 400 if whole else 413)
-        if turned_away is not None:
-            await turned_away(scope, receive, send)
+                refusal = JSONResponse(problem, 400 if whole else 413)
+        if refusal is not None:
+            await refusal(scope, receive, send)
             return
-        await self._app(scope, _again(body, receive) if scope["method"] == "POST" else receive, send)
+        await self._app(scope, _replayed(body, receive) if scope["method"] == "POST" else receive, send)
 
-    def _at_the_door(self, headers: dict[str, str]) -> JSONResponse | None:
+    def _refusal(self, headers: dict[str, str]) -> JSONResponse | None:
         if headers.get("host") not in self._security.allowed_hosts:
-            return JSONResponse(error(INVALID_REQUEST, "this server does not answer to that Host"), 421)
+            return JSONResponse(error_response(INVALID_REQUEST, "this server does not answer to that Host"), 421)
         origin = headers.get("origin")
         if origin is not None and origin not in self._security.allowed_origins:
-            return JSONResponse(error(INVALID_REQUEST, "pages of that Origin may not use this server"), 403)
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token):
-            said = error(INVALID_REQUEST, "a bearer token is needed: the one that `blendwright serve` was started with")
-            return JSONResponse(said, 401, headers={"WWW-Authenticate": "Bearer"})
+            return JSONResponse(error_response(INVALID_REQUEST, "pages of that Origin may not use this server"), 403)
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
+            message = error_response(
+                INVALID_REQUEST, "a bearer token is needed: the one that `blendwright serve` was started with"
+            )
+            return JSONResponse(message, 401, headers={"WWW-Authenticate": "Bearer"})
         return None
 
 
@@ -131,14 +137,11 @@ async def _body(receive: Receive, largest: int) -> tuple[bytes, bool]:
             return b"".join(parts), True
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    told = False
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """A receiver that gives the body once more, which was read already."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
-        nonlocal told
-        if told:
-            return await receive()
-        told = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return messages.pop() if messages else await receive()
 
     return replay

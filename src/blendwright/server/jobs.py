@@ -1,4 +1,4 @@
-"""Runs that outlive the request that began them: a handle to ask after them and to stop them.
+"""Runs that outlive the request that started them: a handle to query and to stop them.
 
 What a job did is in the journal, like any run; only the handle is forgotten when the server ends.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from blendwright.run.keys import new_id
-from blendwright.server.answers import Answer
+from blendwright.server.responses import ToolResponse
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
@@ -38,27 +38,31 @@ class Job:
     started: float = field(default_factory=time.time)
     done: int = 0
     current: str = ""
-    answer: Future[Answer] | None = None
+    response: Future[ToolResponse] | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.response is not None and self.response.done()
 
     @property
     def state(self) -> JobState:
-        answer = self.answer
-        if answer is None or not answer.done():
-            return "running" if answer is not None and answer.running() else "waiting"
-        if answer.exception() is not None:
+        response = self.response
+        if response is None or not response.done():
+            return "running" if response is not None and response.running() else "waiting"
+        if response.exception() is not None:
             return "failed"
-        outcome = answer.result().outcome
+        outcome = response.result().outcome
         if outcome.ok:
             return "finished"
-        return "cancelled" if any(found.fault is Fault.CANCELLED for found in outcome.findings) else "failed"
+        return "cancelled" if any(finding.fault is Fault.CANCELLED for finding in outcome.findings) else "failed"
 
-    def follow(self, answer: Future[Answer]) -> None:
-        """What there will be to tell, once it is done."""
-        self.answer = answer
-        answer.add_done_callback(self._log_defect)
+    def attach(self, response: Future[ToolResponse]) -> None:
+        """The run that this job stands for."""
+        self.response = response
+        response.add_done_callback(self._log_defect)
 
-    def _log_defect(self, answer: Future[Answer]) -> None:
-        error = answer.exception()
+    def _log_defect(self, response: Future[ToolResponse]) -> None:
+        error = response.exception()
         if error is not None and not isinstance(error, BlendwrightError):
             _log.error("job %s failed", self.id, exc_info=error)
 
@@ -81,11 +85,11 @@ class Jobs:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
 
-    def begin(self, request_id: str, total: int, cancel: CancelToken) -> Job:
+    def start(self, request_id: str, total: int, cancel: CancelToken) -> Job:
         job = Job(new_id(), request_id, total, cancel)
         with self._lock:
             self._jobs[job.id] = job
-            finished = [key for key, old in self._jobs.items() if old.answer is not None and old.answer.done()]
+            finished = [key for key, old in self._jobs.items() if old.ended]
             for key in finished[:-MOST_FINISHED]:
                 del self._jobs[key]
         return job

@@ -1,10 +1,10 @@
-"""plan_validate, plan_preview, plan_execute, geonodes_execute: plans from a model, and what became of them."""
+"""plan_validate, plan_preview, plan_execute, geonodes_execute: checking, trying and running plans."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -14,25 +14,26 @@ from pydantic import Field
 
 from blendwright.app.checking import check
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.plans import parse_plan, render
 from blendwright.dialects.plan_outcome import plan_outcome
+from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions
-from blendwright.server.answers import Answer, succeeded
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.jobs import Job
-from blendwright.server.server_tool import ServerTool
+from blendwright.server.responses import ToolResponse, success
+from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 from blendwright.values.faults import Fault
-from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
 PLAN = (
     "The plan: {request_id, operations:[{operation_id, tool_name, args, depends_on, safety_level}]}, or a steps plan."
 )
+
+
+SHORT_FIELDS = ("operation_id", "tool", "status", "fault", "message", "findings")
 
 
 class ValidateArgs(Args):
@@ -54,69 +55,84 @@ class ExecuteArgs(ValidateArgs):
 
 
 class GeonodesArgs(Args):
-    """The rest is as for any plan, and seldom wanted here."""
+    """Fewer options than plan_execute: the rest is seldom needed here."""
 
     plan: dict[str, Any] = Field(description="The geometry-nodes plan.")
     boundary: Literal["operation", "plan"] = Field(default="operation", description="As in plan_execute.")
     image: bool = Field(default=False, description="Also a picture afterwards.")
 
 
-async def plan_validate(house: ServerContext, caller: Caller, args: ValidateArgs) -> Answer:
+@server_tool(
+    "Check a plan without running it: every finding at once, with JSON pointers and cures. Needs no Blender.",
+    read_only=True,
+)
+async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
     plan = parse_plan(args.plan)
-    # Not at the desk: a plan can be checked while another one runs. Roots are whatever the server was started with.
+    # Not in the queue: a plan can be checked while another one runs. Roots are whatever the server was started with.
     valid = await asyncio.to_thread(
-        check, plan, house.workspace, caller.proposal, tools=house.tools, macros=house.macros, roots=False
+        check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
     )
-    if isinstance(valid, ValidPlan):
-        warnings = [finding.to_json() for finding in valid.unrunnable.values()]
-        found = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations),
-                 "warnings": warnings}  # fmt: skip
-        return succeeded("plan_validate", found)
-    return plan_answer("plan_validate", refused_report(plan, valid))
+    if not isinstance(valid, ValidPlan):
+        return plan_response(refused_report(plan, valid))
+    warnings = [finding.to_json() for finding in valid.unrunnable.values()]
+    result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
+    return success({**result, "warnings": warnings})
 
 
-async def plan_preview(house: ServerContext, caller: Caller, args: PreviewArgs) -> Answer:
+@server_tool(
+    "Run a plan on a disposable copy: what would be created, changed, removed. The scene stays as it is.",
+    read_only=True,
+)
+async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
     plan, parse_ms = _parse(args.plan)
 
-    def work(opened: OpenScene) -> Answer:
-        with tempfile.TemporaryDirectory() as aside:
-            picture = Path(aside, "preview.png") if args.image else None
-            shown = opened.preview(plan, caller.options, image=picture)
+    def work(opened: OpenScene) -> ToolResponse:
+        with tempfile.TemporaryDirectory() as directory:
+            picture = Path(directory, "preview.png") if args.image else None
+            preview = opened.preview(plan, caller.options, image=picture)
             images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
-        found = shown.to_json()
-        found["report"] = summary(shown.report, full=False) | {
-            key: found["report"][key] for key in ("totals", "unseen") if key in found["report"]
-        }
+        report = preview.report
+        result = preview.to_json()
+        totals = {key: result["report"][key] for key in ("totals", "unseen") if key in result["report"]}
+        result["report"] = summary(report) | totals
+        outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
-        scene_hash = shown.report.scene_hash_before
-        outcome = plan_outcome("plan_preview", shown.report, found, parse_ms=parse_ms, receipts=shown.receipts)
-        return Answer(outcome.with_(fingerprint_after=scene_hash), images)
+        return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images)
 
-    return await house.ask(caller, work)
+    return await context.run(caller, work)
 
 
-async def plan_execute(house: ServerContext, caller: Caller, args: ExecuteArgs) -> Answer:
-    return await execute(house, caller, "plan_execute", args, *_parse(args.plan, boundary=args.boundary))
+@server_tool(
+    "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again. "
+    "Learn tools with tool_search and tool_describe first.",
+    destructive=True,
+)
+async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
+    return await _execute(context, caller, args, *_parse(args.plan, boundary=args.boundary))
 
 
-async def geonodes_execute(house: ServerContext, caller: Caller, args: GeonodesArgs) -> Answer:
+@server_tool(
+    "Run a geometry-nodes plan: {version, steps, done, final_message, meta}. `done` is accepted only when the gates pass.",
+    destructive=True,
+)
+async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
     parsed = _parse(args.plan, boundary=args.boundary, dialect="geonodes")
-    return await execute(house, caller, "geonodes_execute", ExecuteArgs(plan=args.plan, image=args.image), *parsed)
+    return await _execute(context, caller, ExecuteArgs(plan=args.plan, image=args.image), *parsed)
 
 
 def _parse(document: dict[str, Any], **options: Any) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
-    plan = parse_plan(document, **options)
+    plan = parse_plan(document, is_json=True, **options)  # the arguments were checked when they were read
     return plan, round((perf_counter() - started) * 1000, 3)
 
 
-async def execute(
-    house: ServerContext, caller: Caller, name: str, args: ExecuteArgs, plan: Plan, parse_ms: float
-) -> Answer:
-    job = house.jobs.begin(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
+async def _execute(
+    context: ServerContext, caller: Caller, args: ExecuteArgs, plan: Plan, parse_ms: float
+) -> ToolResponse:
+    job = context.jobs.start(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
 
-    def work(opened: OpenScene) -> Answer:
+    def work(opened: OpenScene) -> ToolResponse:
         done = 0
 
         def advance(report: OperationReport) -> None:
@@ -126,100 +142,58 @@ async def execute(
                 job.done, job.current = done, f"{report.operation_id} {report.tool}"
             caller.progress(done, len(plan.operations), f"{report.operation_id} {report.status}")
 
-        # Nobody waits for a run in the background: what it would ask is left for `blendwright approve`.
+        # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
         options = caller.options if job is None else replace(caller.options, approver=NOBODY)
         report = opened.run(plan, replace(options, timeout=args.timeout_s, progress=advance))
-        answer = plan_answer(name, report, full=args.full_report, parse_ms=parse_ms)
-        return Answer(answer.outcome, _picture(opened, options)) if args.image and report.ok else answer
+        response = plan_response(report, full=args.full_report, parse_ms=parse_ms)
+        if args.image and report.ok:
+            response = replace(response, images=_picture(opened, options))
+        return response
 
     if job is None:
-        return await house.ask(caller, work)
-    job.follow(house.submit(caller, work))
-    return succeeded(name, _begun(job), "nondeterministic")
+        return await context.run(caller, work)
+    job.attach(context.submit(caller, work))
+    return success({**job.to_json(), "next": "Ask job_status with this job_id."}, "nondeterministic")
 
 
-def plan_answer(name: str, report: RunReport, *, full: bool = False, parse_ms: float | None = None) -> Answer:
-    """A report as an answer: the result of the plan's own contract, and a summary that a model can afford to read."""
+def plan_response(report: RunReport, *, full: bool = False, parse_ms: float | None = None) -> ToolResponse:
+    """The result of the plan's own contract, and a summary of the report that a model can afford to read."""
     result = {
         "dialect": report.dialect,
         "ok": report.ok,
         "result": render(report),
         "report": summary(report, full=full),
     }
-    return Answer(plan_outcome(name, report, result, parse_ms=parse_ms))
+    return ToolResponse(plan_outcome("", report, result, parse_ms=parse_ms))
 
 
-def summary(report: RunReport, *, full: bool) -> dict[str, Any]:
-    whole = report.to_json()
-    counts: dict[str, int] = {}
-    for operation in report.operations:
-        counts[operation.status] = counts.get(operation.status, 0) + 1
-    kept = [entry for entry in whole["operations"] if full or entry["fault"] is not None or entry["findings"]]
+def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
+    """Without `full`, only the operations that have a fault or findings, in short."""
+    document = report.to_json()
+    operations: list[dict[str, Any]] = document["operations"]
     if not full:
-        kept = [_short(entry) for entry in kept]
+        faulty = [entry for entry in operations if entry["fault"] is not None or entry["findings"]]
+        operations = [{key: entry[key] for key in SHORT_FIELDS} for entry in faulty]
     return {
         "status": report.status,
         "request_id": report.request_id,
-        "counts": counts,
+        "counts": dict(Counter(operation.status for operation in report.operations)),
         "scene_hash": report.scene_hash_after,
-        "operations": kept,
-        "findings": whole["findings"],
-        "repair": whole["repair"],
-        "checkpoint": whole["checkpoint"],
-        "schedule_hash": whole["schedule_hash"],
-        "timings": whole["timings"],
+        "operations": operations,
+        **{key: document[key] for key in ("findings", "repair", "checkpoint", "schedule_hash", "timings")},
     }
 
 
-def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: entry[key] for key in ("operation_id", "tool", "status", "fault", "message", "findings")}
-
-
 def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:
-    for args in ({}, {"view": "ISO"}):
-        whole = {**args, "artifact": "after.png"}
-        taken: Outcome = opened.outcome("render.preview", whole, options)
-        if taken.ok:
-            return (Path(taken.artifacts[0]).read_bytes(),)
-        if taken.fault is Fault.POLICY_BLOCKED:
+    """Through the scene's camera, or from the front right above where it has none."""
+    for viewpoint in ({}, {"view": "ISO"}):
+        args = {**viewpoint, "artifact": "after.png"}
+        outcome = opened.outcome("render.preview", args, options)
+        if outcome.ok:
+            return (Path(outcome.artifacts[0]).read_bytes(),)
+        if outcome.fault is Fault.POLICY_BLOCKED:
             break  # whoever does not want a picture is not asked for another one
     return ()
 
 
-def _begun(job: Job) -> dict[str, Any]:
-    return {**job.to_json(), "next": "Ask job_status with this job_id."}
-
-
-OFFERS = (
-    ServerTool(
-        "plan_validate",
-        "Check a plan without running it: every finding at once, with JSON pointers and cures. Needs no Blender.",
-        ValidateArgs,
-        plan_validate,
-        read_only=True,
-    ),
-    ServerTool(
-        "plan_preview",
-        "Run a plan on a disposable copy: what would be created, changed, removed. The scene stays as it is.",
-        PreviewArgs,
-        plan_preview,
-        read_only=True,
-    ),
-    ServerTool(
-        "plan_execute",
-        "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again. "
-        "Learn tools with tool_search and tool_describe first.",
-        ExecuteArgs,
-        plan_execute,
-        read_only=False,
-        destructive=True,
-    ),
-    ServerTool(
-        "geonodes_execute",
-        "Run a geometry-nodes plan: {version, steps, done, final_message, meta}. `done` is accepted only when the gates pass.",
-        GeonodesArgs,
-        geonodes_execute,
-        read_only=False,
-        destructive=True,
-    ),
-)
+TOOLS = (plan_validate, plan_preview, plan_execute, geonodes_execute)

@@ -1,4 +1,4 @@
-"""scene_snapshot, scene_find, scene_image: looking at the scene."""
+"""scene_snapshot, scene_find, scene_image: reading the scene."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.server.answers import Answer
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.server_tool import ServerTool
+from blendwright.server.responses import ToolResponse
+from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
 from blendwright.values.outcome import Outcome
 
@@ -40,60 +40,41 @@ class ImageArgs(Args):
     height: int = Field(default=480, ge=64, le=2048)
 
 
-async def scene_snapshot(house: ServerContext, caller: Caller, args: SnapshotArgs) -> Answer:
-    return await _call(house, caller, "scene.snapshot", args.model_dump(exclude_none=True))
+@server_tool(
+    "The scene as data: objects page by page, collections, materials, lights, cameras, settings, fingerprint.",
+    read_only=True,
+)
+async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
+    return ToolResponse(await context.call_tool(caller, "scene.snapshot", args.model_dump(exclude_none=True)))
 
 
-async def scene_find(house: ServerContext, caller: Caller, args: FindArgs) -> Answer:
-    return await _call(house, caller, "scene.find", args.model_dump(exclude_none=True))
+@server_tool("Find objects by name, type, collection or material.", read_only=True)
+async def scene_find(context: ServerContext, caller: Caller, args: FindArgs) -> ToolResponse:
+    return ToolResponse(await context.call_tool(caller, "scene.find", args.model_dump(exclude_none=True)))
 
 
-async def scene_image(house: ServerContext, caller: Caller, args: ImageArgs) -> Answer:
+@server_tool("A picture of the scene through a camera or from named sides; several become one montage.", read_only=True)
+async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -> ToolResponse:
     size = {"engine": args.engine, "width": args.width, "height": args.height, "artifact": "scene_image.png"}
-    looks: list[dict[str, Any]] = [{"view": view} for view in args.views]
-    if args.camera is not None or not looks:
-        looks.insert(0, {} if args.camera is None else {"camera": args.camera})
+    viewpoints: list[dict[str, Any]] = [{"view": view} for view in args.views]
+    if args.camera is not None or not viewpoints:
+        viewpoints.insert(0, {} if args.camera is None else {"camera": args.camera})
 
-    def work(opened: OpenScene) -> Answer:
-        from blendwright.server.montage import montage  # an imaging library is loaded by those who want a picture
+    def work(opened: OpenScene) -> ToolResponse:
+        from blendwright.server.montage import montage  # an imaging library is loaded only when a picture is requested
 
         pictures: list[bytes] = []
         last: Outcome | None = None
-        for look in looks:
-            args = {**size, **look}
+        for viewpoint in viewpoints:
+            args = {**size, **viewpoint}
             last = opened.outcome("render.preview", args, caller.options)
             if not last.ok:
-                return Answer(last)
+                return ToolResponse(last)
             pictures.append(Path(last.artifacts[0]).read_bytes())
         assert last is not None
-        return Answer(last, (pictures[0] if len(pictures) == 1 else montage(pictures),))
+        return ToolResponse(last, (pictures[0] if len(pictures) == 1 else montage(pictures),))
 
-    return await house.ask(caller, work)
-
-
-async def _call(house: ServerContext, caller: Caller, tool: str, args: dict[str, Any]) -> Answer:
-    def work(opened: OpenScene) -> Answer:
-        return Answer(opened.outcome(tool, args, caller.options))
-
-    return await house.ask(caller, work)
+    return await context.run(caller, work)
 
 
-OFFERS = (
-    ServerTool(
-        "scene_snapshot",
-        "The scene as data: objects page by page, collections, materials, lights, cameras, settings, fingerprint.",
-        SnapshotArgs,
-        scene_snapshot,
-        read_only=True,
-    ),
-    ServerTool(
-        "scene_find", "Find objects by name, type, collection or material.", FindArgs, scene_find, read_only=True
-    ),
-    ServerTool(
-        "scene_image",
-        "A picture of the scene through a camera or from named sides; several become one montage.",
-        ImageArgs,
-        scene_image,
-        read_only=True,
-    ),
-)
+TOOLS = (scene_snapshot, scene_find, scene_image)

@@ -1,4 +1,4 @@
-"""Serving one workspace: the desk, the service and a transport, put together and taken apart again."""
+"""Serving one workspace: its queue, the service and a transport, put together and taken apart again."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import anyio
 
 import blendwright
 from blendwright.macros import load_macros
-from blendwright.server.answers import Envelope
 from blendwright.server.context import ServerContext
-from blendwright.server.early import wire
+from blendwright.server.early_server import stdio_connection
 from blendwright.server.jobs import Jobs
+from blendwright.server.responses import Envelope
 from blendwright.server.service import Service
-from blendwright.server.stopping import Stop, heeding_signals
+from blendwright.server.shutdown import Shutdown, shutdown_on_signals
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 
@@ -38,33 +38,33 @@ class Settings:
 @contextlib.asynccontextmanager
 async def serving(settings: Settings) -> AsyncGenerator[Service]:
     """A service that can be given to a transport; the workspace is closed at the end, whatever is running stopped cleanly."""
-    desk = WorkspaceQueue(lambda: blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots))
-    place, tools = settings.workspace.resolve(), catalog.tools()
-    house = ServerContext(place, desk, tools, load_macros(place, tools), Jobs(), settings.blender)
-    desk.start()
+    queue = WorkspaceQueue(lambda: blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots))
+    workspace, tools = settings.workspace.resolve(), catalog.tools()
+    context = ServerContext(workspace, queue, tools, load_macros(workspace, tools), Jobs(), settings.blender)
+    queue.start()
     try:
-        yield Service(house, version=blendwright.__version__, envelope=settings.envelope, direct=settings.direct)
+        yield Service(context, version=blendwright.__version__, envelope=settings.envelope, direct=settings.direct)
     finally:
-        # Not awaited: whatever is cancelled meanwhile, this comes to its end. Nobody is served any more who would be kept waiting.
-        desk.close()
+        # Not awaited: whatever is cancelled meanwhile, this finishes. Nobody is served any more who would be kept waiting.
+        queue.close()
 
 
 async def serve(settings: Settings) -> signal.Signals | None:
     """Serve until the host leaves or a signal asks to end; returns that signal."""
-    with heeding_signals() as stop:
-        await _serve(settings, stop)
-    return stop.heard
+    with shutdown_on_signals() as shutdown:
+        await _serve(settings, shutdown)
+    return shutdown.signal
 
 
-async def _serve(settings: Settings, stop: Stop) -> None:
+async def _serve(settings: Settings, shutdown: Shutdown) -> None:
     async with serving(settings) as service:
         if settings.address is None:
             from blendwright.server.stdio import serve_stdio
 
-            with wire() as opened, anyio.CancelScope() as scope:
-                stop.by(scope.cancel)
-                await serve_stdio(service.server, opened)
+            with stdio_connection() as connection, anyio.CancelScope() as scope:
+                shutdown.on_request(scope.cancel)
+                await serve_stdio(service.server, connection)
         else:
             from blendwright.server.http import serve_http
 
-            await serve_http(service.server, settings.token, *settings.address, stop)
+            await serve_http(service.server, settings.token, *settings.address, shutdown)

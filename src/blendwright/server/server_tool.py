@@ -1,6 +1,6 @@
-"""What the server offers to a model as a tool: its name, its arguments, its promises, and the function that answers.
+"""A tool of the server: its name, its arguments, its promises, and the function that handles a call.
 
-The host reads these declarations; nothing about a tool is typed twice. Arguments are held against the schema here, since the SDK
+The host reads these declarations; nothing about a tool is written twice. Arguments are checked against the schema here, since the SDK
 leaves that to servers.
 """
 
@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
-import orjson
 from pydantic import ValidationError
 
 from blendwright.schemas.check import Checker
-from blendwright.server.answers import Answer
 from blendwright.server.context import Caller, ServerContext
+from blendwright.server.responses import ToolResponse
 from blendwright.tool_api.arguments import Args
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.values.json_values import foreign_values
+from blendwright.values.json_reader import non_interoperable_values, read_json
 
 # gemini-cli adds this to every call, whatever the schema says.
 ADDED_BY_HOSTS = "wait_for_previous"
@@ -38,6 +37,9 @@ OUTPUT_SCHEMA: dict[str, Any] = {
 }
 
 
+Handler = Callable[[ServerContext, Caller, Any], Awaitable[ToolResponse]]
+
+
 @dataclass(frozen=True)
 class ServerTool:
     """One tool of the server. `open_world` is for what reaches beyond the workspace."""
@@ -45,7 +47,7 @@ class ServerTool:
     name: str
     description: str
     args: type[Args]
-    answer: Callable[[ServerContext, Caller, Any], Awaitable[Answer]]
+    handler: Handler
     read_only: bool
     destructive: bool = False
     idempotent: bool = True
@@ -59,25 +61,26 @@ class ServerTool:
     def _checker(self) -> Checker:
         return Checker(self.input_schema, Fault.ARGS_INVALID, self._advice)
 
-    def read(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
+    def parse(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
         """The arguments, or everything that is wrong with them."""
-        given = {key: self._parsed(key, value) for key, value in raw.items() if key != ADDED_BY_HOSTS}
-        findings = tuple(foreign_values(given, Fault.ARGS_INVALID)) or tuple(self._checker.findings(given))
+        given: dict[str, Any] = {}
+        findings: list[Finding] = []
+        for key, value in raw.items():
+            if key == ADDED_BY_HOSTS:
+                continue
+            if isinstance(value, str) and self.input_schema["properties"].get(key, {}).get("type") == "object":
+                # Some hosts send nested objects as text.
+                given[key], found = read_json(value)
+            else:
+                given[key], found = value, non_interoperable_values(value)
+            findings += (finding.under(pointer_of([key])) for finding in found)
+        findings = findings or list(self._checker.findings(given))
         if findings:
-            return findings
+            return tuple(findings)
         try:
             return self.args.model_validate(given)
         except ValidationError as error:
             return tuple(self._refused(error))
-
-    def _parsed(self, key: str, value: Any) -> Any:
-        """Some hosts send nested objects as text. What is no JSON stays as it is, and the schema says what is wrong."""
-        if not isinstance(value, str) or self.input_schema["properties"].get(key, {}).get("type") != "object":
-            return value
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
 
     def _refused(self, error: ValidationError) -> Iterator[Finding]:
         for problem in error.errors(include_url=False, include_context=False, include_input=False):
@@ -89,6 +92,18 @@ class ServerTool:
         described = self.input_schema.get("properties", {}).get(name, {}).get("description")
         known = ", ".join(self.input_schema.get("properties", {})) or "none"
         return f"{name}: {described}" if described else f"{self.name} takes: {known}."
+
+
+def server_tool(
+    description: str, *, read_only: bool = False, destructive: bool = False
+) -> Callable[[Handler], ServerTool]:
+    """Declare a function as a tool: the tool has its name, and takes what the function's `args` are annotated with."""
+
+    def declare(handler: Handler) -> ServerTool:
+        args = get_type_hints(handler)["args"]
+        return ServerTool(handler.__name__, description, args, handler, read_only, destructive)
+
+    return declare
 
 
 def without_titles(schema: Any) -> Any:

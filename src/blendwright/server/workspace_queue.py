@@ -1,7 +1,7 @@
-"""The one thread that touches an open workspace, and the line of those who wait for it.
+"""The one thread that touches an open workspace, and the queue of work for it.
 
-Clients take turns: whoever asks a hundred things at once keeps nobody else waiting for all of them, and what one client asks is
-done in the order in which it asked. Blender starts in the background, so that a host is answered before there is one.
+Clients take turns: one that sends a hundred requests at once keeps nobody else waiting for all of them, and the requests of one client
+are done in their order. Blender starts in the background, so that a host is answered before there is one.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class WorkspaceQueue:
             self._thread.join()
 
     def _work(self) -> None:
-        opened = self._warmed() if self._warm else None
+        opened = self._open_ahead() if self._warm else None
         try:
-            while (turn := self._next()) is not None:
-                work, done, _ = turn
+            while (item := self._next()) is not None:
+                work, done, _ = item
                 if not done.set_running_or_notify_cancel():
                     continue
                 try:
@@ -85,8 +85,8 @@ class WorkspaceQueue:
             if opened is not None:
                 opened.close()
 
-    def _warmed(self) -> OpenScene | None:
-        """Open ahead of the first wish; what is wrong is told to whoever asks first, who has it tried again."""
+    def _open_ahead(self) -> OpenScene | None:
+        """Open ahead of the first request. What fails is tried again for the first request, which then reports it."""
         opened: OpenScene | None = None
         try:
             opened = self._opening()
@@ -95,7 +95,7 @@ class WorkspaceQueue:
             return opened
         except Exception:
             # An outermost place: this is the only thread there is, and a defect must not leave everybody waiting for it.
-            _log.exception("the workspace could not be opened ahead of the first wish")
+            _log.exception("the workspace could not be opened ahead of the first request")
         return opened
 
     def _next(self) -> tuple[Work, Future[Any], CancelToken] | None:
@@ -103,18 +103,18 @@ class WorkspaceQueue:
             while not self._waiting and not self._closed:
                 self._changed.wait()
             if self._closed:
-                self._turn_away()
+                self._refuse_waiting()
                 return None
             client, line = self._waiting.popitem(last=False)
-            turn = line.popleft()
+            item = line.popleft()
             if line:
                 self._waiting[client] = line  # back to the end: the others first
-            self._running = turn[2]
-            return turn
+            self._running = item[2]
+            return item
 
-    def _turn_away(self) -> None:
+    def _refuse_waiting(self) -> None:
         for line in self._waiting.values():
             for _, done, _ in line:
-                if done.set_running_or_notify_cancel():  # who has left already is told nothing
+                if done.set_running_or_notify_cancel():  # one that was cancelled gets no answer
                     done.set_exception(EnvironmentUnfit("the server is shutting down", cure="Start it again."))
         self._waiting.clear()

@@ -70,6 +70,11 @@ Color3 = Annotated[tuple[UnitFloat, UnitFloat, UnitFloat], Field(strict=False)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
+def optional(description: str, **constraints: Any) -> Any:
+    """A field of an argument model that may be left out: it is None then."""
+    return Field(default=None, description=description, **constraints)
+
+
 class FileRole:
     """Marks a path argument, so that the core stages the file: what is read is copied in, what is written is copied out."""
 

@@ -1,7 +1,8 @@
 """The Tool base: one small class per tool, with its promises in view and nothing assumed.
 
-A subclass that leaves a declaration or its docstring out is refused when it is defined. The base owns no order of phases: that
-is the worker's, and no tool can skip a part of it.
+A tool that leaves a declaration or its docstring out is refused when it is defined. A family (`class Creates(Tool[A, R],
+family=True)`) is no tool itself: it holds the `check`, `apply` and `verify` that its tools share, and declares nothing for them.
+The base owns no order of phases: that is the worker's, and no tool can skip a part of it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
@@ -23,22 +24,13 @@ from blendwright.tool_api.effects import (
     SafetyLevel,
     SafetyMode,
 )
+from blendwright.tool_api.promises import Promises, Requires, Version
 from blendwright.tool_api.scene import Scene
 from blendwright.values.findings import Finding
 
-Version = tuple[int, int, int]
 # What replaces a file loses what was in it.
 OVERWRITE = "overwrite"
 NAME = re.compile(r"[a-z]+\.[a-z]+(_[a-z]+)*")
-
-
-@dataclass(frozen=True, slots=True)
-class Requires:
-    """What a tool needs of the Blender it runs in; `blender_max` is the first version that is too new."""
-
-    blender_min: Version
-    capabilities: tuple[str, ...]
-    blender_max: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +46,7 @@ R = TypeVar("R", bound=Result)
 
 DECLARATIONS: dict[str, type | tuple[type, ...]] = {
     "name": str,
-    "version": int,
-    "safety_level": SafetyLevel,
-    "safety_mode": SafetyMode,
-    "determinism": Determinism,
-    "idempotence": Idempotence,
-    "writes": tuple,
-    "revert": Revert,
-    "replayable": bool,
-    "requires": Requires,
+    "promises": Promises,
     "examples": tuple,
 }
 
@@ -71,24 +55,30 @@ class Tool(Generic[A, R]):
     """What every tool is. Declared promises hold for all arguments; a `…_for` method may promise more for given ones."""
 
     name: ClassVar[str]
-    version: ClassVar[int]
-    safety_level: ClassVar[SafetyLevel]
-    safety_mode: ClassVar[SafetyMode]
-    determinism: ClassVar[Determinism]
-    idempotence: ClassVar[Idempotence]
-    writes: ClassVar[tuple[Kind, ...]]
-    revert: ClassVar[Revert]
-    replayable: ClassVar[bool]
-    requires: ClassVar[Requires]
+    version: ClassVar[int] = 1
+    """Raised with every change of a promise."""
+    promises: ClassVar[Promises]
     examples: ClassVar[tuple[Example, ...]]
     destructive_with: ClassVar[tuple[str, ...]] = ()
     """Arguments that make a call destructive where they are true."""
 
+    # Set from `promises` when a tool is defined.
+    safety_level: ClassVar[SafetyLevel]
+    safety_mode: ClassVar[SafetyMode]
+    determinism: ClassVar[Determinism]
+    idempotence: ClassVar[Idempotence]
+    revert: ClassVar[Revert]
+    replayable: ClassVar[bool]
+    writes: ClassVar[tuple[Kind, ...]]
+    requires: ClassVar[Requires]
+    # Set from the models that a tool names in its base.
     args_model: ClassVar[type[Args]]
     result_model: ClassVar[type[Result]]
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, family: bool = False) -> None:
         super().__init_subclass__()
+        if family:
+            return
         problems = list(_problems(cls))
         if problems:
             raise TypeError(f"tool {cls.__name__}: " + "; ".join(problems))
@@ -216,10 +206,14 @@ def _problems(cls: type[AnyTool]) -> Iterable[str]:
             yield f"does not declare {name}"
         elif not isinstance(cls.__dict__[name], kind):
             yield f"declares {name} as {type(cls.__dict__[name]).__name__}"
+    promises = cls.__dict__.get("promises")
+    if isinstance(promises, Promises):
+        for promise in fields(promises):
+            setattr(cls, promise.name, getattr(promises, promise.name))
     for part in ("check", "apply", "verify"):
-        if part not in cls.__dict__:
+        if getattr(cls, part) is getattr(Tool, part):
             yield f"does not define {part}"
-    if not (cls.__doc__ or "").strip():
+    if not (cls.__dict__.get("__doc__") or "").strip():
         yield "has no docstring"
     models = _models(cls)
     if models is None:
@@ -230,12 +224,25 @@ def _problems(cls: type[AnyTool]) -> Iterable[str]:
 
 
 def _models(cls: type[AnyTool]) -> tuple[type[Args], type[Result]] | None:
+    match _type_arguments(cls, {}):
+        case [type() as args, type() as result] if issubclass(args, Args) and issubclass(result, Result):
+            return args, result
+        case _:
+            return None
+
+
+def _type_arguments(cls: Any, values: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """What a class says for the parameters of `Tool`, itself or by way of a family."""
     for base in getattr(cls, "__orig_bases__", ()):
-        if get_origin(base) is Tool:
-            args, result = get_args(base)
-            if issubclass(args, Args) and issubclass(result, Result):
-                return args, result
-    return None
+        origin: Any = get_origin(base)
+        if Tool in getattr(origin, "__mro__", ()):
+            given = tuple(values.get(one, one) for one in get_args(base))
+            return (
+                given
+                if origin is Tool
+                else _type_arguments(origin, dict(zip(origin.__parameters__, given, strict=True)))
+            )
+    return ()
 
 
 def _contradictions(cls: type[AnyTool]) -> Iterable[str]:
@@ -243,18 +250,28 @@ def _contradictions(cls: type[AnyTool]) -> Iterable[str]:
         yield "needs a name like noun.verb"
     if not cls.__dict__.get("examples"):
         yield "has no example"
-    read_only = cls.__dict__.get("safety_level") is SafetyLevel.READ_ONLY
-    if read_only != (cls.__dict__.get("revert") is Revert.NOTHING):
-        yield "must revert by something exactly when it is not read-only"
-    if read_only and cls.__dict__.get("writes"):
-        yield "is read-only and declares writes"
     models = _models(cls)
-    fields = models[0].model_fields if models else {}
+    arguments = models[0].model_fields if models else {}
     for name in cls.destructive_with:
-        if name not in fields:
+        if name not in arguments:
             yield f"is destructive with {name}, which it does not take"
-    harmless = cls.__dict__.get("safety_level") is not SafetyLevel.DESTRUCTIVE and OVERWRITE not in cls.destructive_with
-    if OVERWRITE in fields and harmless:
+    promises = cls.__dict__.get("promises")
+    if not isinstance(promises, Promises):
+        return
+    read_only = promises.safety_level is SafetyLevel.READ_ONLY
+    if read_only != (promises.revert is Revert.NOTHING):
+        yield "must revert by something exactly when it is not read-only"
+    if promises.writes is None:
+        yield "does not say what it writes to"
+    if promises.requires is None:
+        yield "does not say what capabilities it needs"
+    if read_only and promises.writes:
+        yield "is read-only and declares writes"
+    if (
+        OVERWRITE in arguments
+        and promises.safety_level is not SafetyLevel.DESTRUCTIVE
+        and OVERWRITE not in cls.destructive_with
+    ):
         yield "takes overwrite and is not destructive with it"
-    if models and cls.__dict__.get("determinism") is Determinism.SEEDED and "seed" not in models[0].model_fields:
+    if models and promises.determinism is Determinism.SEEDED and "seed" not in arguments:
         yield "is seeded and takes no seed"

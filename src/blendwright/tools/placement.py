@@ -12,10 +12,11 @@ from blendwright.tool_api.arguments import Args, Name, Vector3
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.readback import differs, same
+from blendwright.tools.targets import target_collection
 from blendwright.values.findings import Finding
 
 
-class Placed(Args):
+class ObjectPlacement(Args):
     """Arguments of tools that create an object."""
 
     name: Name = Field(description="Name of the new object, taken literally; must be free.")
@@ -33,12 +34,8 @@ def radians(degrees: Sequence[float]) -> tuple[float, ...]:
     return tuple(map(math.radians, degrees))
 
 
-def missing_collection(scene: Scene, args: Placed) -> Sequence[Finding]:
-    return no_home(scene, args.collection) if args.collection else ()
-
-
 def name_conflicts(
-    scene: Scene, args: Placed, data: Kind | None, differences: Callable[[Block], Iterable[Finding]]
+    scene: Scene, args: ObjectPlacement, data: Kind | None, differences: Callable[[Block], Iterable[Finding]]
 ) -> Iterator[Finding]:
     """What speaks against creating an object of that name, and its data if it has any: it is taken, and not by what is asked for.
 
@@ -63,36 +60,17 @@ def _changed_since(obj: Block) -> Iterator[Finding]:
         yield from differs("that its faces are shaded flat", True, not any(smooth), "/name")
 
 
-def home(scene: Scene, name: str | None) -> Block:
-    """The collection of that name, or the scene's own: without a name, and by the name that Blender shows for it."""
-    if name is None or is_scenes_own(scene, name):
-        return scene.active.collection
-    return scene.require(Kind.COLLECTION, name, "/collection")
-
-
-def no_home(scene: Scene, name: str | None, at: str = "/collection") -> Sequence[Finding]:
-    """For `check`: a finding when `home` would find none."""
-    if name is None or is_scenes_own(scene, name):
-        return ()
-    return scene.missing(Kind.COLLECTION, name, at)
-
-
-def is_scenes_own(scene: Scene, name: str) -> bool:
-    """Whether a name means the scene's own collection, which is no datablock; one of that name would come first."""
-    return scene.find(Kind.COLLECTION, name) is None and name == scene.active.collection.name
-
-
-def create_object(scene: Scene, args: Placed, data: Block | None) -> Block:
+def create_object(scene: Scene, args: ObjectPlacement, data: Block | None) -> Block:
     """A new object with its placement, in its collection."""
     obj = scene.create(Kind.OBJECT, args.name, data)
     obj.location = args.location
     obj.rotation_euler = radians(args.rotation_euler_deg)
     obj.scale = args.scale
-    scene.link(home(scene, args.collection), obj)
+    scene.link(target_collection(scene, args.collection), obj)
     return obj
 
 
-def misplaced(scene: Scene, args: Placed, obj: Block) -> Iterator[Finding]:
+def placement_differs(scene: Scene, args: ObjectPlacement, obj: Block) -> Iterator[Finding]:
     """How an object's placement differs from what was asked."""
     # Most values come back exactly; a slice is read in one piece.
     if args.location != obj.location[:]:
@@ -103,5 +81,5 @@ def misplaced(scene: Scene, args: Placed, obj: Block) -> Iterator[Finding]:
         yield from differs("its rotation in degrees", args.rotation_euler_deg, held, "/rotation_euler_deg")
     if args.scale != obj.scale[:]:
         yield from differs("its scale", args.scale, obj.scale, "/scale")
-    if not scene.is_in(home(scene, args.collection), obj):
+    if not scene.is_in(target_collection(scene, args.collection), obj):
         yield from differs("its membership in the collection", True, False, "/collection")

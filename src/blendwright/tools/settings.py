@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import held_by_animation
+from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding
 
@@ -25,7 +25,7 @@ class Setting:
     at: str
 
 
-def write(scene: Scene, settings: Iterable[Setting], *, owner: Block | None = None) -> bool:
+def write_settings(scene: Scene, settings: Iterable[Setting], *, owner: Block | None = None) -> bool:
     """Write all of them; True when one of them was not so before. `owner` as in `Scene.set`."""
     changed = False
     for setting in settings:
@@ -35,22 +35,22 @@ def write(scene: Scene, settings: Iterable[Setting], *, owner: Block | None = No
     return changed
 
 
-def held(scene: Scene, settings: Iterable[Setting]) -> Iterator[Finding]:
+def animation_conflicts(scene: Scene, settings: Iterable[Setting]) -> Iterator[Finding]:
     """Where a value would not last, because keyframes or a driver have the property."""
     for setting in settings:
         holder = setting.target.id_data
         if holder.animation_data is not None:
             path = setting.target.path_from_id(setting.attribute)
-            yield from held_by_animation(scene, holder, path, setting.at)
+            yield from channel_conflicts(scene, holder, path, setting.at)
 
 
-def fill(settings: Iterable[Setting]) -> None:
+def initialize_settings(settings: Iterable[Setting]) -> None:
     """Write all of them to datablocks that are new, of which nobody has to keep what was before."""
     for setting in settings:
         setattr(setting.target, setting.attribute, setting.value)
 
 
-def unlike(settings: Iterable[Setting]) -> Iterator[Finding]:
+def settings_differ(settings: Iterable[Setting]) -> Iterator[Finding]:
     """Where what Blender holds is not what was asked for."""
     for setting in settings:
         label = f"its {setting.attribute.replace('_', ' ')}"

@@ -9,6 +9,8 @@ from typing import Any
 
 from blendwright.values.faults import Fault
 
+# A refusal lists everything, but a hostile document must not become an endless one.
+MOST_FINDINGS = 100
 # How much of an id or a name of the caller's is worth repeating: some contracts set no length.
 SHOWN = 100
 # How much of all messages together is worth saying in one sentence; the findings have the rest.

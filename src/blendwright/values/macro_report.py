@@ -8,7 +8,7 @@ from typing import Any
 from blendwright.values.report import OperationReport, OperationStatus
 
 
-def as_asked(reports: Iterable[OperationReport]) -> tuple[OperationReport, ...]:
+def reports_by_caller(reports: Iterable[OperationReport]) -> tuple[OperationReport, ...]:
     """One report for each operation of the caller, in the order of their first steps."""
     joined: dict[str, list[OperationReport]] = {}
     for report in reports:

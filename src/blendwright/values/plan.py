@@ -74,7 +74,7 @@ class Operation:
 
     `unsound` names the fields that do not fit the dialect's schema and hold something neutral here instead. An operation
     whose id is unsound goes by its pointer, which no proper id can equal. `origin` is there for steps of macros only; their
-    pointer and places are those of the caller's operation.
+    pointer and places are those of the caller's operation. `model` is the arguments as their tool's model, once the plan is valid.
     """
 
     id: str
@@ -87,10 +87,11 @@ class Operation:
     places: Places = PLACES
     unsound: frozenset[Field] = SOUND
     origin: Origin | None = None
+    model: Any = field(default=None, compare=False, repr=False)
 
     @property
-    def asked_as(self) -> str:
-        """The id by which the caller knows it."""
+    def caller_id(self) -> str:
+        """The id of the caller's operation: its own, or that of the operation whose macro it is a step of."""
         return self.id if self.origin is None else self.origin.operation_id
 
     def in_arguments(self, finding: Finding) -> Finding:

@@ -9,6 +9,10 @@ import site
 import sys
 from pathlib import Path
 
+# Names Python files, joined as in PATH, with TOOLS or METHODS that a worker has besides its own. The core sets it nowhere, and a
+# worker does not inherit the environment of its user: it is there only where whoever starts the worker says so, as tests do.
+EXTENSIONS = "BLENDWRIGHT_WORKER_EXTENSIONS"
+
 _HOME = "home"
 _TEMPORARY = "tmp"
 _RUNTIME = "run"

@@ -1,81 +1,58 @@
-"""The ports to Blender processes, as those who run plans see them.
-
-Says what a worker and a pool of workers promise, and how a call is cancelled; processes and pipes are the bridge's affair.
-"""
+"""What those who run plans may expect of workers: the pool they come from, and what only a child process has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
 
-from blendwright.values.cancel import CancelToken
-from blendwright.wire.profiles import WorkerProfile
+if TYPE_CHECKING:
+    from blendwright.wire.remote_scene import RemoteScene
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
-    """A file that workers may read: the one that had this path and was judged, not whatever has it later."""
+class ReadableFile:
+    """A file that workers may read: the one that had this path when it was checked, not whatever has it later."""
 
     path: Path
     device: int
     inode: int
 
 
-class WorkerPort(Protocol):
-    """One Blender process that has said hello."""
-
-    @property
-    def profile(self) -> WorkerProfile: ...
-
-    @property
-    def catalogue(self) -> str:
-        """The fingerprint of the tool catalogue that the worker knows."""
-        ...
-
-    @property
-    def scratch(self) -> Path:
-        """The only directory the worker may write to; gone after `close`."""
-        ...
+class ChildProcess(Protocol):
+    """What a worker offers beyond its scene when the core started it; a window that a person has open has none of it."""
 
     @property
     def pid(self) -> int: ...
 
     @property
-    def alive(self) -> bool: ...
+    def scratch(self) -> Path:
+        """The only directory the worker may write to; gone after it was closed."""
+        ...
 
     def log_tail(self) -> list[str]:
         """The last lines that it, and Blender in it, wrote."""
-        ...
-
-    def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
-        """Send a request without waiting, never blocking; answers come in the order of the requests."""
-        ...
-
-    def call(
-        self, method: str, params: Mapping[str, Any], *, deadline: float | None, cancel: CancelToken | None = None
-    ) -> Any:
-        """Send and wait, at most `deadline` seconds; past it, or on cancel, the worker is killed at once.
-
-        Raises WorkerLost, DeadlinePassed, Cancelled, ProtocolBreach or WorkerFault.
-        """
         ...
 
     def kill(self) -> None:
         """End it by SIGKILL; calls that wait fail with WorkerLost."""
         ...
 
-    def close(self, timeout: float = 1.0) -> None:
-        """Let it end by itself, kill it after `timeout` seconds, and remove its scratch."""
-        ...
 
+class WorkerPool(Protocol):
+    """Workers of one source."""
 
-class PoolPort(Protocol):
-    """Where workers come from."""
+    def __enter__(self) -> Self:
+        return self
 
-    def take(self, *, bare: bool = False) -> WorkerPort:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def take(self, *, bare: bool = False) -> RemoteScene:
         """A ready worker, the caller's from now on; raises EnvironmentUnfit when Blender cannot be started.
 
         A `bare` one may read nothing of what `allow` allows.
@@ -86,8 +63,8 @@ class PoolPort(Protocol):
         """Start a spare in the background."""
         ...
 
-    def allow(self, readable: Sequence[Readable]) -> None:
-        """Let workers that are started from now on read these files; those that have been given out stay as they are."""
+    def allow(self, readable: Sequence[ReadableFile]) -> None:
+        """Let workers that are started from now on read these files; those that were taken before stay as they are."""
         ...
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from blendwright.blender.confinement import policy
+from blendwright.blender.confinement import syscall_policy as policy
 from blendwright.blender.confinement.seccomp import Instruction, build_filter
 from blendwright.blender.confinement.syscalls import Architecture, number
 

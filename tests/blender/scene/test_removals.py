@@ -12,7 +12,7 @@ from trial import Trial
 from village import socket
 
 from blendwright.blender.scene import BpyScene, references
-from blendwright.blender.scene.state import is_buried
+from blendwright.blender.scene.state import is_tombstone
 from blendwright.tool_api.effects import Kind
 
 data: Any = bpy.data
@@ -93,9 +93,9 @@ def test_the_last_user_of_a_datablock_leaves_it_kept(village: Trial) -> None:
     assert data.materials["Paint"].use_fake_user
 
 
-def test_users_that_are_buried_do_not_count_in_a_later_step(village: Trial) -> None:
+def test_users_that_are_soft_deleted_do_not_count_in_a_later_step(village: Trial) -> None:
     village.step(lambda scene: scene.remove(scene.require(Kind.OBJECT, "Plank")))
-    assert [block for block in data.objects if is_buried(block)]
+    assert [block for block in data.objects if is_tombstone(block)]
     village.proves(lambda scene: scene.remove(scene.require(Kind.OBJECT, "Twin")))
 
 

@@ -294,7 +294,7 @@ def test_what_cannot_be_found_again_is_not_written(village: Trial) -> None:
     with pytest.raises(ValueError, match="path"):
         scene.set(flags, "exclude", True)
     assert not flags.exclude
-    scene.record.revert()
+    scene.undo_log.revert()
     assert village.state.root() == before
     village.is_sound()
 
@@ -325,7 +325,7 @@ def test_a_custom_property_takes_and_gives_back_any_value(trial: Trial, old: Any
     acts = [put(value) for value in VALUES]
     for act in acts if old is None else [*acts, drop]:
         scene = trial.step(act)
-        scene.record.revert()
+        scene.undo_log.revert()
         assert trial.state.root() == before
         trial.is_sound()
         assert _plain(data.objects["Thing"].get("key")) == old
@@ -373,7 +373,7 @@ def test_the_hints_of_a_custom_property_come_back(trial: Trial) -> None:
             scene.drop_item(thing, "size")
         else:
             scene.set_item(thing, "size", value)
-        scene.record.revert()
+        scene.undo_log.revert()
         assert thing["size"] == 1.5
         assert thing.id_properties_ui("size").as_dict() == hints
 

@@ -11,7 +11,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.blender.scene.state import is_buried
+from blendwright.blender.scene.state import is_tombstone
 from blendwright.values.errors import StepError
 
 Act = Callable[[BpyScene], object]
@@ -37,8 +37,8 @@ class Trial:
         """One step that is kept: the incremental hash has to be the full one."""
         scene = self.begin()
         act(scene)
-        scene.settle()
-        scene.record.seal()
+        scene.protect_unused()
+        scene.undo_log.seal()
         self.is_sound()
         return scene
 
@@ -57,7 +57,7 @@ class Trial:
 
     def takes_back(self, scene: BpyScene, before: Leaves) -> None:
         """The revert of a step gives the scene from before it."""
-        scene.record.revert()
+        scene.undo_log.revert()
         same(before, self.leaves())
         self.is_sound()
 
@@ -67,7 +67,7 @@ class Trial:
     def survives_a_save(self) -> None:
         before, root = self.leaves(), self.state.root()
         self.state.save(self.scratch / "saved.blend")
-        assert not [block for block in _all_blocks() if is_buried(block)]
+        assert not [block for block in _all_blocks() if is_tombstone(block)]
         self.is_sound()
         self.state.open(self.scratch / "saved.blend")
         same(before, self.leaves())
@@ -87,19 +87,19 @@ class Trial:
         return message
 
     def is_sound(self) -> None:
-        """Incremental and full hash agree, names are exact, and nothing living knows of what is buried."""
-        full = fp.full(is_buried)
+        """Incremental and full hash agree, names are exact, and nothing points at a tombstone."""
+        full = fp.full(is_tombstone)
         same(full, self.leaves())
         assert self.state.root() == fp.Fingerprint(full).root()
         for kind in fp.kinds():
-            there = {block.name for block in getattr(data, kind) if not block.library and not is_buried(block)}
+            there = {block.name for block in getattr(data, kind) if not block.library and not is_tombstone(block)}
             assert set(self.state.named(kind)) == there
             assert all(block.name == name for name, block in self.state.named(kind).items())
             assert not [name for name in there if re.search(r"\.\d\d\d$", name)]
-        buried = {block for block in _all_blocks() if is_buried(block)}
-        users: dict[Any, set[Any]] = data.user_map(subset=buried) if buried else {}
-        haunted = {block: [user for user in who if not is_buried(user)] for block, who in users.items()}
-        assert {block: who for block, who in haunted.items() if who} == {}
+        tombstones = {block for block in _all_blocks() if is_tombstone(block)}
+        users: dict[Any, set[Any]] = data.user_map(subset=tombstones) if tombstones else {}
+        pointed_at = {block: [user for user in who if not is_tombstone(user)] for block, who in users.items()}
+        assert {block: who for block, who in pointed_at.items() if who} == {}
 
 
 def same(expected: Leaves, found: Leaves) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from blendwright.run.history import History
 from blendwright.run.replaying import fresh
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
 from run.history.past import PLAN, TRIANGLE
 
@@ -37,6 +37,6 @@ def history(engine: Engine) -> Iterator[History]:
 
 
 @pytest.fixture(scope="module")
-def worker(engine: Engine) -> WorkerPort:
+def worker(engine: Engine) -> RemoteScene:
     """One for all rebuilds of other commits than HEAD."""
     return fresh(engine.pool, engine.catalogue)

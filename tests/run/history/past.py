@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
 from plans import box, of_operations
 
@@ -26,7 +26,7 @@ def copy_of(engine: Engine, place: Path) -> Path:
     return place
 
 
-def do(engine: Engine, worker: WorkerPort, tool: str, args: dict[str, Any]) -> None:
+def do(engine: Engine, worker: RemoteScene, tool: str, args: dict[str, Any]) -> None:
     """One step in a worker, without a word to the journal."""
     canonical = engine.tools[tool].args_model.model_validate(args).model_dump(mode="json")
     request = {"tool": tool, "version": engine.tools[tool].version, "args": canonical}

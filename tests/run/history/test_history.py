@@ -12,7 +12,7 @@ from blendwright.run.differences import take
 from blendwright.run.history import History, find
 from blendwright.run.replaying import EXCHANGED, line, rebuild
 from blendwright.values.errors import RebuildFailed, Refusal
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
 from journal.ledger import operation
 from run.history.past import PLAN, TRIANGLE, do
@@ -101,18 +101,18 @@ def test_work_after_undo_goes_on_on_a_new_line(engine: Engine, history: History)
 
 @pytest.mark.proves("OPS-IDEM-03")
 def test_an_adopted_file_that_lost_an_object_makes_what_ran_before_a_conflict(
-    engine: Engine, history: History, worker: WorkerPort
+    engine: Engine, history: History, worker: RemoteScene
 ) -> None:
     head = engine.head()
     engine.scene.checkpoint()  # what is redone has other random numbers in it that no hash covers
     rebuild(worker, engine.journal, head.number)
     edited = engine.place / "edited.blend"
-    worker.call("scene.save", {"path": EXCHANGED}, deadline=30)
-    shutil.copyfile(worker.scratch / EXCHANGED, edited)
+    worker.save(EXCHANGED)
+    shutil.copyfile(worker.require_process().scratch / EXCHANGED, edited)
     assert history.adopt(edited) is None and engine.head() == head
     do(engine, worker, "object.delete", {"name": "Box a"})
-    saved = worker.call("scene.save", {"path": EXCHANGED}, deadline=30)["hash"]
-    shutil.copyfile(worker.scratch / EXCHANGED, edited)
+    saved = worker.save(EXCHANGED)
+    shutil.copyfile(worker.require_process().scratch / EXCHANGED, edited)
     commit = history.adopt(edited)
     assert commit is not None and (commit.kind, commit.parent, commit.hash_after) == ("adopt", head.number, saved)
     edited.unlink()

@@ -16,7 +16,7 @@ from blendwright.run import repair as rescue
 from blendwright.run.differences import PAGE, compare, take
 from blendwright.run.replaying import rebuild, replay, same_result
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
-from blendwright.wire.worker_port import WorkerPort
+from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
 from journal.ledger import raw
 from run.history.past import copy_of, do, edit_arguments
@@ -44,7 +44,7 @@ from run.history.past import copy_of, do, edit_arguments
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
 def test_a_difference_is_exactly_what_was_changed(
-    engine: Engine, worker: WorkerPort, tool: str, args: dict[str, Any], expected: set[Any]
+    engine: Engine, worker: RemoteScene, tool: str, args: dict[str, Any], expected: set[Any]
 ) -> None:
     rebuild(worker, engine.journal, engine.head().number)
     before = take(worker)
@@ -63,7 +63,7 @@ def _frozen(value: Any) -> Any:
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
 
 
-def test_what_came_and_went_is_named_and_equal_scenes_do_not_differ(engine: Engine, worker: WorkerPort) -> None:
+def test_what_came_and_went_is_named_and_equal_scenes_do_not_differ(engine: Engine, worker: RemoteScene) -> None:
     rebuild(worker, engine.journal, engine.head().number)
     before = take(worker)
     do(engine, worker, "object.rename", {"name": "Box b", "new_name": "Crate"})
@@ -75,7 +75,7 @@ def test_what_came_and_went_is_named_and_equal_scenes_do_not_differ(engine: Engi
     assert compare(after, after).none and not found.none
 
 
-def test_scenes_of_more_than_a_page_are_compared_whole(engine: Engine, worker: WorkerPort) -> None:
+def test_scenes_of_more_than_a_page_are_compared_whole(engine: Engine, worker: RemoteScene) -> None:
     rebuild(worker, engine.journal, engine.head().number)
     before = take(worker)
     tool = engine.tools["object.create_empty"]
@@ -89,7 +89,7 @@ def test_scenes_of_more_than_a_page_are_compared_whole(engine: Engine, worker: W
 # ---------------------------------------------------------------------- replay
 
 
-def test_the_journal_replays_to_its_hashes_and_exports_nothing_again(engine: Engine, worker: WorkerPort) -> None:
+def test_the_journal_replays_to_its_hashes_and_exports_nothing_again(engine: Engine, worker: RemoteScene) -> None:
     (engine.place / "out.stl").unlink()
     found = replay(worker, engine.journal)
     assert found.ok and found.by == "hashes" and found.agreed == found.head == engine.head().number
@@ -114,7 +114,7 @@ def _leave_out_a_change(db: Any) -> None:
     ids=["arguments", "hash", "left out"],
 )
 def test_a_tampered_commit_is_caught_with_both_hashes(
-    engine: Engine, worker: WorkerPort, tmp_path: Path, tamper: Callable[[Any], None], at: int
+    engine: Engine, worker: RemoteScene, tmp_path: Path, tamper: Callable[[Any], None], at: int
 ) -> None:
     place = copy_of(engine, tmp_path / "copy")
     with closing(raw(place)) as db:
@@ -127,7 +127,7 @@ def test_a_tampered_commit_is_caught_with_both_hashes(
 
 
 def test_with_another_blender_results_are_compared_instead_of_hashes(
-    engine: Engine, worker: WorkerPort, tmp_path: Path
+    engine: Engine, worker: RemoteScene, tmp_path: Path
 ) -> None:
     place = copy_of(engine, tmp_path / "copy")
     with closing(raw(place)) as db:
@@ -159,7 +159,7 @@ def test_results_agree_within_rounding_and_without_fingerprints() -> None:
 
 
 def test_a_quarantine_ends_only_on_a_commit_whose_scene_is_proved(
-    engine: Engine, worker: WorkerPort, tmp_path: Path
+    engine: Engine, worker: RemoteScene, tmp_path: Path
 ) -> None:
     place = copy_of(engine, tmp_path / "copy")
     with closing(raw(place)) as db:
@@ -187,7 +187,7 @@ def test_a_quarantine_ends_only_on_a_commit_whose_scene_is_proved(
         assert journal.head is not None and journal.head.number == 2
 
 
-def test_a_head_that_no_checkpoint_leads_to_can_be_left(engine: Engine, worker: WorkerPort, tmp_path: Path) -> None:
+def test_a_head_that_no_checkpoint_leads_to_can_be_left(engine: Engine, worker: RemoteScene, tmp_path: Path) -> None:
     place = copy_of(engine, tmp_path / "copy")
     for file in (place / "checkpoints").glob("*.blend"):
         file.unlink()

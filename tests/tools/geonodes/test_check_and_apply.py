@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.plan.arguments import canonical_arguments
+from blendwright.plan.arguments import validate_arguments
 from blendwright.tool_api.effects import Idempotence
 from blendwright.tools.catalog import tools
 
@@ -159,7 +159,7 @@ def test_what_is_declared_idempotent_can_be_repeated(
 ) -> None:
     plane.do("geonodes.patch", patch_args(*before))
     declared = tools()[tool].idempotence_for(
-        tools()[tool].args_model.model_validate(canonical_arguments(tools()[tool], args)[0])
+        tools()[tool].args_model.model_validate(validate_arguments(tools()[tool], args)[0])
     )
     repeated = twice(plane, tool, args)
     assert repeated or declared is Idempotence.NON_IDEMPOTENT

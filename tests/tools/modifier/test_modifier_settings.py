@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import bpy
 import pytest
 
-from blendwright.tools.modifier.settings import APART, SPECIAL, ModifierType, Rna, Settings
+from blendwright.tools.modifier.settings import SEPARATE, SPECIAL, BlenderProperty, ModifierType, Settings
 from tools.modifier.modifiers import CASES, add, modifier
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def test_every_setting_names_a_writable_attribute_of_blender(stage: Stage, kind:
     obj = bpy.data.objects.new("It", bpy.data.meshes.new("It"))
     properties: Any = obj.modifiers.new("It", kind).bl_rna.properties
     for name in MODELS[kind].model_fields:
-        rna = SPECIAL.get(kind, {}).get(name, Rna(name))
-        if name in APART:
+        rna = SPECIAL.get(kind, {}).get(name, BlenderProperty(name))
+        if name in SEPARATE:
             continue
         assert not properties[rna.attribute].is_readonly
         assert rna.switch is None or rna.switch in properties

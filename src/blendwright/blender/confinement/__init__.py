@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from blendwright.blender.confinement.account import Confinement, File, Resources
+from blendwright.blender.confinement.report import Confinement, File, Resources
 from blendwright.blender.confinement.selftest import ACTS
 from blendwright.blender.confinement.syscalls import this_architecture
 from blendwright.wire.worker_environment import private_directories, private_environment

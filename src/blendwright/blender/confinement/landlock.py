@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from enum import IntFlag
 from pathlib import Path
 
-from blendwright.blender.confinement.account import File
+from blendwright.blender.confinement.report import File
 from blendwright.blender.confinement.syscalls import syscall
 
 # Before ABI 3 a file that may be read can be emptied, since truncation was no right of its own.

@@ -4,19 +4,23 @@ import ctypes
 import os
 import resource
 
-from blendwright.blender.confinement.account import Resources
+from blendwright.blender.confinement.report import Resources
 
 _PR_SET_NO_NEW_PRIVS = 38
 
 _OPEN_FILES = 1024
 
 
-def vow_no_new_privileges() -> None:
+def forbid_new_privileges() -> None:
     """Landlock and seccomp ask for this of everyone but root; with it no setuid program helps either."""
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def prctl(option: int, value: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+    if libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
         code = ctypes.get_errno()
-        raise OSError(code, f"no_new_privs: {os.strerror(code)}")
+        raise OSError(code, os.strerror(code), f"prctl {option}")
 
 
 def limit_resources(resources: Resources) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from blendwright.blender.confinement import landlock, limits, paths, seccomp, selftest
-from blendwright.blender.confinement.account import Confinement, File, Resources
+from blendwright.blender.confinement.report import Confinement, File, Resources
 from blendwright.blender.confinement.syscalls import Architecture
 
 
@@ -21,12 +21,12 @@ def confine_linux(
     """Apply every layer that the kernel offers, then try to break out."""
     missing: list[str] = []
     may_read = _may_read(readable)
-    ground = selftest.Ground(scratch, (*may_read, *(path for path, _ in files)), home or home_of_user())
+    surroundings = selftest.Surroundings(scratch, (*may_read, *(path for path, _ in files)), home or home_of_user())
 
     # Landlock holds for the thread that asks for it and for threads it starts later, not for those that run already.
     # Where files are out of reach before we ask, a launcher has seen to it: every thread descends from what it restricted.
     threads = sum(1 for _ in Path("/proc/self/task").iterdir())
-    if threads > 1 and selftest.acts_not_refused(ground, selftest.ON_FILES):
+    if threads > 1 and selftest.acts_not_refused(surroundings, selftest.ON_FILES):
         missing.append(f"{threads - 1} threads were running before confinement and keep their access to files")
 
     limited = _limit(resources, missing)
@@ -34,7 +34,7 @@ def confine_linux(
     # Last, because the filter refuses the calls that the other layers are made of.
     filtered = _filter_calls(architecture, missing)
 
-    not_refused = selftest.acts_not_refused(ground)
+    not_refused = selftest.acts_not_refused(surroundings)
     if not_refused:
         missing.append("the self-test got through with " + ", ".join(not_refused))
     level = "full" if not missing else "partial" if version or filtered else "none"
@@ -59,7 +59,7 @@ def _may_read(readable: Sequence[Path]) -> tuple[Path, ...]:
 
 def _limit(resources: Resources, missing: list[str]) -> bool:
     try:
-        limits.vow_no_new_privileges()
+        limits.forbid_new_privileges()
         limits.limit_resources(resources)
     except (OSError, ValueError) as error:
         missing.append(f"resource limits: {error}")

@@ -6,7 +6,7 @@ import os
 import struct
 from typing import NamedTuple
 
-from blendwright.blender.confinement import policy
+from blendwright.blender.confinement import syscall_policy as policy
 from blendwright.blender.confinement.syscalls import Architecture, number, syscall
 
 # Classic BPF: load a word of `struct seccomp_data`, compare, return.

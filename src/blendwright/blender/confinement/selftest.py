@@ -20,7 +20,7 @@ _DISCARD_PORT = 9
 
 
 @dataclass(frozen=True)
-class Ground:
+class Surroundings:
     """What the acts need to know, gathered before confinement hides it."""
 
     scratch: Path
@@ -41,26 +41,26 @@ def _reaches_kernel(name: str, *arguments: object) -> bool:
     return True
 
 
-def _read_system_file(ground: Ground) -> bool:
+def _read_system_file(surroundings: Surroundings) -> bool:
     path = Path("/etc/passwd")
-    return ground.outside(path) and bool(path.read_bytes())
+    return surroundings.outside(path) and bool(path.read_bytes())
 
 
-def _read_home(ground: Ground) -> bool:
-    if ground.home is None or not ground.outside(ground.home):
+def _read_home(surroundings: Surroundings) -> bool:
+    if surroundings.home is None or not surroundings.outside(surroundings.home):
         return False
-    next(ground.home.iterdir(), None)
+    next(surroundings.home.iterdir(), None)
     return True
 
 
-def _read_parent_environment(ground: Ground) -> bool:
+def _read_parent_environment(surroundings: Surroundings) -> bool:
     Path(f"/proc/{os.getppid()}/environ").read_bytes()
     return True
 
 
-def _write_outside(ground: Ground) -> bool:
-    for directory in (ground.scratch.parent, ground.home, Path("/tmp"), Path("/dev/shm")):
-        if directory is None or directory.is_relative_to(ground.scratch):
+def _write_outside(surroundings: Surroundings) -> bool:
+    for directory in (surroundings.scratch.parent, surroundings.home, Path("/tmp"), Path("/dev/shm")):
+        if directory is None or directory.is_relative_to(surroundings.scratch):
             continue
         target = directory / f".blendwright-selftest-{os.getpid()}"
         try:
@@ -72,7 +72,7 @@ def _write_outside(ground: Ground) -> bool:
     return False
 
 
-def _fork(ground: Ground) -> bool:
+def _fork(surroundings: Surroundings) -> bool:
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -80,45 +80,45 @@ def _fork(ground: Ground) -> bool:
     return True
 
 
-def _execute(ground: Ground) -> bool:
+def _execute(surroundings: Surroundings) -> bool:
     return _reaches_kernel("execve", ctypes.c_char_p(b""), None, None)
 
 
-def _connect_tcp(ground: Ground) -> bool:
+def _connect_tcp(surroundings: Surroundings) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
         connection.settimeout(1)
         return connection.connect_ex(("127.0.0.1", _DISCARD_PORT)) not in (errno.EPERM, errno.EACCES)
 
 
-def _open_udp_socket(ground: Ground) -> bool:
+def _open_udp_socket(surroundings: Surroundings) -> bool:
     socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()
     return True
 
 
-def _open_unix_socket(ground: Ground) -> bool:
+def _open_unix_socket(surroundings: Surroundings) -> bool:
     socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).close()
     return True
 
 
-def _signal_parent(ground: Ground) -> bool:
+def _signal_parent(surroundings: Surroundings) -> bool:
     os.kill(os.getppid(), 0)
     return True
 
 
-def _trace(ground: Ground) -> bool:
+def _trace(surroundings: Surroundings) -> bool:
     return _reaches_kernel("ptrace", ctypes.c_long(_PTRACE_ATTACH), ctypes.c_long(0), None, None)
 
 
-def _use_io_uring(ground: Ground) -> bool:
+def _use_io_uring(surroundings: Surroundings) -> bool:
     return _reaches_kernel("io_uring_setup", ctypes.c_uint(0), None)
 
 
-def _leave_namespace(ground: Ground) -> bool:
+def _leave_namespace(surroundings: Surroundings) -> bool:
     return _reaches_kernel("unshare", ctypes.c_int(0))
 
 
-def _change_mode(ground: Ground) -> bool:
-    target = ground.scratch / f".blendwright-selftest-{os.getpid()}"
+def _change_mode(surroundings: Surroundings) -> bool:
+    target = surroundings.scratch / f".blendwright-selftest-{os.getpid()}"
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         target.chmod(0o640)
@@ -127,7 +127,7 @@ def _change_mode(ground: Ground) -> bool:
         target.unlink()
 
 
-ACTS: dict[str, Callable[[Ground], bool]] = {
+ACTS: dict[str, Callable[[Surroundings], bool]] = {
     "read_system_file": _read_system_file,
     "read_home": _read_home,
     "read_parent_environment": _read_parent_environment,
@@ -149,13 +149,13 @@ ACTS: dict[str, Callable[[Ground], bool]] = {
 ON_FILES = ("read_system_file", "read_home", "read_parent_environment", "write_outside")
 
 
-def acts_not_refused(ground: Ground, names: Collection[str] = ACTS.keys()) -> tuple[str, ...]:
+def acts_not_refused(surroundings: Surroundings, names: Collection[str] = ACTS.keys()) -> tuple[str, ...]:
     """The names of the acts that succeeded, in the order of `ACTS`; tries only those of `names`."""
-    return tuple(name for name, act in ACTS.items() if name in names and _succeeds(act, ground))
+    return tuple(name for name, act in ACTS.items() if name in names and _succeeds(act, surroundings))
 
 
-def _succeeds(act: Callable[[Ground], bool], ground: Ground) -> bool:
+def _succeeds(act: Callable[[Surroundings], bool], surroundings: Surroundings) -> bool:
     try:
-        return act(ground)
+        return act(surroundings)
     except OSError:
         return False

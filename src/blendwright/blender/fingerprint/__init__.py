@@ -1,44 +1,46 @@
 """The scene fingerprint: a content hash per datablock, and one hash over all of them.
 
 Equal across processes, across saving and opening, and whatever the order of creation; complete over what a user would
-call a change. What stays out is listed, with reasons, in `skips.py`. Reading it changes
+call a change. What stays out is listed, with reasons, in `exclusions.py`. Reading it changes
 nothing that counts (Blender leaves an empty layer of weights in small meshes that are asked for theirs).
 """
 
 from blendwright.blender.fingerprint.identity import (
-    EDGE,
     MASTER,
+    MEMBERSHIP,
     METHOD,
+    CollectionKey,
     Key,
-    Place,
+    all_blocks,
     block_of,
-    in_words,
+    collection_key,
     key_of,
+    key_words,
     kinds,
     label,
     member_key,
-    place_of,
     scene_of,
 )
-from blendwright.blender.fingerprint.leaves import MEMBER, full, leaf
+from blendwright.blender.fingerprint.leaf_hashes import MEMBER, full, leaf
 from blendwright.blender.fingerprint.merkle import Fingerprint
 
 __all__ = [
-    "EDGE",
     "MASTER",
     "MEMBER",
+    "MEMBERSHIP",
     "METHOD",
+    "CollectionKey",
     "Fingerprint",
     "Key",
-    "Place",
+    "all_blocks",
     "block_of",
+    "collection_key",
     "full",
-    "in_words",
     "key_of",
+    "key_words",
     "kinds",
     "label",
     "leaf",
     "member_key",
-    "place_of",
     "scene_of",
 ]

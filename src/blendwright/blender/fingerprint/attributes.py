@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
 from blendwright.blender.fingerprint.floats import fold_array, folded_bytes
-from blendwright.blender.fingerprint.skips import ATTRIBUTES_OUT
 
 _SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
 _HUGE = 1 << 20
-_OUT = tuple(ATTRIBUTES_OUT)
-_MOST_COUNTED = 1024
-_counted: dict[tuple[str, ...], tuple[str, ...]] = {}
+_OUT = tuple(EXCLUDED_ATTRIBUTES)
+_MOST_CACHED = 1024
+_names_cache: dict[tuple[str, ...], tuple[str, ...]] = {}
 _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
 
@@ -58,8 +58,8 @@ class Blobs:
             self.add(fold_array(array))
 
     def finish(self) -> None:
-        for place, digest in self._pending:
-            self._out[place] = digest.result()
+        for all_names, digest in self._pending:
+            self._out[all_names] = digest.result()
 
 
 @cache
@@ -72,21 +72,21 @@ def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
     return value.identifier, width, _DTYPES.get(value.type), owner.bl_rna.identifier
 
 
-def taking_part(names: list[str]) -> tuple[str, ...]:
+def hashed_names(names: list[str]) -> tuple[str, ...]:
     """The names that count, sorted; kept, because most meshes have the same ones."""
-    place = tuple(names)
-    counted = _counted.get(place)
-    if counted is None:
-        if len(_counted) > _MOST_COUNTED:
-            _counted.clear()
-        counted = _counted[place] = tuple(sorted(name for name in names if not name.startswith(_OUT)))
-    return counted
+    all_names = tuple(names)
+    hashed = _names_cache.get(all_names)
+    if hashed is None:
+        if len(_names_cache) > _MOST_CACHED:
+            _names_cache.clear()
+        hashed = _names_cache[all_names] = tuple(sorted(name for name in names if not name.startswith(_OUT)))
+    return hashed
 
 
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
     blobs = Blobs(out)
-    add_attributes(attributes, taking_part(attributes.keys()), out, blobs)
+    add_attributes(attributes, hashed_names(attributes.keys()), out, blobs)
     blobs.finish()
 
 

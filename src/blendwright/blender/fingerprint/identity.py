@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from blendwright.blender.fingerprint.skips import KINDS_OUT
+from blendwright.blender.fingerprint.exclusions import EXCLUDED_KINDS
 
 METHOD = 2
 
 Key = tuple[str, ...]
 
-# Membership of an object in a collection is a leaf of its own, under (EDGE, collection, object).
-EDGE = "member"
+# Membership of an object in a collection is a leaf of its own, under (MEMBERSHIP, collection, object).
+MEMBERSHIP = "member"
 # How a scene's own collection begins there: no collection's name holds a null.
 MASTER = "scene\0"
 # Marks what Blender 5.0 linked and keeps in the file: the same may be linked without being kept, from the same library.
@@ -45,7 +45,12 @@ def _kind_by_type() -> dict[str, str]:
 @cache
 def kinds() -> tuple[str, ...]:
     """The collections of bpy.data whose datablocks have leaves."""
-    return tuple(kind for kind in _kind_by_type().values() if kind not in KINDS_OUT)
+    return tuple(kind for kind in _kind_by_type().values() if kind not in EXCLUDED_KINDS)
+
+
+def all_blocks() -> Iterator[tuple[str, Any]]:
+    """Every datablock that has a leaf, with its kind."""
+    return ((kind, block) for kind in kinds() for block in getattr(_data, kind))
 
 
 def kind_of(block: Any) -> str:
@@ -81,15 +86,15 @@ def block_of(key: Key) -> Any:
     return next((block for block in blocks if block.library is not None and key_of(block) == key), None)
 
 
-def in_words(key: Key) -> list[str]:
+def key_words(key: Key) -> list[str]:
     """A key as answers and receipts show it: a scene's own collection is `scene:` and the scene's name there."""
-    if key[0] != EDGE:
+    if key[0] != MEMBERSHIP:
         return [*key]
     edge, home, *member = key
     return [edge, home.replace("\0", ":"), *member]
 
 
-class Place(NamedTuple):
+class CollectionKey(NamedTuple):
     """A collection as its memberships are hashed with it; a scene's own goes by the scene, which holds it."""
 
     name: str
@@ -101,16 +106,16 @@ class Place(NamedTuple):
         return _member_key(self.name, self.library, member)
 
 
-def place_of(collection: Any) -> Place:
+def collection_key(collection: Any) -> CollectionKey:
     if collection.is_embedded_data:
         scene = scene_of(collection)
-        return Place(MASTER + scene.name, collection.library, scene)
-    return Place(collection.name, collection.library, collection)
+        return CollectionKey(MASTER + scene.name, collection.library, scene)
+    return CollectionKey(collection.name, collection.library, collection)
 
 
 def member_key(collection: Any, member: Any) -> Key:
     """The key of an object's place in a collection."""
-    return place_of(collection).key_of(member)
+    return collection_key(collection).key_of(member)
 
 
 def member_keys(collection_name: str, collection: Any, skip: Callable[[Any], bool]) -> Iterator[Key]:
@@ -130,10 +135,10 @@ def scene_of(collection: Any) -> Any:
 def _member_key(collection_name: str, outer: Any, member: Any) -> Key:
     inner = member.library
     if outer is None and inner is None:
-        return (EDGE, collection_name, member.name)
+        return (MEMBERSHIP, collection_name, member.name)
     packed = key_of(member)[3:]
     return (
-        EDGE,
+        MEMBERSHIP,
         collection_name,
         member.name,
         outer.filepath if outer else "",

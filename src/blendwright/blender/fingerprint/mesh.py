@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from blendwright.blender.fingerprint.attributes import Blobs, add_attributes, taking_part
+from blendwright.blender.fingerprint.attributes import Blobs, add_attributes, hashed_names
 from blendwright.blender.fingerprint.floats import fold_array
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 def encode_mesh(walk: "Walk", mesh: Any, out: "Out") -> None:
     attributes = mesh.attributes
     blobs = Blobs(out)
-    names = taking_part(attributes.keys())
+    names = hashed_names(attributes.keys())
     others = [name for name in names if name not in _TOPOLOGY]
     _add_topology(mesh, attributes, names, blobs)
     add_attributes(attributes, others, out, blobs)

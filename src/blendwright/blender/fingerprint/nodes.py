@@ -46,24 +46,24 @@ def _sockets(walk: "Walk", sockets: Any, out: "Out") -> None:
     # The same content as walk.struct gives, kept short: a default material has 35 sockets.
     channels = walk.channels
     for socket in sockets:
-        plan, _ = walk.planned(socket)
-        if channels and (socket.as_pointer(), plan.name) in channels:
+        layout, _ = walk.layout_of(socket)
+        if channels and (socket.as_pointer(), layout.name) in channels:
             walk.struct(socket, out)
             continue
-        out.append(plan.name)
-        if plan.scalars:
-            out.append(plan.scalars(socket))
-        if plan.floats:
-            for value in plan.floats(socket):
+        out.append(layout.name)
+        if layout.scalars:
+            out.append(layout.scalars(socket))
+        if layout.floats:
+            for value in layout.floats(socket):
                 out.append(fold(value))
-        if plan.vectors:
-            for value in plan.vectors(socket):
+        if layout.vectors:
+            for value in layout.vectors(socket):
                 out.append(fold_all(value))
-        if plan.parts:
-            for value in plan.parts(socket):
+        if layout.parts:
+            for value in layout.parts(socket):
                 out.append(None if value is None else key_of(value))
-        if plan.custom:  # sockets of builtin types carry no custom properties
-            walk.properties(socket, plan, None, out)
+        if layout.custom:  # sockets of builtin types carry no custom properties
+            walk.properties(socket, layout, None, out)
 
 
 def encode_image_layers(_walk: "Walk", node: Any, out: "Out") -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import bpy
 
-from blendwright.blender.fingerprint.plans import Getter, getter, taking_part
+from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_properties
 
 if TYPE_CHECKING:
     from blendwright.blender.fingerprint.walk import Out, Walk
@@ -82,7 +82,7 @@ def _new(type_name: str) -> _New:
     values: dict[str, Any] = {}
     vectors: dict[str, tuple[float, ...]] = {}
     parts: list[str] = []
-    for prop in taking_part(getattr(_types, type_name).bl_rna):
+    for prop in hashed_properties(getattr(_types, type_name).bl_rna):
         name: str = prop.identifier
         if name in ("name", "color"):
             continue

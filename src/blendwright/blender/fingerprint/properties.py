@@ -19,7 +19,7 @@ _data: Any = bpy.data
 _ABSENT = object()
 _Camera: Any = bpy.types.Camera
 # Blender up to 4.5 leaves Cycles' old camera settings behind in a saved file, where no add-on describes them any more.
-_LEFT_BEHIND = "cycles"
+_OBSOLETE_GROUP = "cycles"
 # Where Blender itself says how a property is shown, by the inputs of a node group.
 _SHOWN_BY_BLENDER = frozenset({"NodesModifier", "SequencerCompositorModifierData"})
 _SCRATCH = "~bw~"
@@ -50,7 +50,7 @@ def custom(struct: Any, runtime: frozenset[str], apart: bool) -> list[Any] | Non
         is_group = hasattr(value, "to_dict")
         if name in runtime and (is_group or not apart):
             continue
-        if name == _LEFT_BEHIND and is_group and isinstance(struct, _Camera):
+        if name == _OBSOLETE_GROUP and is_group and isinstance(struct, _Camera):
             continue
         shown = None if is_group or not says else _shown(struct, name, value)
         found.append((name, plain(value), shown) if shown else (name, plain(value)))

@@ -7,7 +7,7 @@ from typing import Final
 
 # Structs that live in a named list elsewhere: a read-only pointer to one is a reference, not a part.
 # (A writable pointer to a struct is a reference anyway: parts cannot be assigned.)
-REFERRED: Final[frozenset[str]] = frozenset(
+REFERENCED_STRUCTS: Final[frozenset[str]] = frozenset(
     {
         "ActionSlot",
         "ActionGroup",
@@ -32,7 +32,7 @@ REFERRED: Final[frozenset[str]] = frozenset(
 )
 
 # Writable pointers that are parts all the same.
-PARTS: Final[frozenset[str]] = frozenset({"AssetMetaData", "GreasePencilDrawing"})
+OWNED_STRUCTS: Final[frozenset[str]] = frozenset({"AssetMetaData", "GreasePencilDrawing"})
 
 # Lists of references: (type, property).
 REFERENCE_LISTS: Final[frozenset[tuple[str, str]]] = frozenset(

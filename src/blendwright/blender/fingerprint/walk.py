@@ -1,7 +1,7 @@
 """The canonical walk over one datablock: RNA values in a fixed order, as plain Python values.
 
-Responsible for: reading a struct by its plan and going down into its parts. What needs more than the plan (nodes, mesh
-data, poses ...) is in the readers of `special.py`. Must never write: no property is read whose getter creates data.
+Responsible for: reading a struct by its layout and going down into its parts. What needs more than the layout (nodes, mesh
+data, poses ...) is in the readers of `reader.py`. Must never write: no property is read whose getter creates data.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,8 @@ from blendwright.blender.fingerprint.attributes import blob, encode_attributes
 from blendwright.blender.fingerprint.floats import fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.paths import canonical_path
-from blendwright.blender.fingerprint.plans import (
+from blendwright.blender.fingerprint.properties import custom, system
+from blendwright.blender.fingerprint.type_layouts import (
     ANIMATION,
     ANY_BLOCK,
     BLOCK,
@@ -25,30 +26,29 @@ from blendwright.blender.fingerprint.plans import (
     OWNED_BLOCK,
     STRUCT,
     STRUCTS,
-    Plan,
+    TypeLayout,
     bases,
     bulk_columns,
 )
-from blendwright.blender.fingerprint.properties import custom, system
 
 # The deepest chain of parts in Blender 5.0 has 7 links. A pointer that leads back up must become a reference in
-# `skips.py`; a hash that silently stopped somewhere would be worse than an error.
+# `exclusions.py`; a hash that silently stopped somewhere would be worse than an error.
 _DEEPEST = 24
 # What Blender notes of an asset whenever it saves: the size of an object, the sockets of a node group, whether an action is a pose.
 _WRITTEN_ON_SAVE = frozenset({"dimensions", "type", "inputs", "outputs", "is_single_frame"})
 
 Out = list[Any]
-Special = Callable[["Walk", Any, Out], None]
+Reader = Callable[["Walk", Any, Out], None]
 
 
 class Walk:
     """Reads structs into `out`, leaving animated channels blank."""
 
-    # RNA type -> what to read besides the plan; filled by `special.py`.
-    specials: dict[str, Special] = {}
-    # RNA type -> properties that are read as rows instead; filled by `leaves.py`.
-    in_rows: dict[str, frozenset[str]] = {}
-    _plans: dict[type, tuple[Plan, tuple[Special, ...]]] = {}
+    # RNA type -> what to read besides the layout; filled by `readers.py`.
+    readers: dict[str, Reader] = {}
+    # RNA type -> properties that are read as columns instead; filled by `leaf_hashes.py`.
+    in_columns: dict[str, frozenset[str]] = {}
+    _layouts: dict[type, tuple[TypeLayout, tuple[Reader, ...]]] = {}
 
     def __init__(self, channels: Channels, grouped: dict[Any, bool] | None = None) -> None:
         self.channels = channels
@@ -56,86 +56,88 @@ class Walk:
         self.grouped = grouped
         self._depth = 0
 
-    def planned(self, struct: Any) -> tuple[Plan, tuple[Special, ...]]:
+    def layout_of(self, struct: Any) -> tuple[TypeLayout, tuple[Reader, ...]]:
         cls = struct.__class__
-        found = self._plans.get(cls)
+        found = self._layouts.get(cls)
         if found is None:
             rna = struct.bl_rna
-            specials = tuple(self.specials[name] for name in reversed(bases(rna)) if name in self.specials)
-            plan = Plan(rna, struct, self.in_rows.get(rna.identifier, frozenset()))
-            plan.plain = plan.plain and not specials
-            found = self._plans[cls] = (plan, specials)
+            readers = tuple(self.readers[name] for name in reversed(bases(rna)) if name in self.readers)
+            layout = TypeLayout(rna, struct, self.in_columns.get(rna.identifier, frozenset()))
+            layout.plain = layout.plain and not readers
+            found = self._layouts[cls] = (layout, readers)
         return found
 
     def struct(self, struct: Any, out: Out) -> None:
         """All of a struct: its type, its values, its parts, its custom properties."""
-        plan, specials = self._plans.get(struct.__class__) or self.planned(struct)
-        out.append(plan.name)
-        channels = self.channels.get((struct.as_pointer(), plan.name)) if self.channels else None
+        layout, readers = self._layouts.get(struct.__class__) or self.layout_of(struct)
+        out.append(layout.name)
+        channels = self.channels.get((struct.as_pointer(), layout.name)) if self.channels else None
         if channels:
-            self._values(plan, struct, channels, out)
+            self._values(layout, struct, channels, out)
         else:
-            if plan.scalars:
-                out.append(plan.scalars(struct))
-            if plan.floats:
-                out.append(fold_all(plan.floats(struct)))
-            if plan.vectors:
+            if layout.scalars:
+                out.append(layout.scalars(struct))
+            if layout.floats:
+                out.append(fold_all(layout.floats(struct)))
+            if layout.vectors:
                 # A slice is read in one piece.
-                for value, depth in zip(plan.vectors(struct), plan.vector_depths, strict=False):
+                for value, depth in zip(layout.vectors(struct), layout.vector_depths, strict=False):
                     out.append(fold_all(value[:]) if depth == 1 else _vector(value, depth))
-        if plan.plain:
+        if layout.plain:
             return
-        for name in plan.flags:
+        for name in layout.flags:
             out.append(sorted(getattr(struct, name)))
-        for name in plan.paths:
+        for name in layout.paths:
             out.append(canonical_path(getattr(struct, name), struct.id_data))
-        if plan.parts:
+        if layout.parts:
             # Only what is there, each under its number: an absent part and an empty list are alike.
             number = -1
-            for value in plan.parts(struct):
+            for value in layout.parts(struct):
                 number += 1
                 if value:
-                    kind = plan.part_kinds[number]
+                    kind = layout.part_kinds[number]
                     if kind == STRUCT:
                         out.append(number)
                         self.inner(value, out)
-                    elif kind < ANIMATION or _counts(value, kind):
+                    elif kind < ANIMATION or _is_present(value, kind):
                         out.append(number)
                         self._part(value, kind, out)
-        if plan.custom:
-            self.properties(struct, plan, channels, out)
-        for special in specials:
-            special(self, struct, out)
+        if layout.custom:
+            self.properties(struct, layout, channels, out)
+        for reader in readers:
+            reader(self, struct, out)
 
     def values(self, struct: Any, out: Out) -> None:
         """The values of a struct without its parts."""
-        plan, _ = self.planned(struct)
-        self._values(plan, struct, self.channels.get((struct.as_pointer(), plan.name), {}), out)
+        layout, _ = self.layout_of(struct)
+        self._values(layout, struct, self.channels.get((struct.as_pointer(), layout.name), {}), out)
 
-    def _values(self, plan: Plan, struct: Any, channels: dict[str, set[int]], out: Out) -> None:
-        if plan.scalars:
-            values = plan.scalars(struct)
-            out.append([None if n in channels else v for n, v in zip(plan.scalar_names, values, strict=True)])
-        if plan.floats:
-            values = fold_all(plan.floats(struct))
-            out.append([None if n in channels else v for n, v in zip(plan.float_names, values, strict=True)])
-        if plan.vectors:
-            for name, value, depth in zip(plan.vector_names, plan.vectors(struct), plan.vector_depths, strict=True):
+    def _values(self, layout: TypeLayout, struct: Any, channels: dict[str, set[int]], out: Out) -> None:
+        if layout.scalars:
+            values = layout.scalars(struct)
+            out.append([None if n in channels else v for n, v in zip(layout.scalar_names, values, strict=True)])
+        if layout.floats:
+            values = fold_all(layout.floats(struct))
+            out.append([None if n in channels else v for n, v in zip(layout.float_names, values, strict=True)])
+        if layout.vectors:
+            for name, value, depth in zip(
+                layout.vector_names, layout.vectors(struct), layout.vector_depths, strict=True
+            ):
                 left_out = channels.get(name, ())
                 out.append([None if i in left_out else v for i, v in enumerate(_vector(value, depth))])
 
-    def properties(self, struct: Any, plan: Plan, channels: dict[str, set[int]] | None, out: Out) -> None:
-        own = custom(struct, plan.runtime, plan.system) if struct.keys() else None
-        if plan.system:
+    def properties(self, struct: Any, layout: TypeLayout, channels: dict[str, set[int]] | None, out: Out) -> None:
+        own = custom(struct, layout.runtime, layout.system) if struct.keys() else None
+        if layout.system:
             group = struct.bl_system_properties_get()
-            added = None if group is None else system(group, struct.bl_rna, plan.runtime)
+            added = None if group is None else system(group, struct.bl_rna, layout.runtime)
         else:
-            added = system(struct, struct.bl_rna, plan.runtime) if plan.runtime else None
-        if own and plan.name == "AssetMetaData":
+            added = system(struct, struct.bl_rna, layout.runtime) if layout.runtime else None
+        if own and layout.name == "AssetMetaData":
             own = [item for item in own if item[0] not in _WRITTEN_ON_SAVE]
         if channels:
             own = own and [(name, _blanked(value, channels.get(f'["{name}"]')), *shown) for name, value, *shown in own]
-            added = added and _without(added, "", channels)
+            added = added and _without_animated(added, "", channels)
         if own or added:
             out.append(("properties", own, added))
 
@@ -169,7 +171,7 @@ class Walk:
         self.struct(struct, out)
         self._depth -= 1
 
-    def inner_but(self, struct: Any, names: tuple[str, ...], out: Out) -> None:
+    def inner_without(self, struct: Any, names: tuple[str, ...], out: Out) -> None:
         """A part without values that evaluation writes, as it writes animated channels."""
         outer = self.channels
         place = (struct.as_pointer(), struct.bl_rna.identifier)
@@ -218,7 +220,7 @@ class Walk:
             out.append(blob(fold_array(column) if dtype == "<f4" else column))
 
 
-def _counts(value: Any, kind: int) -> bool:
+def _is_present(value: Any, kind: int) -> bool:
     """Whether a part is as good as absent: Blender forgets pointers to a part of another datablock when it saves."""
     return not (is_empty(value) if kind == ANIMATION else value.is_embedded_data)
 
@@ -244,7 +246,7 @@ def _blanked(value: Any, indices: set[int] | None) -> Any:
     return None
 
 
-def _without(settings: list[Any], path: str, channels: dict[str, set[int]]) -> list[Any] | None:
+def _without_animated(settings: list[Any], path: str, channels: dict[str, set[int]]) -> list[Any] | None:
     """An add-on's settings without animated ones; those may come and go, as a default counts as absent."""
     found: list[Any] = []
     for name, value in settings:
@@ -252,7 +254,7 @@ def _without(settings: list[Any], path: str, channels: dict[str, set[int]]) -> l
         if place in channels:
             continue
         if any(channel.startswith(f"{place}.") for channel in channels):
-            inner = _without(value, f"{place}.", channels)
+            inner = _without_animated(value, f"{place}.", channels)
             if inner is not None:
                 found.append((name, inner))
         else:

@@ -50,21 +50,21 @@ class Evaluation(SceneReader):
         return replace(_total(facts), loose_instances=loose)
 
 
-def _of_set(found: Any, open_edges: bool, depth: int) -> GeometryFacts:
-    parts = (found.mesh, found.curves, found.pointcloud, found.volume, found.grease_pencil)
+def _of_set(geometry: Any, open_edges: bool, depth: int) -> GeometryFacts:
+    parts = (geometry.mesh, geometry.curves, geometry.pointcloud, geometry.volume, geometry.grease_pencil)
     facts = [_of_data(part, open_edges) for part in parts if part is not None]
-    placed = found.instances_pointcloud()
-    if placed is None:
+    instances = geometry.instances_pointcloud()
+    if instances is None:
         return _total(facts)
-    count = len(placed.points)
-    attributes = placed.attributes
-    which = np.empty(count, np.int32)
-    attributes[".reference_index"].data.foreach_get("value", which)
-    where = np.empty(count * 16, np.float32)
-    attributes["instance_transform"].data.foreach_get("value", where)
-    matrices = where.reshape(count, 4, 4).transpose(0, 2, 1).astype(np.float64)
-    for number, reference in enumerate(found.instance_references()):
-        places = matrices[which == number]
+    count = len(instances.points)
+    attributes = instances.attributes
+    reference_indices = np.empty(count, np.int32)
+    attributes[".reference_index"].data.foreach_get("value", reference_indices)
+    transforms = np.empty(count * 16, np.float32)
+    attributes["instance_transform"].data.foreach_get("value", transforms)
+    matrices = transforms.reshape(count, 4, 4).transpose(0, 2, 1).astype(np.float64)
+    for number, reference in enumerate(geometry.instance_references()):
+        places = matrices[reference_indices == number]
         if len(places) and depth < DEEPEST:
             facts.append(_moved(_of_reference(reference, open_edges, depth + 1), places))
     names = frozenset(attributes.keys()) - {".reference_index", "instance_transform", "position"}
@@ -150,20 +150,20 @@ def _moved(facts: GeometryFacts, places: Points) -> GeometryFacts:
         return replace(facts, **many)
     ends = np.array([facts.low, facts.high])
     corners = np.array([[ends[x, 0], ends[y, 1], ends[z, 2], 1.0] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-    stood: Any = np.matmul(places, corners.T).transpose(0, 2, 1)[:, :, :3].reshape(-1, 3)
-    return _bounded(replace(facts, **many), stood)
+    moved_corners: Any = np.matmul(places, corners.T).transpose(0, 2, 1)[:, :, :3].reshape(-1, 3)
+    return _bounded(replace(facts, **many), moved_corners)
 
 
 def _total(facts: Iterable[GeometryFacts]) -> GeometryFacts:
-    found = list(facts)
-    counts = {name: sum(getattr(one, name) for one in found) for name in COUNTS}
-    judged = [one.open_edges for one in found if one.open_edges is not None]
-    lows = np.array([one.low for one in found if one.low is not None])
-    highs = np.array([one.high for one in found if one.high is not None])
+    parts = list(facts)
+    counts = {name: sum(getattr(one, name) for one in parts) for name in COUNTS}
+    open_edges = [one.open_edges for one in parts if one.open_edges is not None]
+    lows = np.array([one.low for one in parts if one.low is not None])
+    highs = np.array([one.high for one in parts if one.high is not None])
     return GeometryFacts(
         **counts,
-        open_edges=sum(judged) if judged else None,
-        attributes=frozenset[str]().union(*(one.attributes for one in found)),
+        open_edges=sum(open_edges) if open_edges else None,
+        attributes=frozenset[str]().union(*(one.attributes for one in parts)),
         low=_corner(lows.min(axis=0)) if len(lows) else None,
         high=_corner(highs.max(axis=0)) if len(highs) else None,
     )

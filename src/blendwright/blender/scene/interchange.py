@@ -13,11 +13,11 @@ from typing import Any
 
 import bpy
 
-from blendwright.blender.scene.arrivals import Arrivals, settle
-from blendwright.blender.scene.painting import keep_painted
+from blendwright.blender.scene.image_packing import pack_painted_images
+from blendwright.blender.scene.imported_blocks import ImportTracker, link_imported
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
-from blendwright.blender.scene.state import BURIED
+from blendwright.blender.scene.state import RESERVED_PREFIX
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Arrival, Carried
 from blendwright.values.errors import StepError
@@ -56,36 +56,36 @@ EXPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
         {"export_textures": False, "export_textures_mode": "KEEP", "relative_paths": False, "convert_world_material": False},
     ),
 }  # fmt: skip
-EXPORT_COLLECTION = f"{BURIED}export"
+EXPORT_COLLECTION = f"{RESERVED_PREFIX}export"
 
 
 class Interchange(SceneReader):
     """The part of the Scene port that reads and writes files of other formats."""
 
     def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:
-        with _refusing_broken(path), bpy.data.libraries.load(path, link=False) as (source, _):
+        with _reporting_broken_file(path), bpy.data.libraries.load(path, link=False) as (source, _):
             return {kind: sorted(getattr(source, kind.value, ())) for kind in Kind}
 
     def import_file(
         self, path: str, form: str, home: Any, contents: Mapping[Kind, Sequence[str]] | None = None
     ) -> Sequence[Arrival]:
-        asked: list[Any] = []
+        requested: list[Any] = []
 
-        def bring() -> None:
-            asked.clear()
-            with _refusing_broken(path):
+        def import_once() -> None:
+            requested.clear()
+            with _reporting_broken_file(path):
                 if form == "blend":
-                    asked.extend(_append(path, contents or {}))
+                    requested.extend(_append(path, contents or {}))
                 else:
                     _import(path, form)
 
         self._stale = True
-        arrivals = Arrivals()
-        renamed = _with_names_of_the_file(arrivals, bring)
-        new = arrivals.new()
-        _refuse_what_cannot_stay(new)
-        settle(self.active, home, new, asked)
-        keep_painted("/path")
+        tracker = ImportTracker()
+        renamed = _import_with_original_names(tracker, import_once)
+        new = tracker.new()
+        _reject_unsupported(new)
+        link_imported(self.active, home, new, requested)
+        pack_painted_images("/path")
         self._state.forget_names()
         names = [(kind, str(block.name), renamed.get(block.session_uid)) for kind, block in new]
         return [Arrival(Kind(kind), name, origin or name) for kind, name, origin in names]
@@ -94,10 +94,10 @@ class Interchange(SceneReader):
         if form != "blend":
             _export(path, form, objects or ())
             return ()
-        # A file must not carry what is buried.
+        # A file must not carry tombstones.
         self._state.purge()
         # What is touched is hashed again after the step: a scene that was not put back as it was would not be kept.
-        with silenced(self.record.touch) as carried:
+        with silenced(self.undo_log.touch) as carried:
             if objects is None:
                 self._state.save(Path(path))
             else:
@@ -105,15 +105,15 @@ class Interchange(SceneReader):
         return carried
 
 
-def _with_names_of_the_file(arrivals: Arrivals, bring: Callable[[], None]) -> dict[int, str]:
+def _import_with_original_names(tracker: ImportTracker, import_once: Callable[[], None]) -> dict[int, str]:
     """Import; when a name may have been taken, once more with the way cleared. Returns original names by session id."""
-    bring()
-    suspects = arrivals.suspects()
+    import_once()
+    suspects = tracker.suspects()
     if not suspects:
         return {}
-    arrivals.discard()
-    with arrivals.clear_the_way(suspects) as renamed:
-        bring()
+    tracker.discard()
+    with tracker.with_names_free(suspects) as renamed:
+        import_once()
     return renamed
 
 
@@ -126,16 +126,16 @@ def _import(path: str, form: str) -> None:
 
 
 def _append(path: str, contents: Mapping[Kind, Sequence[str]]) -> list[Any]:
-    """Append datablocks with all that they need; returns the collections among those asked for."""
-    known: Any = bpy.data.libraries
-    there = {library.session_uid for library in known}
+    """Append datablocks with all that they need; returns the collections among those requested."""
+    libraries: Any = bpy.data.libraries
+    libraries_before = {library.session_uid for library in libraries}
     with bpy.data.libraries.load(path, link=False) as (_, target):
         for kind, names in contents.items():
             setattr(target, kind.value, list(names))
     # Blender keeps a record of where it appended from; the place is the worker's scratch and means nothing later.
-    for library in list(known):
-        if library.session_uid not in there and not library.users_id:
-            known.remove(library)
+    for library in list(libraries):
+        if library.session_uid not in libraries_before and not library.users_id:
+            libraries.remove(library)
     return [block for block in getattr(target, "collections", ()) if block is not None]
 
 
@@ -154,16 +154,16 @@ def _export(path: str, form: str, objects: Sequence[Any]) -> None:
 def _call(name: str, **options: Any) -> None:
     group, verb = name.split(".")
     operator = getattr(getattr(_ops, group), verb)
-    known = operator.get_rna_type().properties.keys()
-    done = operator(**{option: value for option, value in options.items() if option in known})
-    if "FINISHED" not in done:
+    supported = operator.get_rna_type().properties.keys()
+    result = operator(**{option: value for option, value in options.items() if option in supported})
+    if "FINISHED" not in result:
         raise RuntimeError(f"{name} was cancelled")
 
 
-def _refuse_what_cannot_stay(new: Sequence[tuple[str, Any]]) -> None:
-    strange = sorted({kind for kind, _ in new} - {kind.value for kind in Kind})
-    if strange:
-        message = f"the file brings {', '.join(strange)}, which are not supported"
+def _reject_unsupported(new: Sequence[tuple[str, Any]]) -> None:
+    unsupported = sorted({kind for kind, _ in new} - {kind.value for kind in Kind})
+    if unsupported:
+        message = f"the file brings {', '.join(unsupported)}, which are not supported"
         cure = "Leave them out of the file, or name what to append without them."
         raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=cure)
     linked = next((block.name for _, block in new if block.library), None)
@@ -174,18 +174,18 @@ def _refuse_what_cannot_stay(new: Sequence[tuple[str, Any]]) -> None:
 
 
 @contextmanager
-def _refusing_broken(path: str) -> Generator[None]:
+def _reporting_broken_file(path: str) -> Generator[None]:
     """Operators answer a broken file with a RuntimeError that holds a whole trace; its last line says what is wrong."""
     try:
         yield
     except (RuntimeError, OSError) as error:
         lines = [line.strip() for line in str(error).replace(path, Path(path).name).splitlines() if line.strip()]
-        said = next(
+        reason = next(
             (line for line in reversed(lines) if not line.startswith(("Location:", "File "))), type(error).__name__
         )
         raise StepError.of(
             Fault.EXECUTION_FAILED,
-            f"Blender cannot read the file: {said[:300]}",
+            f"Blender cannot read the file: {reason[:300]}",
             at="/path",
             cure="Make sure that it is whole, of the format that its name says, and needs no other file beside it.",
         ) from error

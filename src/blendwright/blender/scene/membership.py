@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene.writing import Writing
+from blendwright.blender.scene.recorded_writes import RecordedWrites
 from blendwright.tool_api.effects import Kind
 
 COLLECTION = bpy.types.Collection  # looking it up takes longer than asking for it
@@ -28,7 +28,7 @@ LayerPlace = tuple[str, ...]
 LayerFlags = dict[LayerPlace, tuple[bool, ...]]
 
 
-class Membership(Writing):
+class Membership(RecordedWrites):
     """The part of the Scene port that fills and empties collections."""
 
     def link(self, collection: Any, child: Any) -> None:
@@ -38,66 +38,66 @@ class Membership(Writing):
                 self._link_child(collection, child)
             return
         edge = self._place(collection).key_of(child)
-        if not self.record.is_member(edge):
-            home, member = self._home(collection), fp.key_of(child)
-            if not collection.is_embedded_data and _becomes_rigid(collection, child):
+        if not self.undo_log.is_member(edge):
+            home, member = self._holder_key(collection), fp.key_of(child)
+            if not collection.is_embedded_data and _joins_rigid_bodies(collection, child):
                 self.edit(child)
             collection.objects.link(child)
-            self.record.member(edge, True)
-            self.record.inverse(lambda: self._member_back(home, member, edge, False))
+            self.undo_log.member(edge, True)
+            self.undo_log.inverse(lambda: self._set_member(home, member, edge, False))
 
     def unlink(self, collection: Any, child: Any) -> None:
         self._stale = True
-        self.record.released.append(child)
+        self.undo_log.released.append(child)
         if isinstance(child, COLLECTION):
             self._unlink_child(collection, child)
             return
         edge = self._place(collection).key_of(child)
-        if self.record.is_member(edge):
-            home = self._home(collection)
+        if self.undo_log.is_member(edge):
+            home = self._holder_key(collection)
             member = fp.key_of(child)
             states = _light_states(collection, "objects", [child])
             if states:
-                self.record.touch(home)  # it is hashed with whom light linking excludes
-            self.record.member(edge, False)
-            self.record.inverse(lambda: self._member_back(home, member, edge, True, states))
+                self.undo_log.touch(home)  # it is hashed with whom light linking excludes
+            self.undo_log.member(edge, False)
+            self.undo_log.inverse(lambda: self._set_member(home, member, edge, True, states))
             collection.objects.unlink(child)
 
-    def _member_back(self, home: fp.Key, member: fp.Key, edge: fp.Key, present: bool, states: LightStates = ()) -> None:
+    def _set_member(self, home: fp.Key, member: fp.Key, edge: fp.Key, present: bool, states: LightStates = ()) -> None:
         collection = self._collection(home)
         objects = collection.objects
         (objects.link if present else objects.unlink)(self._block(member))
-        self.record.member(edge, present)
+        self.undo_log.member(edge, present)
         for key, state in states:
             _light_linking(collection, "objects", self._block(key)).link_state = state
 
     def _link_child(self, collection: Any, child: Any) -> None:
-        home, name = self._home(collection), fp.key_of(child)
+        home, name = self._holder_key(collection), fp.key_of(child)
         self._touch_layers(home)
         collection.children.link(child)
-        self.record.inverse(lambda: self._collection(home).children.unlink(self._block(name)))
+        self.undo_log.inverse(lambda: self._collection(home).children.unlink(self._block(name)))
 
     def _unlink_child(self, collection: Any, child: Any) -> None:
-        home, order = self._home(collection), [fp.key_of(item) for item in collection.children]
+        home, order = self._holder_key(collection), [fp.key_of(item) for item in collection.children]
         self._touch_layers(home)
         flags = layer_flags()
         states = _light_states(collection, "children", collection.children)
 
-        def back() -> None:
+        def restore() -> None:
             """Children are hashed in order, so all are linked anew in the order they had."""
             parent = self._collection(home)
-            for there in list(parent.children):
-                parent.children.unlink(there)
+            for present_child in list(parent.children):
+                parent.children.unlink(present_child)
             for key in order:
                 parent.children.link(self._block(key))
             for key, state in states:
                 _light_linking(parent, "children", self._block(key)).link_state = state
-            put_layer_flags(flags)
+            restore_layer_flags(flags)
 
-        self.record.inverse(back)
+        self.undo_log.inverse(restore)
         collection.children.unlink(child)
 
-    def _home(self, collection: Any) -> fp.Key:
+    def _holder_key(self, collection: Any) -> fp.Key:
         """The key of a collection; of its scene where it is a scene's own."""
         return self._writable(self._place(collection).holder)
 
@@ -107,12 +107,12 @@ class Membership(Writing):
 
     def _touch_layers(self, home: fp.Key) -> None:
         """The view layers of scenes repeat the tree of collections, with flags."""
-        self.record.touch(home)
+        self.undo_log.touch(home)
         for name in self._state.named(Kind.SCENE.blocks):
-            self.record.touch((Kind.SCENE.blocks, name))
+            self.undo_log.touch((Kind.SCENE.blocks, name))
 
 
-def _becomes_rigid(collection: Any, obj: Any) -> bool:
+def _joins_rigid_bodies(collection: Any, obj: Any) -> bool:
     """Whether Blender makes an object a part of a simulation of rigid bodies when it links it; nothing but an operator undoes that."""
     scenes: Any = bpy.data.scenes
     worlds = [scene.rigidbody_world for scene in scenes if scene.rigidbody_world is not None]
@@ -125,8 +125,8 @@ def _light_states(collection: Any, which: str, members: Iterable[Any]) -> LightS
     """What light linking says of members, where it is not what it says of a new one. A scene's own collection has none."""
     if collection.is_embedded_data:
         return ()
-    found = [(member, _light_linking(collection, which, member).link_state) for member in members]
-    return tuple((fp.key_of(member), state) for member, state in found if state != INCLUDED)
+    states = [(member, _light_linking(collection, which, member).link_state) for member in members]
+    return tuple((fp.key_of(member), state) for member, state in states if state != INCLUDED)
 
 
 def _light_linking(collection: Any, which: str, member: Any) -> Any:
@@ -140,7 +140,7 @@ def layer_flags() -> LayerFlags:
     return {place: tuple(getattr(node, flag) for flag in FLAGS) for place, node in _layer_collections()}
 
 
-def put_layer_flags(flags: LayerFlags) -> None:
+def restore_layer_flags(flags: LayerFlags) -> None:
     # Parents first: what is set on one goes down to all below it.
     for place, node in _layer_collections():
         for flag, value in zip(FLAGS, flags.get(place, ()), strict=False):

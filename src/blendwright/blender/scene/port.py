@@ -6,10 +6,10 @@ from typing import Any
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
-from blendwright.blender.scene.coding import Coding
+from blendwright.blender.scene.code_execution import CodeExecution
 from blendwright.blender.scene.evaluation import Evaluation
 from blendwright.blender.scene.interchange import Interchange
-from blendwright.blender.scene.redrafting import Redrafting
+from blendwright.blender.scene.node_groups import NodeGroups
 from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rendering import Rendering
 from blendwright.tool_api.effects import Kind
@@ -17,25 +17,25 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 
-class BpyScene(Removal, Redrafting, Interchange, Coding, Rendering, Evaluation):
+class BpyScene(Removal, NodeGroups, Interchange, CodeExecution, Rendering, Evaluation):
     """Implements `blendwright.tool_api.scene.Scene`: all its parts, and names, which concern all of them."""
 
     def rename(self, block: Any, name: str) -> None:
         key = self._writable(block)
         kind, old = Kind(key[0]), key[1]
-        self._refuse_taken(kind, name)
+        self._require_free_name(kind, name)
         # Whoever is hashed with the name of a datablock is touched when the name changes.
         for user in references.referrers({block})[block]:
-            self.record.touch(fp.key_of(user))
+            self.undo_log.touch(fp.key_of(user))
         if kind is Kind.COLLECTION:
             self._touch_layers(key)
         self._stale = True
-        self.record.touch((kind.blocks, name))
-        self.record.touch(key)
+        self.undo_log.touch((kind.blocks, name))
+        self.undo_log.touch(key)
         edges = self._edges(kind, block)
         renamed_edges = [_renamed(kind, edge, name) for edge in edges]
         self._give_name(kind, old, name, edges, renamed_edges)
-        self.record.inverse(lambda: self._give_name(kind, name, old, renamed_edges, edges))
+        self.undo_log.inverse(lambda: self._give_name(kind, name, old, renamed_edges, edges))
         if block.name != name:
             raise StepError.of(Fault.SCENE_CONFLICT, f"Blender gave the name '{block.name}' instead of '{name}'")
 
@@ -45,11 +45,11 @@ class BpyScene(Removal, Redrafting, Interchange, Coding, Rendering, Evaluation):
         block.name = name
         self._places.clear()
         self._state.add_name(kind.blocks, name, block)
-        self.record.rename((kind.blocks, old), (kind.blocks, name))
+        self.undo_log.rename((kind.blocks, old), (kind.blocks, name))
         for edge in edges:
-            self.record.member(edge, False)
+            self.undo_log.member(edge, False)
         for edge in renamed_edges:
-            self.record.member(edge, True)
+            self.undo_log.member(edge, True)
 
     def _edges(self, kind: Kind, block: Any) -> list[fp.Key]:
         """The memberships that are hashed with the name of a datablock."""

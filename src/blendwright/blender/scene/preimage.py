@@ -10,13 +10,13 @@ import bpy
 import numpy as np
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene.state import is_buried
+from blendwright.blender.scene.state import is_tombstone
 from blendwright.blender.scene.values import freeze_item, item_hints, put_hints, put_item
 
 ASSET_TEXTS = ("author", "catalog_id", "copyright", "description", "license")
 
 
-def take(block: Any) -> Any:
+def copy_of(block: Any) -> Any:
     """A copy with everything that the original has now."""
     image = block.copy()
     if isinstance(block, bpy.types.Image) and block.is_dirty:
@@ -25,12 +25,12 @@ def take(block: Any) -> Any:
         block.pixels.foreach_get(pixels)
         image.pixels.foreach_set(pixels)
     if block.asset_data is not None:
-        _mark_as(image, block.asset_data)
+        _copy_asset_data(image, block.asset_data)
     return image
 
 
 @contextmanager
-def kept_deep(block: Any) -> Generator[None]:
+def preserving_depth(block: Any) -> Generator[None]:
     """Blender flattens a curve of two dimensions whenever an object is given it; one that was not flat before shall not be."""
     lists = _points(block) if isinstance(block, bpy.types.Curve) and block.dimensions == "2D" else []
     kept = [np.empty(len(points) * width, np.float32) for points, _, width in lists]
@@ -47,7 +47,7 @@ def _points(curve: Any) -> list[tuple[Any, str, int]]:
     return bezier + [(line.points, "co", 4) for line in curve.splines]
 
 
-def _mark_as(block: Any, asset: Any) -> None:
+def _copy_asset_data(block: Any, asset: Any) -> None:
     """Blender copies a datablock without its being an asset."""
     block.asset_mark()
     block.use_fake_user = False  # set by the mark; a pre-image is nobody's
@@ -69,7 +69,7 @@ def _unresolved(key: fp.Key) -> Any:
 def repoint(tree: Any, image: Any) -> None:
     """Let pre-images that use a node group use its pre-image: a change of its interface would reach into them too."""
     users: dict[Any, set[Any]] = bpy.data.user_map(subset={tree})
-    for user in filter(is_buried, users[tree]):
+    for user in filter(is_tombstone, users[tree]):
         if isinstance(user, bpy.types.Object):
             for modifier in user.modifiers:
                 if isinstance(modifier, bpy.types.NodesModifier) and modifier.node_group == tree:

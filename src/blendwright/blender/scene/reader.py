@@ -12,8 +12,8 @@ import mathutils
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
-from blendwright.blender.scene.record import Record
-from blendwright.blender.scene.state import BURIED, SceneState
+from blendwright.blender.scene.state import RESERVED_PREFIX, SceneState
+from blendwright.blender.scene.undo_log import UndoLog
 from blendwright.tool_api.effects import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -34,8 +34,8 @@ class SceneReader:
         self._stale = True
         self._active: Any | None = None
         # Of the collections that were asked about; as long as nothing is renamed.
-        self._places: dict[Any, fp.Place] = {}
-        self.record = Record(state)
+        self._places: dict[Any, fp.CollectionKey] = {}
+        self.undo_log = UndoLog(state)
         self.artifacts: list[str] = []
 
     # ------------------------------------------------------------------ reading
@@ -70,8 +70,10 @@ class SceneReader:
     def taken(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
         if name in self._state.named(kind.blocks):
             cure = "Choose another name, or work with the one that is there."
-            return (Finding(Fault.SCENE_CONFLICT, f"there is already {_an(kind.label)} named '{name}'", at, cure),)
-        return self._unfit(name, at)
+            return (
+                Finding(Fault.SCENE_CONFLICT, f"there is already {_with_article(kind.label)} named '{name}'", at, cure),
+            )
+        return self._invalid_name(name, at)
 
     def names(self, kind: Kind) -> Sequence[str]:
         return sorted(self._state.named(kind.blocks))
@@ -85,15 +87,15 @@ class SceneReader:
     def collections_of(self, obj: Any) -> Sequence[Any]:
         homes = [scene.collection for scene in self.blocks(Kind.SCENE)]
         homes += self.blocks(Kind.COLLECTION)
-        return [home for home in homes if self.record.is_member(fp.member_key(home, obj))]
+        return [home for home in homes if self.undo_log.is_member(fp.member_key(home, obj))]
 
     def is_in(self, collection: Any, obj: Any) -> bool:
-        return self.record.is_member(self._place(collection).key_of(obj))
+        return self.undo_log.is_member(self._place(collection).key_of(obj))
 
-    def _place(self, collection: Any) -> fp.Place:
+    def _place(self, collection: Any) -> fp.CollectionKey:
         found = self._places.get(collection)
         if found is None:
-            found = self._places[collection] = fp.place_of(collection)
+            found = self._places[collection] = fp.collection_key(collection)
         return found
 
     def kind_of(self, block: Any) -> Kind:
@@ -122,7 +124,7 @@ class SceneReader:
 
     def content_hash(self, block: Any) -> str:
         key = fp.key_of(block)
-        known = None if self.record.free(key) else self._state.known(key)
+        known = None if self.undo_log.free(key) else self._state.leaf_hash(key)
         return (known or fp.leaf(block)).hex()
 
     def scene_hash(self) -> str:
@@ -154,17 +156,17 @@ class SceneReader:
         self.artifacts.append(name)
         return str(self._outbox / name)
 
-    def _unfit(self, name: str, at: str) -> Sequence[Finding]:
+    def _invalid_name(self, name: str, at: str) -> Sequence[Finding]:
         if len(name) > FEWEST_CHARACTERS and len(name.encode()) > NAME_BYTES:
             message = (
                 f"the name has {len(name.encode())} bytes; Blender {bpy.app.version_string} keeps at most {NAME_BYTES}"
             )
             return (Finding(Fault.ARGS_INVALID, message, at, "Shorten the name."),)
-        if name.startswith(BURIED):
-            message = f"names that start with '{BURIED}' are reserved"
+        if name.startswith(RESERVED_PREFIX):
+            message = f"names that start with '{RESERVED_PREFIX}' are reserved"
             return (Finding(Fault.ARGS_INVALID, message, at, "Choose another name."),)
         return ()
 
 
-def _an(word: str) -> str:
+def _with_article(word: str) -> str:
     return ("an " if word[0] in "aeiou" else "a ") + word

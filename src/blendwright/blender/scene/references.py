@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, cast
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene.state import is_buried
+from blendwright.blender.fingerprint.type_layouts import is_block, supports_custom
+from blendwright.blender.scene.state import is_tombstone
 
 
 class Item(str):
@@ -23,8 +24,8 @@ class Item(str):
 
 Path = tuple[Item | str | int, ...]
 # Where a struct lies in memory, and as what: the first member of a struct has the address of the whole.
-Place = tuple[int, str]
-Found = Iterator[tuple[Path, Any]]
+StructId = tuple[int, str]
+PointerSites = Iterator[tuple[Path, Any]]
 
 # A property path this long is a loop through Blender's own back pointers.
 DEEPEST = 8
@@ -67,14 +68,14 @@ def referrers(blocks: set[Any]) -> dict[Any, list[Any]]:
     """For each datablock, the living ones that refer to it, by name, so that the order is the same everywhere.
 
     Those that only show it (windows, screens) are not counted: they follow by themselves."""
-    found: dict[Any, set[Any]] = bpy.data.user_map(subset=blocks)
+    user_map: dict[Any, set[Any]] = bpy.data.user_map(subset=blocks)
     hashed = fp.kinds()
     return {
         block: sorted(
-            (user for user in users if not is_buried(user) and fp.key_of(user)[0] in hashed),
+            (user for user in users if not is_tombstone(user) and fp.key_of(user)[0] in hashed),
             key=lambda user: (user.id_type, user.name),
         )
-        for block, users in found.items()
+        for block, users in user_map.items()
     }
 
 
@@ -90,14 +91,14 @@ def pointees(owner: Any) -> set[Any]:
 
 def pointees_of_item(value: Any) -> set[Any]:
     """The datablocks that a custom property points at."""
-    return {found for _, found in _in_item(value, ())}
+    return {block for _, block in _in_item(value, ())}
 
 
 def resolve(owner: Any, path: Path) -> Any:
-    found = owner
+    value = owner
     for part in path:
-        found = found[part] if isinstance(part, (int, Item)) else getattr(found, part)
-    return found
+        value = value[part] if isinstance(part, (int, Item)) else getattr(value, part)
+    return value
 
 
 def path_to(owner: Any, target: Any) -> Path | None:
@@ -115,40 +116,24 @@ def path_to(owner: Any, target: Any) -> Path | None:
 
 def _slots_of(struct: Any) -> Slots:
     rna = struct.bl_rna
-    found = _slots.get(rna.identifier)
-    if found is None:
+    cached = _slots.get(rna.identifier)
+    if cached is None:
         leading = [prop for prop in rna.properties if prop.type in ("POINTER", "COLLECTION")]
         slots = [
             Slot(prop.identifier, prop.type == "COLLECTION", prop.is_readonly, prop.is_runtime)
             for prop in leading
             if prop.identifier not in DERIVED | ELEMENTS | INTERACTIVE and not _is_membership(prop)
         ]
-        found = _slots[rna.identifier] = Slots(tuple(slots), _has_items(struct))
-    return found
+        cached = _slots[rna.identifier] = Slots(tuple(slots), supports_custom(struct))
+    return cached
 
 
 def _is_membership(prop: Any) -> bool:
     """Lists of datablocks, such as the objects of a scene, have their own way of being cleared, and can be long."""
-    return prop.type == "COLLECTION" and prop.identifier != MATERIALS and _is_block(prop.fixed_type)
+    return prop.type == "COLLECTION" and prop.identifier != MATERIALS and is_block(prop.fixed_type)
 
 
-def _is_block(rna: Any) -> bool:
-    while rna is not None:
-        if rna.identifier == "ID":
-            return True
-        rna = rna.base
-    return False
-
-
-def _has_items(struct: Any) -> bool:
-    try:
-        struct.keys()
-    except (TypeError, AttributeError):
-        return False
-    return True
-
-
-def _pointers(struct: Any, path: Path, depth: int, seen: set[Place]) -> Found:
+def _pointers(struct: Any, path: Path, depth: int, seen: set[StructId]) -> PointerSites:
     # A struct is visited once: the sockets of a node lead back to it, and a tree of nodes would be walked for seconds.
     place = (struct.as_pointer(), struct.bl_rna.identifier)
     if place in seen:
@@ -184,7 +169,7 @@ def _is_stored(struct: Any, name: str) -> bool:
     return name in struct
 
 
-def _elements(items: Any, path: Path, depth: int, seen: set[Place]) -> Found:
+def _elements(items: Any, path: Path, depth: int, seen: set[StructId]) -> PointerSites:
     for index, item in enumerate(items):
         if item is None:
             continue
@@ -196,7 +181,7 @@ def _elements(items: Any, path: Path, depth: int, seen: set[Place]) -> Found:
             yield from _pointers(item, (*path, index), depth + 1, seen)
 
 
-def _in_item(value: Any, path: Path) -> Found:
+def _in_item(value: Any, path: Path) -> PointerSites:
     if isinstance(value, bpy.types.ID):
         yield path, value
     elif hasattr(value, "to_dict"):

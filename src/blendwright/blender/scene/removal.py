@@ -1,6 +1,6 @@
-"""Reversible deletion: whoever refers to a datablock forgets it, and it is buried until nobody can want it back.
+"""Reversible deletion: whoever refers to a datablock drops its pointer, and it is kept as a tombstone until no revert can need it.
 
-Responsible for: leaving no pointer to what is buried, and no datablock that Blender would drop on save.
+Responsible for: leaving no pointer to a tombstone, and no datablock that Blender would drop on save.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import bpy
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
 from blendwright.blender.scene.membership import Membership
-from blendwright.blender.scene.state import is_buried
+from blendwright.blender.scene.state import is_tombstone
 from blendwright.blender.scene.values import put_item
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -23,34 +23,34 @@ class Removal(Membership):
 
     def remove(self, *blocks: Any) -> None:
         self._stale = True
-        victims = dict.fromkeys(block for block in blocks if not is_buried(block))
+        victims = dict.fromkeys(block for block in blocks if not is_tombstone(block))
         for block in list(victims):
             self._writable(block)
             if getattr(block, "shape_keys", None) is not None:
                 victims[block.shape_keys] = None
-        held: dict[Any, dict[Any, None]] = {}  # who refers to which of them
+        victims_of: dict[Any, dict[Any, None]] = {}  # who refers to which of them
         for victim, users in references.referrers(set(victims)).items():
             for user in users:
                 if user not in victims:
-                    held.setdefault(user, {})[victim] = None
+                    victims_of.setdefault(user, {})[victim] = None
         for victim in victims:
-            self.record.touch(fp.key_of(victim))
+            self.undo_log.touch(fp.key_of(victim))
             if isinstance(victim, bpy.types.Object):
                 for home in self.collections_of(victim):
                     self.unlink(home, victim)
             elif isinstance(victim, bpy.types.Collection):
                 self._empty(victim)
-        for user in sorted(held, key=fp.key_of):
-            self._clear(user, held[user])
+        for user in sorted(victims_of, key=fp.key_of):
+            self._clear(user, victims_of[user])
         for victim in victims:
-            self._bury(victim)
+            self._soft_delete(victim)
 
     def _empty(self, collection: Any) -> None:
         for child in [*collection.objects, *collection.children]:
             self.unlink(collection, child)
 
     def _clear(self, user: Any, victims: dict[Any, None]) -> None:
-        """Make one datablock forget others."""
+        """Clear the pointers of one datablock to others."""
         parent = user.collection if isinstance(user, bpy.types.Scene) else user
         if isinstance(parent, bpy.types.Collection):
             for child in [child for child in parent.children if child in victims]:
@@ -58,13 +58,13 @@ class Removal(Membership):
         elif any(isinstance(victim, bpy.types.NodeTree) for victim in victims):
             self.edit(user)  # a group node without its group loses its links, and these have no inverse of their own
         place = fp.key_of(user)
-        self.record.touch(place)
+        self.undo_log.touch(place)
         for path, victim in references.pointer_sites(user, victims):
             *parents, last = path
             inside, gone = tuple(parents), fp.key_of(victim)
-            self._hold_along(references.resolve(user, inside), last)
+            self._save_side_effects(references.resolve(user, inside), last)
             self._point(place, inside, last, None)
-            self.record.inverse(
+            self.undo_log.inverse(
                 lambda inside=inside, last=last, gone=gone: self._point(place, inside, last, self._block(gone))
             )
         for _, victim in references.pointer_sites(user, victims):
@@ -81,51 +81,51 @@ class Removal(Membership):
         else:
             setattr(holder, last, value)
 
-    def _bury(self, victim: Any) -> None:
+    def _soft_delete(self, victim: Any) -> None:
         key = fp.key_of(victim)
         collection, name = key
         fake = victim.use_fake_user
         victim.use_fake_user = False
-        grave = self._state.bury(collection, victim)
-        self.record.forget(key)
-        self.record.released.append(victim)
+        tombstone = self._state.soft_delete(collection, victim)
+        self.undo_log.forget(key)
+        self.undo_log.released.append(victim)
 
         def back() -> None:
-            risen = self._state.buried(collection, grave)
-            self._state.exhume(collection, risen, name)
-            risen.use_fake_user = fake
+            block = self._state.tombstone(collection, tombstone)
+            self._state.restore(collection, block, name)
+            block.use_fake_user = fake
 
-        self.record.inverse(back)
+        self.undo_log.inverse(back)
 
     # ------------------------------------------------------------------ the end of a step
 
-    def settle(self) -> None:
+    def protect_unused(self) -> None:
         """Give a fake user to what the step left without users: Blender would drop it on save."""
         suspects: set[Any] = set()
-        for block in self.record.released:
-            if is_buried(block):
+        for block in self.undo_log.released:
+            if is_tombstone(block):
                 suspects |= references.pointees(block)
             elif block.users:
                 suspects.add(block)
             else:
-                self._keep(block)
-        # Only what is buried makes a count of users untrue; a new datablock that nothing buried knows is counted right.
-        for block in self.record.made:
-            if not block.users and not is_buried(block):
-                self._keep(block)
-        suspects = {block for block in suspects if _may_be_lost(block)}
+                self._protect(block)
+        # Only tombstones make a count of users untrue; a new datablock that no tombstone points at is counted right.
+        for block in self.undo_log.made:
+            if not block.users and not is_tombstone(block):
+                self._protect(block)
+        suspects = {block for block in suspects if _may_be_dropped(block)}
         if suspects:
             for block, users in references.referrers(suspects).items():
                 if not users:
-                    self._keep(block)
+                    self._protect(block)
 
-    def _keep(self, block: Any) -> None:
+    def _protect(self, block: Any) -> None:
         if hasattr(block, "use_fake_user") and block.library is None and not isinstance(block, bpy.types.Scene):
-            self.record.mark(fp.key_of(block))
+            self.undo_log.mark(fp.key_of(block))
             self.set(block, "use_fake_user", True)
 
 
-def _may_be_lost(block: Any) -> bool:
-    if is_buried(block) or block.is_embedded_data or block.library is not None:
+def _may_be_dropped(block: Any) -> bool:
+    if is_tombstone(block) or block.is_embedded_data or block.library is not None:
         return False
     return not block.use_fake_user and not isinstance(block, bpy.types.Scene)

@@ -12,14 +12,14 @@ from typing import Any
 import bpy
 
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.blender.scene.state import BURIED
+from blendwright.blender.scene.state import RESERVED_PREFIX
 from blendwright.tool_api.effects import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 _ops: Any = bpy.ops
 
-TEMPORARY = f"{BURIED}temporary"
+TEMPORARY = f"{RESERVED_PREFIX}temporary"
 # What a scene may ask for that would write elsewhere, or other than one PNG.
 OUTPUT: dict[str, Any] = {
     "use_overwrite": True,
@@ -44,9 +44,9 @@ class Rendering(SceneReader):
         scene = self.active
         values = {"color_mode": "RGBA" if scene.render.film_transparent else "RGB", **PNG}
         with (
-            _holding(scene, {"camera": camera or scene.camera}),
-            _holding(scene.render, {"filepath": filepath, **OUTPUT}),
-            _holding(scene.render.image_settings, values),
+            _temporary_values(scene, {"camera": camera or scene.camera}),
+            _temporary_values(scene.render, {"filepath": filepath, **OUTPUT}),
+            _temporary_values(scene.render.image_settings, values),
         ):
             try:
                 _ops.render.render(write_still=True)
@@ -67,7 +67,7 @@ class Rendering(SceneReader):
 
 
 @contextmanager
-def _holding(target: Any, values: dict[str, Any]) -> Generator[None]:
+def _temporary_values(target: Any, values: dict[str, Any]) -> Generator[None]:
     """Values for the length of a `with` block. Put back in the order they had, since one may decide which others are valid."""
     kept = {name: getattr(target, name) for name in values}
     try:

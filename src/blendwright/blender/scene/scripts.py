@@ -14,8 +14,8 @@ from typing import Any, cast
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import externals
-from blendwright.blender.scene.naming_files import by_itself, named_files
+from blendwright.blender.scene import external_files
+from blendwright.blender.scene.file_properties import file_paths, is_default_path
 from blendwright.tool_api.scene import Carried
 from blendwright.values.canonical import digest
 from blendwright.wire.methods import ActiveItem
@@ -38,14 +38,14 @@ class Script:
 @contextmanager
 def silenced(touch: Callable[[fp.Key], None]) -> Generator[list[Carried]]:
     """Nothing in the scene runs by itself; yields what was silenced. `touch` is told of every datablock that is written to."""
-    found = list(_scripts())
-    for script in found:
+    scripts = list(_scripts())
+    for script in scripts:
         touch(fp.key_of(script.block))
-    writes = [write for script in found for write in script.writes]
+    writes = [write for script in scripts for write in script.writes]
     before = [(target, name, getattr(target, name)) for target, name, _ in writes]
     try:
         _write(writes)
-        yield [script.what for script in found]
+        yield [script.what for script in scripts]
     finally:
         _write(before[::-1])
 
@@ -55,9 +55,9 @@ def active_content() -> list[ActiveItem]:
     items: list[ActiveItem] = [
         cast("ActiveItem", asdict(script.what) | {"digest": _digest(script)}) for script in _scripts()
     ]
-    named = {(entry["kind"], entry["name"], entry["path"]) for entry in externals.paths()}
-    named |= {(kind, block.name, path) for kind, block in _in_the_file() for path in named_files(block)}
-    for kind, name, path in sorted(entry for entry in named if not by_itself(entry[2])):
+    named = {(entry["kind"], entry["name"], entry["path"]) for entry in external_files.paths()}
+    named |= {(kind, block.name, path) for kind, block in _blocks_in_file() for path in file_paths(block)}
+    for kind, name, path in sorted(entry for entry in named if not is_default_path(entry[2])):
         items.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
     packed = _packed()
     libraries: Any = bpy.data.libraries
@@ -76,20 +76,20 @@ def active_content() -> list[ActiveItem]:
 
 def _packed() -> dict[int, list[list[str]]]:
     """What is packed of each library, by its session id: another content under the same name is another library."""
-    found: dict[int, list[list[str]]] = {}
-    for kind, block in _in_the_file():
+    packed: dict[int, list[list[str]]] = {}
+    for kind, block in _blocks_in_file():
         if block.library is not None:
             entry = [kind, block.name, fp.leaf(block).hex()]
-            found.setdefault(block.library.session_uid, []).append(entry)
-    return {library: sorted(entries) for library, entries in found.items()}
+            packed.setdefault(block.library.session_uid, []).append(entry)
+    return {library: sorted(entries) for library, entries in packed.items()}
 
 
 def _digest(script: Script) -> str:
-    said = [_said(getattr(target, name)) for target, name, _ in script.writes]
-    return digest([said, _said(script.block)])
+    said = [_text_of(getattr(target, name)) for target, name, _ in script.writes]
+    return digest([said, _text_of(script.block)])
 
 
-def _said(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, bpy.types.Text):
         return f"{value.name}\n{value.as_string()}"
     return "" if isinstance(value, bpy.types.ID) else str(value)
@@ -111,21 +111,15 @@ def _write(writes: Sequence[tuple[Any, str, Any]]) -> None:
 
 def _scripts() -> Iterator[Script]:
     """What is linked from other files is not ours to write to, and is not in the file; unless it is packed into it."""
-    for kind, block in _in_the_file():
+    for kind, block in _blocks_in_file():
         yield from _of_block(kind, block)
 
 
-def _in_the_file() -> Iterator[tuple[str, Any]]:
-    for kind in fp.kinds():
-        blocks: Any = getattr(bpy.data, kind)
-        for block in blocks:
-            if block.library is None or _is_packed(block):
-                yield kind, block
-
-
-def _is_packed(block: Any) -> bool:
-    """Whether a linked datablock lies in the file itself, which Blender can do from 5.0 on."""
-    return getattr(block, "is_linked_packed", False)
+def _blocks_in_file() -> Iterator[tuple[str, Any]]:
+    """Also linked datablocks that are packed into the file, which Blender can do from 5.0 on."""
+    for kind, block in fp.all_blocks():
+        if block.library is None or getattr(block, "is_linked_packed", False):
+            yield kind, block
 
 
 def _of_block(kind: str, block: Any) -> Iterator[Script]:

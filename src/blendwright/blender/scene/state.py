@@ -1,4 +1,4 @@
-"""What the worker knows of its scene between steps: names, fingerprint, and the buried datablocks.
+"""What the worker knows of its scene between steps: names, fingerprint, and the tombstones of deleted datablocks.
 
 References to datablocks live in the name map only, and the map is dropped whenever Blender may have moved them (open, undo).
 References to structures inside datablocks are never kept: they dangle without notice.
@@ -17,13 +17,13 @@ from blendwright.tool_api.effects import Kind
 
 # Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs
 # milliseconds in a large scene, and a revert needs them.
-BURIED = "~bw~"
+RESERVED_PREFIX = "~bw~"
 # Kinds whose datablocks change their Python type with a property; a reference keeps the type from when it was made.
 RETYPED = frozenset({"lights", "textures"})
 
 
-def is_buried(block: Any) -> bool:
-    return block.name.startswith(BURIED)
+def is_tombstone(block: Any) -> bool:
+    return block.name.startswith(RESERVED_PREFIX)
 
 
 class SceneState:
@@ -31,12 +31,12 @@ class SceneState:
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, Any]] = {}
-        self._buried: list[fp.Key] = []
-        self._burials = 0
+        self._tombstones: list[fp.Key] = []
+        self._tombstones_made = 0
         self.fingerprint = fp.Fingerprint({})
-        self._unsealed: list[Callable[[], None]] = []
-        self._unsealed_keys: set[fp.Key] = set()
-        self._fresh: dict[fp.Key, bytes | None] = {}
+        self._deferred: list[Callable[[], None]] = []
+        self._deferred_keys: set[fp.Key] = set()
+        self._prehashed: dict[fp.Key, bytes | None] = {}
         self.refresh()
 
     # ------------------------------------------------------------------ names
@@ -57,7 +57,7 @@ class SceneState:
         known = self._names.get(collection)
         if known is None:
             blocks: Any = getattr(bpy.data, collection, ())  # not every Blender has every kind
-            known = {block.name: block for block in blocks if not block.library and not is_buried(block)}
+            known = {block.name: block for block in blocks if not block.library and not is_tombstone(block)}
             self._names[collection] = known
         return known
 
@@ -75,49 +75,49 @@ class SceneState:
         known = self.named(kind.blocks)
         return (self.find(kind.blocks, name) for name in sorted(known))
 
-    # ------------------------------------------------------------------ burying
+    # ------------------------------------------------------------------ soft deletion
 
-    def bury(self, collection: str, block: Any) -> str:
+    def soft_delete(self, collection: str, block: Any) -> str:
         """Hide a datablock from names, fingerprint and snapshot, alive until the next purge; returns its reserved name."""
-        self._burials += 1
+        self._tombstones_made += 1
         self.drop_name(collection, block.name)
-        block.name = f"{BURIED}{self._burials:x}"
-        self._buried.append((collection, block.name))
+        block.name = f"{RESERVED_PREFIX}{self._tombstones_made:x}"
+        self._tombstones.append((collection, block.name))
         return block.name
 
-    def buried(self, collection: str, name: str) -> Any:
+    def tombstone(self, collection: str, name: str) -> Any:
         blocks: Any = getattr(bpy.data, collection)
         return blocks.get(name)
 
-    def exhume(self, collection: str, block: Any, name: str) -> None:
-        """Undo a burial."""
-        self._buried.remove((collection, block.name))
+    def restore(self, collection: str, block: Any, name: str) -> None:
+        """Undo a soft deletion."""
+        self._tombstones.remove((collection, block.name))
         block.name = name
         self.add_name(collection, name, block)
 
     def purge(self) -> None:
-        """Really remove what is buried; before every save, since a file must not carry it."""
-        self.catch_up()
-        found = {self.buried(collection, name) for collection, name in self._buried}
+        """Really remove the tombstones; before every save, since a file must not carry it."""
+        self.hash_deferred()
+        found = {self.tombstone(collection, name) for collection, name in self._tombstones}
         found.discard(None)
         if found:
             bpy.data.batch_remove(found)
-        self._buried.clear()
+        self._tombstones.clear()
 
-    def refuse_reserved(self) -> None:
-        """Raises RuntimeError where a datablock that is not ours has a name of the buried: nobody would see it or its changes."""
+    def reject_reserved_names(self) -> None:
+        """Raises RuntimeError where a datablock that is not ours has the name of a tombstone: nobody would see it or its changes."""
         for kind in fp.kinds():
             blocks: Any = getattr(bpy.data, kind)
             names: list[str] = blocks.keys()
             for name in names:
-                if name.startswith(BURIED) and (kind, name) not in self._buried:
+                if name.startswith(RESERVED_PREFIX) and (kind, name) not in self._tombstones:
                     raise RuntimeError(
-                        f"'{name}' among the {kind} starts with '{BURIED}', which is reserved; rename it"
+                        f"'{name}' among the {kind} starts with '{RESERVED_PREFIX}', which is reserved; rename it"
                     )
 
     @property
-    def burial_count(self) -> int:
-        return len(self._buried)
+    def tombstone_count(self) -> int:
+        return len(self._tombstones)
 
     # ------------------------------------------------------------------ hashing later
 
@@ -125,70 +125,70 @@ class SceneState:
         """Leave the hashing of a kept step for when it is needed: many in a row are cheaper than one at a time.
 
         Whoever asks about one of the keys, or for the hash of the scene, has everything sealed first, in order."""
-        self._unsealed.append(seal)
-        self._unsealed_keys.update(keys)
+        self._deferred.append(seal)
+        self._deferred_keys.update(keys)
 
-    def catch_up(self) -> None:
-        if not self._unsealed:
+    def hash_deferred(self) -> None:
+        if not self._deferred:
             return
-        waiting, keys = self._unsealed, self._unsealed_keys
-        self._unsealed, self._unsealed_keys = [], set()
+        waiting, keys = self._deferred, self._deferred_keys
+        self._deferred, self._deferred_keys = [], set()
         # Kind by kind: the same code over the same sort of data finds its way in the processor's caches.
         for key in sorted(keys):
-            if key[0] != fp.EDGE:
+            if key[0] != fp.MEMBERSHIP:
                 try:
-                    self._fresh[key] = self._read(key)
+                    self._prehashed[key] = self._hash_block(key)
                 except Exception:
                     continue  # read again by its own step, which is the one to say what is wrong
         try:
             for seal in waiting:
                 seal()
         finally:
-            self._fresh.clear()
+            self._prehashed.clear()
 
-    def leaf(self, key: fp.Key) -> bytes | None:
+    def read_hash(self, key: fp.Key) -> bytes | None:
         """The hash of a datablock as Blender has it now, None when there is none."""
-        return self._fresh[key] if key in self._fresh else self._read(key)
+        return self._prehashed[key] if key in self._prehashed else self._hash_block(key)
 
-    def _read(self, key: fp.Key) -> bytes | None:
+    def _hash_block(self, key: fp.Key) -> bytes | None:
         block = self.block(key)
         return None if block is None else fp.leaf(block)
 
-    def known(self, key: fp.Key) -> bytes | None:
+    def leaf_hash(self, key: fp.Key) -> bytes | None:
         """The hash of a leaf as of now, None when there is none."""
-        if key in self._unsealed_keys:
-            self.catch_up()
+        if key in self._deferred_keys:
+            self.hash_deferred()
         return self.fingerprint.get(key)
 
     # ------------------------------------------------------------------ the whole
 
     def refresh(self) -> None:
         """Forget every reference and hash the scene anew."""
-        self.catch_up()
+        self.hash_deferred()
         self._names.clear()
-        self.fingerprint = fp.Fingerprint(fp.full(is_buried))
+        self.fingerprint = fp.Fingerprint(fp.full(is_tombstone))
 
     def root(self) -> str:
-        self.catch_up()
+        self.hash_deferred()
         return self.fingerprint.root()
 
     def full_root(self) -> str:
         """The hash from a full recomputation, for the cross-check; nothing is replaced by it."""
-        return fp.Fingerprint(fp.full(is_buried)).root()
+        return fp.Fingerprint(fp.full(is_tombstone)).root()
 
     def reset(self) -> None:
         """An empty scene: no objects, no start-up file of anybody."""
-        self.catch_up()
-        self._buried.clear()
+        self.hash_deferred()
+        self._tombstones.clear()
         # Not read_factory_settings: that loads the preferences again and all add-ons with them, which takes ten times as long.
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         self._prepare()
 
     def open(self, path: Path) -> None:
-        self.catch_up()
-        self._buried.clear()
+        self.hash_deferred()
+        self._tombstones.clear()
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
-        self.refuse_reserved()
+        self.reject_reserved_names()
         self._prepare()
 
     def save(self, path: Path) -> None:

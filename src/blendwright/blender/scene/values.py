@@ -9,7 +9,7 @@ import bpy
 import mathutils
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene.state import BURIED
+from blendwright.blender.scene.state import RESERVED_PREFIX
 
 Thaw = Callable[[], Any]
 Resolve = Callable[[fp.Key], Any]
@@ -52,7 +52,7 @@ def freeze_item(value: Any, resolve: Resolve) -> Thaw:
 def put_item(holder: Any, key: str, value: Any) -> None:
     """Write a custom property, also a pointer to nothing, which Blender does not take as a value."""
     if value is None:
-        _point_nowhere(holder, key)
+        _write_null_pointer(holder, key)
     elif isinstance(value, dict):
         holder[key] = {}
         for name, inner in cast("dict[str, Any]", value).items():
@@ -74,9 +74,9 @@ def put_hints(holder: Any, key: str, hints: dict[str, Any] | None) -> None:
         holder.id_properties_ui(key).update(**hints)
 
 
-def _point_nowhere(holder: Any, key: str) -> None:
+def _write_null_pointer(holder: Any, key: str) -> None:
     """A pointer is null once what it points at has been removed."""
     texts: Any = bpy.data.texts
-    stub = texts.new(f"{BURIED}nothing")
+    stub = texts.new(f"{RESERVED_PREFIX}nothing")
     holder[key] = stub
     texts.remove(stub)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from blendwright.blender.worker import lifeline
+from blendwright.blender.worker.extensions import extension_files
 from blendwright.blender.worker.loop import Loop
 
 START_FAILED = 1
@@ -50,7 +51,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     confinement = confine(
         options.scratch,
-        readable=[*options.import_root, *options.readable],
+        readable=readable_directories(options),
         files=readable_files(options),
         resources=Resources(options.memory_mb << 20, options.file_mb << 20),
         home=options.home,
@@ -92,6 +93,11 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--home", type=Path, help="the user's home, when a launcher knows it")
     parser.add_argument("--import-root", type=Path, action="append", default=[], help="added to sys.path by start.py")
     return parser.parse_args(argv)
+
+
+def readable_directories(options: argparse.Namespace) -> list[Path]:
+    """What may be read besides what Python and Blender need; extensions are files, which will do as well."""
+    return [*options.import_root, *options.readable, *extension_files()]
 
 
 def readable_files(options: argparse.Namespace) -> list[tuple[Path, tuple[int, int]]]:

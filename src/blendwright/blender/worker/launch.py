@@ -29,13 +29,15 @@ def launch(argv: Sequence[str]) -> NoReturn:
     worker = entry.parse(argv[split + 1 :])
     # All of it holds across exec: Blender ends with the core from its first instruction on, and its threads are born confined.
     lifeline.die_with_parent(options.parent)
-    lifeline.forbid_new_privileges()
-    readable = [*worker.import_root, *worker.readable]
+    if sys.platform == "linux":
+        from blendwright.blender.confinement.limits import forbid_new_privileges
+
+        forbid_new_privileges()
     resources = Resources(worker.memory_mb << 20, worker.file_mb << 20)
     home = confine_before_exec(
         worker.scratch,
         Path(options.blender),
-        readable=readable,
+        readable=entry.readable_directories(worker),
         files=entry.readable_files(worker),
         resources=resources,
     )

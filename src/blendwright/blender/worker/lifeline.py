@@ -5,7 +5,6 @@ Must run before anything slow, and before confinement forbids the system call it
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -14,24 +13,19 @@ import threading
 PARENT_GONE = 4
 
 _PR_SET_PDEATHSIG = 1
-_PR_SET_NO_NEW_PRIVS = 38
 
 
 def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process with its parent; exits when the parent is gone already."""
     if sys.platform == "linux":
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        from blendwright.blender.confinement.limits import prctl  # imports modules that only POSIX systems have
+
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     # Between the fork and the line above nobody watched: a parent that died in that gap has left us to another one.
     if os.getppid() != parent:
         sys.stderr.write(f"the parent is {os.getppid()}, not {parent} as expected: ending\n")
         sys.stderr.flush()
         os._exit(PARENT_GONE)
-
-
-def forbid_new_privileges() -> None:
-    """Let no later exec gain privileges; survives exec itself. Does nothing where Linux's prctl is absent."""
-    if sys.platform == "linux":
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def watch(fd: int) -> None:
@@ -43,10 +37,3 @@ def watch(fd: int) -> None:
         os._exit(PARENT_GONE)
 
     threading.Thread(target=wait_for_end, name="lifeline", daemon=True).start()
-
-
-def _prctl(option: int, value: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), f"prctl {option}")

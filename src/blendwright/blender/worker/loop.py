@@ -24,9 +24,9 @@ ENDED = 0
 STREAM_BROKEN = 3
 
 _MESSAGE_LIMIT = 2000
-# So many answers may be owed while requests keep coming: a sender with a window waits for none of them much longer.
-MOST_OWED = 32
-LONGEST_OWED = 0.05
+# So many answers may be pending while requests keep coming: a sender with a window waits for none of them much longer.
+MOST_PENDING = 32
+LONGEST_PENDING = 0.05
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 class Deferred(Protocol):
     """What a handler returns when its answer can wait until the requests behind it have been taken in."""
 
-    def settle(self) -> object: ...
+    def finish(self) -> object: ...
 
 
 class Refused(Exception):
@@ -54,8 +54,8 @@ class Loop:
     def __init__(self, read_fd: int, write_fd: int, handlers: Mapping[str, Handler]) -> None:
         self._reader = frames.CountingReader(read_fd)
         self._write_fd = write_fd
-        self._owed: list[tuple[int, Deferred]] = []
-        self._owed_since = 0.0
+        self._pending: list[tuple[int, Deferred]] = []
+        self._pending_since = 0.0
         self._handlers = handlers
         self._last_id = 0
         self._greeted = False
@@ -68,34 +68,36 @@ class Loop:
                 while (body := self._next()) is not None:
                     answer = self._answer(body)
                     if answer is not None:
-                        self._settle()  # answers keep the order of the requests
+                        self._answer_pending()  # answers keep the order of the requests
                         frames.write_frame(self._write_fd, answer)
             except frames.FrameError as error:
-                self._settle()
+                self._answer_pending()
                 code = "oversized_frame" if isinstance(error, frames.OversizedFrame) else "truncated_frame"
                 frames.write_frame(self._write_fd, _error(None, code, str(error)))
                 return STREAM_BROKEN
-            self._settle()
+            self._answer_pending()
         return ENDED
 
     def _next(self) -> bytes | None:
-        """The next request; what is owed is settled before waiting for one."""
-        if self._owed and (len(self._owed) >= MOST_OWED or self._owed_long() or not self._reader.has_more()):
-            self._settle()
+        """The next request; pending answers are sent before waiting for one."""
+        if self._pending and (
+            len(self._pending) >= MOST_PENDING or self._pending_too_long() or not self._reader.has_more()
+        ):
+            self._answer_pending()
         return self._reader.read_frame()
 
-    def _owed_long(self) -> bool:
+    def _pending_too_long(self) -> bool:
         """Whoever waits has a deadline for each answer: slow steps must not add up behind one another."""
-        return monotonic() - self._owed_since > LONGEST_OWED
+        return monotonic() - self._pending_since > LONGEST_PENDING
 
-    def _settle(self) -> None:
-        owed, self._owed = self._owed, []
-        if owed:
-            # The first one to be settled settles all: their answers go out together.
-            frames.write_frames(self._write_fd, [self._bytes(number, deferred.settle) for number, deferred in owed])
+    def _answer_pending(self) -> None:
+        pending, self._pending = self._pending, []
+        if pending:
+            # The first one to be finished finishes all: their answers go out together.
+            frames.write_frames(self._write_fd, [self._bytes(number, deferred.finish) for number, deferred in pending])
 
     def _answer(self, body: bytes) -> bytes | None:
-        """The answer to a request; None when it is owed and comes later."""
+        """The answer to a request; None when it is pending and comes later."""
         request_id: int | None = None
         try:
             request = _parse(body)
@@ -109,9 +111,9 @@ class Loop:
         deferred: list[Deferred] = []
         answer = self._bytes(request_id, lambda: self._dispatch(method, params), deferred)
         if deferred:
-            if not self._owed:
-                self._owed_since = monotonic()
-            self._owed.append((request_id, deferred[0]))
+            if not self._pending:
+                self._pending_since = monotonic()
+            self._pending.append((request_id, deferred[0]))
             return None
         return answer
 
@@ -120,7 +122,7 @@ class Loop:
         try:
             result = act()
             # By its method: asking a protocol with isinstance takes longer than encoding an answer.
-            if deferred is not None and hasattr(result, "settle"):
+            if deferred is not None and hasattr(result, "finish"):
                 deferred.append(cast("Deferred", result))
                 return b""
             answer = encoded({"id": request_id, "result": result})

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from blendwright.blender.scene import SceneState, externals
+from blendwright.blender.scene import SceneState, external_files
 from blendwright.blender.scene.scripts import active_content, silenced
 from blendwright.blender.step import KeptStep, Stepper, changes_between
 from blendwright.blender.worker.loop import Deferred, Handler, Refused
@@ -77,11 +77,11 @@ class SceneMethods:
 
     def external_files(self, request: methods.NoArguments) -> methods.ExternalFilesAnswer:
         """The paths of all files that the scene refers to, as they stand in it."""
-        return {"paths": externals.paths()}
+        return {"paths": external_files.paths()}
 
     def relocate_files(self, request: methods.RelocateRequest) -> methods.SceneHash:
         """Give external files other paths; the scene is afterwards that of the file which it is saved to."""
-        externals.relocate(request["new_paths"])
+        external_files.relocate(request["new_paths"])
         self._state.save(self._inside(request["path"]))
         return self.open({"path": request["path"]})
 

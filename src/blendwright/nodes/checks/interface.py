@@ -11,6 +11,7 @@ from blendwright.nodes.checks.simulated_tree import GROUP_INPUT, GROUP_OUTPUT, S
 from blendwright.nodes.checks.values import socket_value_problems
 from blendwright.nodes.edits import SetInterface
 from blendwright.nodes.payloads.parts import InterfaceSocket
+from blendwright.nodes.socket_names import positions_named
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -21,16 +22,16 @@ RANGED = ("VALUE", "INT", "VECTOR")
 SIDES: tuple[Side, Side] = ("inputs", "outputs")
 
 
-def interface_problems(state: SimulatedTree, edit: SetInterface) -> Iterator[Finding]:
+def interface_problems(tree: SimulatedTree, edit: SetInterface) -> Iterator[Finding]:
     """What is wrong with the sockets that are listed, and with those to be removed."""
     for side in SIDES:
         for number, socket in enumerate(_listed(edit, side) or ()):
-            yield from _misfits(state, socket, f"{edit.at}/{side}/{number}")
-        there = state.interface[side]
+            yield from _misfits(tree, socket, f"{edit.at}/{side}/{number}")
+        there = tree.interface[side]
         for number, key in enumerate(_removed(edit, side)):
             if there is None:
                 break
-            at, found = f"{edit.at}/remove_{side}/{number}", _meant(there, key)
+            at, found = f"{edit.at}/remove_{side}/{number}", _positions(there, key)
             if len(found) > 1:
                 message = f"{len(found)} {side} of the group are called '{key}'"
                 yield Finding(Fault.ARGS_INVALID, message, at, f"Say which: '{key}#1' is the first.")
@@ -41,8 +42,8 @@ def interface_problems(state: SimulatedTree, edit: SetInterface) -> Iterator[Fin
             there = _without(there, key)
 
 
-def _misfits(state: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
-    known = state.catalogue.interface_types
+def _misfits(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
+    known = tree.catalogue.interface_types
     if socket.socket_type not in known:
         base = next((each for each in known if socket.socket_type.startswith(each)), None)
         cure = did_you_mean(socket.socket_type, known, otherwise=f"One of: {', '.join(known)}.")
@@ -50,7 +51,7 @@ def _misfits(state: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator
         message = f"a group has no sockets of type '{socket.socket_type}'"
         yield Finding(Fault.ARGS_INVALID, message, at + "/socket_type", cure)
         return
-    kind = state.catalogue.kind(socket.socket_type)
+    kind = tree.catalogue.kind(socket.socket_type)
     if kind not in RANGED:
         for name in ("min", "max"):
             if getattr(socket, name) is not None:
@@ -66,10 +67,10 @@ def _misfits(state: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator
         yield from socket_value_problems(like, socket.default, at + "/default")
 
 
-def apply_interface(state: SimulatedTree, edit: SetInterface) -> None:
+def apply_interface(tree: SimulatedTree, edit: SetInterface) -> None:
     """What the group has after the edit. Links of sockets that are gone are gone."""
     for side in SIDES:
-        there, listed = state.interface[side], _listed(edit, side)
+        there, listed = tree.interface[side], _listed(edit, side)
         before = Counter(socket.name for socket in there or ())
         for key in _removed(edit, side):
             there = None if there is None else _without(there, key)
@@ -77,24 +78,18 @@ def apply_interface(state: SimulatedTree, edit: SetInterface) -> None:
             there = list(listed)
         elif there is not None:
             there = _merged(there, listed or ())
-        state.interface[side] = there
+        tree.interface[side] = there
         after = Counter(socket.name for socket in there or ())
-        _drop_links(state, side, {name for name, count in before.items() if after[name] < count})
+        _drop_links(tree, side, {name for name, count in before.items() if after[name] < count})
 
 
-def _meant(there: Sequence[InterfaceSocket], key: str) -> list[int]:
-    """The places of the sockets that a key can mean; the key is a name, or a name and a number."""
-    found = [place for place, socket in enumerate(there) if socket.name == key]
-    name, _, number = key.rpartition("#")
-    if not found and number.isdecimal():
-        alike = [place for place, socket in enumerate(there) if socket.name == name]
-        found = alike[int(number) - 1 : int(number)] if int(number) else []
-    return found
+def _positions(existing: Sequence[InterfaceSocket], key: str) -> list[int]:
+    return positions_named([socket.name for socket in existing], key)
 
 
 def _without(there: list[InterfaceSocket], key: str) -> list[InterfaceSocket] | None:
     """What is left when a socket is removed; None where only Blender knows which one is meant."""
-    found = _meant(there, key)
+    found = _positions(there, key)
     if not found:
         return None if IDENTIFIER.fullmatch(key) else there
     return [socket for place, socket in enumerate(there) if place not in found]
@@ -104,7 +99,7 @@ def _merged(there: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket])
     """Each that is listed takes the place of the first of its name that no other has taken; those without one come last."""
     merged, taken = list(there), set[int]()
     for socket in listed:
-        free = next((place for place in _meant(there, socket.name) if place not in taken), None)
+        free = next((place for place in _positions(there, socket.name) if place not in taken), None)
         if free is None:
             merged.append(socket)
         else:
@@ -113,10 +108,10 @@ def _merged(there: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket])
     return merged
 
 
-def _drop_links(state: SimulatedTree, side: Side, gone: set[str]) -> None:
+def _drop_links(tree: SimulatedTree, side: Side, gone: set[str]) -> None:
     holder, end = (GROUP_INPUT, 0) if side == "inputs" else (GROUP_OUTPUT, 1)
-    ids = {node_id for node_id, node in state.nodes.items() if node.type.bl_idname == holder}
-    state.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in gone)
+    ids = {node_id for node_id, node in tree.nodes.items() if node.type.bl_idname == holder}
+    tree.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in gone)
 
 
 def _listed(edit: SetInterface, side: Side) -> Sequence[InterfaceSocket] | None:

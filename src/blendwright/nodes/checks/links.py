@@ -13,19 +13,19 @@ from blendwright.values.findings import Finding
 Places = Mapping[LinkEnds, str]
 
 
-def conversion_problems(state: SimulatedTree, source: SocketType, target: SocketType, at: str) -> Iterator[Finding]:
+def conversion_problems(tree: SimulatedTree, source: SocketType, target: SocketType, at: str) -> Iterator[Finding]:
     """Whether a value of the one can become a value of the other."""
-    if state.catalogue.converts(source.kind, target.kind):
+    if tree.catalogue.converts(source.kind, target.kind):
         return
-    fit = ", ".join(kind.lower() for kind in state.catalogue.converted_to(source.kind))
+    fit = ", ".join(kind.lower() for kind in tree.catalogue.converted_to(source.kind))
     message = f"output '{source.name}' ({source.kind.lower()}) cannot be linked to input '{target.name}' ({target.kind.lower()})"
     yield Finding(Fault.ARGS_INVALID, message, at, f"A {source.kind.lower()} output fits inputs of type {fit}.")
 
 
-def cycle_problems(state: SimulatedTree, places: Places) -> Iterator[Finding]:
+def cycle_problems(tree: SimulatedTree, places: Places) -> Iterator[Finding]:
     """The links of the payload that close a cycle, in its order."""
     following: dict[str, set[str]] = {}
-    for source, target in _on_cycles(list(state.links)):
+    for source, target in _on_cycles(list(tree.links)):
         place = places.get((source, target))
         if source.node == target.node or _leads(following, target.node, source.node):
             message = f"a link from '{source.node}' to '{target.node}' closes a cycle"
@@ -58,13 +58,13 @@ def _leads(following: Mapping[str, set[str]], start: str, goal: str) -> bool:
     return False
 
 
-def field_problems(state: SimulatedTree, places: Places) -> Iterator[Finding]:
+def field_problems(tree: SimulatedTree, places: Places) -> Iterator[Finding]:
     """Links of the payload that bring a field to an input that takes single values only."""
-    fields = _Fields(state)
+    fields = _Fields(tree)
     for (source, target), place in places.items():
-        if (source, target) not in fields.links or target.node not in state.nodes:
+        if (source, target) not in fields.links or target.node not in tree.nodes:
             continue
-        found = matching_sockets(target.key, state.sockets(target.node, "inputs").known)
+        found = matching_sockets(target.key, tree.sockets(target.node, "inputs").known)
         if len(found) == 1 and found[0].takes == "single" and fields.is_field(source):
             message = (
                 f"output '{source.key}' of '{source.node}' is a field, and input '{found[0].name}' takes a single value"
@@ -76,12 +76,12 @@ def field_problems(state: SimulatedTree, places: Places) -> Iterator[Finding]:
 class _Fields:
     """Which outputs are fields, as far as that is sure."""
 
-    def __init__(self, state: SimulatedTree) -> None:
-        self._state = state
+    def __init__(self, tree: SimulatedTree) -> None:
+        self._tree = tree
         self._known: dict[LinkEnd, bool | None] = {}
-        self.links = state.links
+        self.links = tree.links
         self._into: dict[str, list[LinkEnds]] = {}
-        for link in state.links:
+        for link in tree.links:
             self._into.setdefault(link[1].node, []).append(link)
 
     def is_field(self, end: LinkEnd) -> bool | None:
@@ -92,13 +92,13 @@ class _Fields:
         return self._known[end]
 
     def _judged(self, end: LinkEnd) -> bool | None:
-        node = self._state.nodes.get(end.node)
+        node = self._tree.nodes.get(end.node)
         if node is None:
             return None
         arriving = self._into.get(end.node, [])
         if node.type.bl_idname == REROUTE:
             return self.is_field(arriving[0][0]) if arriving else None
-        found = matching_sockets(end.key, self._state.sockets(end.node, "outputs").known)
+        found = matching_sockets(end.key, self._tree.sockets(end.node, "outputs").known)
         gives = found[0].gives if len(found) == 1 else None
         match gives:
             case "field":

@@ -1,4 +1,4 @@
-"""Reads a payload from its first edit to its last, and finds what is wrong on the way: all of it, each with place and cure."""
+"""Checks a whole payload without Blender: applies its edits one by one to a simulated tree and collects everything that is wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from blendwright.nodes.catalogue.load import VERSIONS, Catalogue, catalogue, catalogue_for
-from blendwright.nodes.catalogue.model import SocketType
+from blendwright.nodes.catalogue.model import Side, SocketType
 from blendwright.nodes.catalogue.search import suggest_node_type
 from blendwright.nodes.checks.interface import apply_interface, interface_problems
 from blendwright.nodes.checks.links import conversion_problems, cycle_problems, field_problems
@@ -17,9 +17,11 @@ from blendwright.nodes.checks.values import item_list_problems, property_problem
 from blendwright.nodes.edits import (
     AddNode,
     Edit,
+    EnsureSingleGroupIO,
     Link,
     Payload,
     RemoveNode,
+    RemoveUnused,
     SetInput,
     SetInterface,
     SetProperty,
@@ -36,7 +38,7 @@ MOST_FINDINGS = 100
 
 def check_payload(
     payload: Payload,
-    known: Catalogue,
+    catalogue: Catalogue,
     tree: Tree | None = None,
     groups: Mapping[str, Interface] | None = None,
 ) -> list[Finding]:
@@ -45,7 +47,7 @@ def check_payload(
     `tree` is the tree that it will change (a new one is `new_tree()`); without it, nodes that the payload does not create are
     not judged. `groups` are the interfaces of node groups that it may nest.
     """
-    return list(islice(_PayloadCheck(payload, SimulatedTree(known, tree, groups or {})).findings(), MOST_FINDINGS))
+    return list(islice(_PayloadCheck(payload, SimulatedTree(catalogue, tree, groups or {})).findings(), MOST_FINDINGS))
 
 
 def check_payload_for(payload: Payload, blender: Sequence[int] | None) -> list[Finding]:
@@ -54,166 +56,169 @@ def check_payload_for(payload: Payload, blender: Sequence[int] | None) -> list[F
     A version whose catalogue is not here finds nothing: Blender itself will judge.
     """
     if blender is not None:
-        known = catalogue_for(blender)
-        return check_payload(payload, known) if known else []
-    found = [check_payload(payload, catalogue(VERSIONS[0]))]
+        node_types = catalogue_for(blender)
+        return check_payload(payload, node_types) if node_types else []
+    findings = [check_payload(payload, catalogue(VERSIONS[0]))]
     for version in VERSIONS[1:]:
-        if found[-1]:
-            found.append(check_payload(payload, catalogue(version)))
-    return found[0] if all(found) else []
+        if findings[-1]:
+            findings.append(check_payload(payload, catalogue(version)))
+    return findings[0] if all(findings) else []
 
 
 class _PayloadCheck:
-    def __init__(self, payload: Payload, state: SimulatedTree) -> None:
+    def __init__(self, payload: Payload, tree: SimulatedTree) -> None:
         self._payload = payload
-        self._state = state
-        self._places: dict[LinkEnds, str] = {}
+        self._tree = tree
+        self._link_pointers: dict[LinkEnds, str] = {}
 
     def findings(self) -> Iterator[Finding]:
         for edit in edits_of(self._payload):
-            yield from self._read(edit)
-        yield from cycle_problems(self._state, self._places)
-        yield from field_problems(self._state, self._places)
+            yield from self._check(edit)
+        yield from cycle_problems(self._tree, self._link_pointers)
+        yield from field_problems(self._tree, self._link_pointers)
 
-    def _read(self, edit: Edit) -> Iterator[Finding]:
+    def _check(self, edit: Edit) -> Iterator[Finding]:
         match edit:
             case AddNode():
                 yield from self._add(edit)
             case RemoveNode():
-                if not edit.gone and not self._state.may_exist(edit.id):
-                    yield unknown_node(self._state, edit.id, edit.at + "/node_id")
-                self._state.remove(edit.id)
+                if not edit.missing_ok and not self._tree.may_exist(edit.id):
+                    yield unknown_node(self._tree, edit.id, edit.at + "/node_id")
+                self._tree.remove(edit.id)
             case SetProperty():
-                if edit.id in self._state.nodes:
+                if edit.id in self._tree.nodes:
                     at = edit.at + "/value"
                     yield from self._property(edit.id, edit.name, edit.value, edit.at + "/property", at)
-                elif not self._state.may_exist(edit.id):
-                    yield unknown_node(self._state, edit.id, edit.at + "/node_id")
+                elif not self._tree.may_exist(edit.id):
+                    yield unknown_node(self._tree, edit.id, edit.at + "/node_id")
             case SetInput():
-                found = find_socket(self._state, edit.socket, "inputs", off=True)
-                if isinstance(found, Finding):
-                    yield found
-                elif found is not None and not self._is_reroute(edit.socket.node):
-                    yield from socket_value_problems(found, edit.value, edit.at + "/value")
+                socket = find_socket(self._tree, edit.socket, "inputs", off=True)
+                if isinstance(socket, Finding):
+                    yield socket
+                elif socket is not None and not self._is_reroute(edit.socket.node):
+                    yield from socket_value_problems(socket, edit.value, edit.at + "/value")
             case Link():
                 yield from self._link(edit)
             case Unlink():
                 yield from self._unlink(edit)
             case SetInterface():
-                yield from interface_problems(self._state, edit)
-                apply_interface(self._state, edit)
+                yield from interface_problems(self._tree, edit)
+                apply_interface(self._tree, edit)
+            case EnsureSingleGroupIO() | RemoveUnused():
+                pass  # what they leave depends on the tree
 
     # ------------------------------------------------------------------ nodes
 
     def _add(self, edit: AddNode) -> Iterator[Finding]:
-        there = self._state.nodes.get(edit.id)
-        known = there is not None or edit.id in self._state.vague
-        if known and self._state.is_assumed(edit.id, edit.bl_idname):
-            self._state.remove(edit.id)
-            known, there = False, None
-        if known and not edit.again:
+        node = self._tree.nodes.get(edit.id)
+        exists = node is not None or edit.id in self._tree.untyped
+        if exists and self._tree.is_assumed(edit.id, edit.bl_idname):
+            self._tree.remove(edit.id)
+            exists, node = False, None
+        if exists and not edit.exist_ok:
             message = f"there is already a node with the id '{edit.id}'"
             yield Finding(Fault.ARGS_INVALID, message, edit.id_at, "Choose another id, or delete that node first.")
             return
-        if there is not None and there.type.bl_idname != edit.bl_idname:
-            message = f"'{edit.id}' is a {there.type.bl_idname}, not a {edit.bl_idname}"
+        if node is not None and node.type.bl_idname != edit.bl_idname:
+            message = f"'{edit.id}' is a {node.type.bl_idname}, not a {edit.bl_idname}"
             cure = "Choose another id, or remove that node first."
             yield Finding(Fault.ARGS_INVALID, message, edit.at + "/bl_idname", cure)
             return
-        if there is None and not self._state.add(edit.id, edit.bl_idname):
-            catalogue = self._state.catalogue
+        if node is None and not self._tree.add(edit.id, edit.bl_idname):
+            catalogue = self._tree.catalogue
             message = f"Blender {catalogue.blender} has no node type '{edit.bl_idname}' for geometry nodes"
             cure = suggest_node_type(catalogue, edit.bl_idname)
             yield Finding(Fault.ARGS_INVALID, message, edit.at + "/bl_idname", cure)
             return
-        for name in self._state.nodes[edit.id].type.in_order(edit.properties):
+        for name in self._tree.nodes[edit.id].type.in_order(edit.properties):
             at = edit.at + "/properties" + pointer_of([name])
             yield from self._property(edit.id, name, edit.properties[name], at, at)
 
     def _property(self, node_id: str, name: str, value: Any, name_at: str, at: str) -> Iterator[Finding]:
-        node = self._state.nodes[node_id]
+        node = self._tree.nodes[node_id]
         if name in node.type.items:
-            wrong = list(item_list_problems(node.type.items[name], value, at))
+            problems = list(item_list_problems(node.type.items[name], value, at))
         elif name in node.type.properties:
             choices = node.type.choices(name, node.values)
-            wrong = list(property_problems(node.type.properties[name], value, choices, at))
-            wrong = wrong or list(self._reference(node_id, name, value, at))
+            problems = list(property_problems(node.type.properties[name], value, choices, at))
+            problems = problems or list(self._reference_problems(node_id, name, value, at))
         else:
             known = [*node.type.properties, *node.type.items]
             cure = did_you_mean(name, known, otherwise=f"It has: {', '.join(known)}.")
             message = f"'{node_id}' ({node.type.bl_idname}) has no property '{name}'"
             yield Finding(Fault.ARGS_INVALID, message, name_at, cure)
             return
-        yield from wrong
-        if not wrong:
-            self._state.set(node_id, name, value)
+        yield from problems
+        if not problems:
+            self._tree.set(node_id, name, value)
 
-    def _reference(self, node_id: str, name: str, value: Any, at: str) -> Iterator[Finding]:
+    def _reference_problems(self, node_id: str, name: str, value: Any, at: str) -> Iterator[Finding]:
         """Properties that name another node or node group."""
-        node = self._state.nodes[node_id]
+        node = self._tree.nodes[node_id]
         if name == "node_tree" and node.type.bl_idname == GROUP:
             if value is not None and value == self._payload.target.node_group_name:
                 message = f"node group '{value}' cannot hold itself"
                 yield Finding(Fault.ARGS_INVALID, message, at, "Name another node group.")
             return
-        wanted = {"paired_output": node.type.zone_output, "parent": FRAME}.get(name)
-        if wanted is None or value is None:
+        expected = {"paired_output": node.type.zone_output, "parent": FRAME}.get(name)
+        if expected is None or value is None:
             return
-        other = self._state.nodes.get(value)
+        other = self._tree.nodes.get(value)
         if other is None:
-            if not self._state.may_exist(value):
-                yield unknown_node(self._state, value, at)
-        elif other.type.bl_idname != wanted or value == node_id:
-            message = f"'{name}' of '{node_id}' takes a {wanted}, and '{value}' is a {other.type.bl_idname}"
-            alike = [each for each, held in self._state.nodes.items() if held.type.bl_idname == wanted]
-            yield Finding(Fault.ARGS_INVALID, message, at, f"Name one of: {', '.join(alike) or 'none is there yet'}.")
+            if not self._tree.may_exist(value):
+                yield unknown_node(self._tree, value, at)
+        elif other.type.bl_idname != expected or value == node_id:
+            message = f"'{name}' of '{node_id}' takes a {expected}, and '{value}' is a {other.type.bl_idname}"
+            fitting = [each for each, node in self._tree.nodes.items() if node.type.bl_idname == expected]
+            yield Finding(Fault.ARGS_INVALID, message, at, f"Name one of: {', '.join(fitting) or 'none is there yet'}.")
         elif name == "paired_output":
-            yield from self._taken(node_id, value, at)
-        elif node_id in self._state.frames_around(value):
+            yield from self._zone_conflicts(node_id, value, at)
+        elif node_id in self._tree.frames_around(value):
             message = f"frame '{value}' is inside '{node_id}' itself"
             yield Finding(Fault.ARGS_INVALID, message, at, "Take it out of that frame first: set its parent to null.")
 
-    def _taken(self, node_id: str, output: str, at: str) -> Iterator[Finding]:
-        for other, held in self._state.nodes.items():
-            if other != node_id and held.values.get("paired_output") == output:
+    def _zone_conflicts(self, node_id: str, output: str, at: str) -> Iterator[Finding]:
+        for other, node in self._tree.nodes.items():
+            if other != node_id and node.values.get("paired_output") == output:
                 message = f"'{output}' is the output of the zone of '{other}' already"
                 yield Finding(Fault.ARGS_INVALID, message, at, "Add an output node for each zone.")
 
     # ------------------------------------------------------------------ links
 
     def _link(self, edit: Link) -> Iterator[Finding]:
-        source = find_socket(self._state, edit.source, "outputs")
-        target = find_socket(self._state, edit.target, "inputs")
-        wrong = [found for found in (source, target) if isinstance(found, Finding)]
-        yield from wrong
-        if wrong:
+        source = find_socket(self._tree, edit.source, "outputs")
+        target = find_socket(self._tree, edit.target, "inputs")
+        missing = [end for end in (source, target) if isinstance(end, Finding)]
+        yield from missing
+        if missing:
             return
         ends = self._end(edit.source, source), self._end(edit.target, target)
         if isinstance(source, SocketType) and isinstance(target, SocketType):
             rerouted = self._is_reroute(edit.source.node) or self._is_reroute(edit.target.node)
-            misfits = [] if rerouted else list(conversion_problems(self._state, source, target, edit.at))
-            yield from misfits
-            if misfits:
+            problems = [] if rerouted else list(conversion_problems(self._tree, source, target, edit.at))
+            yield from problems
+            if problems:
                 return
-        alone = isinstance(target, SocketType) and not target.multi
-        self._state.connect(*ends, alone=alone)
-        self._places[ends] = edit.at
+        replaces = isinstance(target, SocketType) and not target.multi
+        self._tree.connect(*ends, replaces=replaces)
+        self._link_pointers[ends] = edit.at
 
     def _unlink(self, edit: Unlink) -> Iterator[Finding]:
         ends: list[LinkEnd | None] = []
-        for at, side in ((edit.source, "outputs"), (edit.target, "inputs")):
-            found = find_socket(self._state, at, "outputs" if side == "outputs" else "inputs") if at else None
-            if isinstance(found, Finding):
-                yield found
+        sides: tuple[tuple[SocketRef | None, Side], ...] = ((edit.source, "outputs"), (edit.target, "inputs"))
+        for ref, side in sides:
+            socket = find_socket(self._tree, ref, side) if ref else None
+            if isinstance(socket, Finding):
+                yield socket
                 return
-            ends.append(self._end(at, found) if at else None)
+            ends.append(self._end(ref, socket) if ref else None)
         source, target = ends
-        self._state.disconnect(lambda link: source in (None, link[0]) and target in (None, link[1]))
+        self._tree.disconnect(lambda link: source in (None, link[0]) and target in (None, link[1]))
 
-    def _end(self, at: SocketRef, socket: SocketType | Finding | None) -> LinkEnd:
+    def _end(self, ref: SocketRef, socket: SocketType | Finding | None) -> LinkEnd:
         if not isinstance(socket, SocketType) or socket.by_name:
-            return LinkEnd(at.node, at.socket)
-        return LinkEnd(at.node, socket.identifier)
+            return LinkEnd(ref.node, ref.socket)
+        return LinkEnd(ref.node, socket.identifier)
 
     def _is_reroute(self, node_id: str) -> bool:
-        return node_id in self._state.nodes and self._state.nodes[node_id].type.bl_idname == REROUTE
+        return node_id in self._tree.nodes and self._tree.nodes[node_id].type.bl_idname == REROUTE

@@ -1,4 +1,4 @@
-"""The tree while a payload is read: what is known of it after the edits so far.
+"""A tree as it would be after the edits so far, as far as that can be known without Blender.
 
 Where the tree at the start is not known, ids that no edit has created may be nodes of it, and nothing is said about them.
 """
@@ -56,11 +56,11 @@ class SimulatedTree:
         self.open = tree is None
         self.nodes: dict[str, SimulatedNode] = {}
         self.removed: set[str] = set()
-        # Nodes whose type we do not know.
-        self.vague: set[str] = set()
+        # Nodes whose type is in no catalogue.
+        self.untyped: set[str] = set()
         self.links: dict[LinkEnds, None] = {}
         # The last link into an input, to be found again when another takes its place.
-        self._last: dict[LinkEnd, LinkEnd] = {}
+        self._last_source: dict[LinkEnd, LinkEnd] = {}
         self.interface: dict[Side, list[InterfaceSocket] | None] = {"inputs": None, "outputs": None}
         self._groups = groups
         # Group nodes of a tree that is not known: it may have lost them.
@@ -70,16 +70,16 @@ class SimulatedTree:
                 self.add(given, bl_idname)
             self._assumed.update(GIVEN_TYPES)
         else:
-            self._take(tree)
+            self._load(tree)
 
-    def _take(self, tree: Tree) -> None:
+    def _load(self, tree: Tree) -> None:
         self.interface = {"inputs": list(tree.interface.inputs), "outputs": list(tree.interface.outputs)}
         for node in tree.nodes:
             if self.add(node.id, node.bl_idname):
                 self.nodes[node.id].values.update(node.properties)
         for link in tree.links:
             ends = LinkEnd(link.source.node_id, link.source.socket), LinkEnd(link.target.node_id, link.target.socket)
-            self.connect(*ends, alone=False)
+            self.connect(*ends, replaces=False)
 
     # ------------------------------------------------------------------ nodes
 
@@ -89,19 +89,19 @@ class SimulatedTree:
         self._assumed.discard(node_id)
         found = self.catalogue.find(bl_idname)
         if found is None:
-            self.vague.add(node_id)
+            self.untyped.add(node_id)
             return False
         self.nodes[node_id] = SimulatedNode(found, found.defaults())
         return True
 
     def remove(self, node_id: str) -> None:
         self.nodes.pop(node_id, None)
-        self.vague.discard(node_id)
+        self.untyped.discard(node_id)
         self.removed.add(node_id)
         self.disconnect(lambda link: node_id in (link[0].node, link[1].node))
 
     def may_exist(self, node_id: str) -> bool:
-        known = node_id in self.nodes or node_id in self.vague
+        known = node_id in self.nodes or node_id in self.untyped
         return known or (self.open and node_id not in self.removed)
 
     def is_assumed(self, node_id: str, bl_idname: str) -> bool:
@@ -119,15 +119,15 @@ class SimulatedTree:
             node_id = parent
         return found
 
-    def connect(self, source: LinkEnd, target: LinkEnd, *, alone: bool) -> None:
-        """A link was made; where it is the only one that the input bears, it takes the place of another."""
-        if alone and target in self._last:
-            self.links.pop((self._last[target], target), None)
+    def connect(self, source: LinkEnd, target: LinkEnd, *, replaces: bool) -> None:
+        """Add a link; with `replaces` the input takes only one, so that the link before it is gone."""
+        if replaces and target in self._last_source:
+            self.links.pop((self._last_source[target], target), None)
         self.links[source, target] = None
-        self._last[target] = source
+        self._last_source[target] = source
 
-    def disconnect(self, unwanted: Callable[[LinkEnds], bool]) -> None:
-        self.links = {link: None for link in self.links if not unwanted(link)}
+    def disconnect(self, matches: Callable[[LinkEnds], bool]) -> None:
+        self.links = {link: None for link in self.links if not matches(link)}
 
     def set(self, node_id: str, name: str, value: Any) -> None:
         """A property was set. Others that do not go with it any more take a value that we do not know."""
@@ -148,33 +148,33 @@ class SimulatedTree:
         layouts = node.type.layouts_for(_only(node.values, node.type.deciding))
         fixed = _unique(socket for layout in layouts for socket in layout.side(side))
         off = _unique(socket for layout in layouts for socket in layout.off) if side == "inputs" else ()
-        extra, complete = self._extra(node_id, node, side)
+        extra, complete = self._dynamic_sockets(node_id, node, side)
         own = tuple(self._with_items(node, socket) for socket in fixed)
         return Sockets((*own, *extra), off, complete and len(layouts) == 1)
 
-    def _extra(self, node_id: str, node: SimulatedNode, side: Side) -> tuple[list[SocketType], bool]:
+    def _dynamic_sockets(self, node_id: str, node: SimulatedNode, side: Side) -> tuple[list[SocketType], bool]:
         """Sockets that are not fixed by the type: of the group's interface, of another group, of items."""
         name = node.type.bl_idname
         if name in (GROUP_INPUT, GROUP_OUTPUT):
             if side != ("outputs" if name == GROUP_INPUT else "inputs"):
                 return [], True
-            return self._of_interface(self.interface["inputs" if name == GROUP_INPUT else "outputs"])
+            return self._interface_sockets(self.interface["inputs" if name == GROUP_INPUT else "outputs"])
         if name == GROUP:
             used: Any = node.values.get("node_tree")
             if used is None and not self.open:
                 return [], True
             inner = self._groups.get(str(used))
             faces = (inner.inputs if side == "inputs" else inner.outputs) if inner else None
-            return self._of_interface(faces)
-        return self._of_items(node_id, node, side)
+            return self._interface_sockets(faces)
+        return self._all_item_sockets(node_id, node, side)
 
-    def _of_interface(self, sockets: Sequence[InterfaceSocket] | None) -> tuple[list[SocketType], bool]:
+    def _interface_sockets(self, sockets: Sequence[InterfaceSocket] | None) -> tuple[list[SocketType], bool]:
         if sockets is None:
             return [], False
         known = [each for each in sockets if each.socket_type in self.catalogue.interface_types]
-        return [self._dynamic(each.name, each.socket_type) for each in known], len(known) == len(sockets)
+        return [self._socket_by_name(each.name, each.socket_type) for each in known], len(known) == len(sockets)
 
-    def _of_items(self, node_id: str, node: SimulatedNode, side: Side) -> tuple[list[SocketType], bool]:
+    def _all_item_sockets(self, node_id: str, node: SimulatedNode, side: Side) -> tuple[list[SocketType], bool]:
         found = list(self._item_sockets(node, node, "self", side))
         if node.type.zone_output is None:
             return found, True
@@ -193,7 +193,7 @@ class SimulatedTree:
                         said = items.types.get(str(item.get(items.type_key or "")))
                         kind = self._item_type(template, said, node)
                         if kind is not None:
-                            yield self._dynamic(str(item["name"]) if items.named else str(number), kind)
+                            yield self._socket_by_name(str(item["name"]) if items.named else str(number), kind)
 
     def _item_type(self, template: ItemSocket, said: str | None, node: SimulatedNode) -> str | None:
         if template.type == "item":
@@ -205,7 +205,7 @@ class SimulatedTree:
         outputs = [layout.outputs[0].type for layout in layouts if layout.outputs]
         return outputs[0] if len(set(outputs)) == 1 else None
 
-    def _dynamic(self, name: str, socket_type: str) -> SocketType:
+    def _socket_by_name(self, name: str, socket_type: str) -> SocketType:
         return SocketType(name, name, socket_type, self.catalogue.kind(socket_type), by_name=True)
 
     def _with_items(self, node: SimulatedNode, socket: SocketType) -> SocketType:

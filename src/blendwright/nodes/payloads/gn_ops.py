@@ -19,7 +19,7 @@ from blendwright.nodes.payloads.parts import (
     SocketValue,
     TypeName,
 )
-from blendwright.tool_api.arguments import Name
+from blendwright.tool_api.arguments import Name, optional
 
 
 class PatchTarget(Part):
@@ -27,8 +27,8 @@ class PatchTarget(Part):
 
     object_name: Name = Field(description="Object whose modifier holds the tree.")
     modifier_name: Name = Field(description="Its geometry-nodes modifier.")
-    node_group_name: Name | None = Field(
-        default=None, description="The node group; left out: the one that the modifier uses, or one named after it."
+    node_group_name: Name | None = optional(
+        "The node group; left out: the one that the modifier uses, or one named after it."
     )
 
 
@@ -59,8 +59,8 @@ class AddNode(Part):
     op: Literal["add_node"]
     id: NodeId
     bl_idname: TypeName
-    x: Coordinate | None = Field(default=None, description="Place in the editor; left out: where it is, or 0.")
-    y: Coordinate | None = Field(default=None, description="Place in the editor; left out: where it is, or 0.")
+    x: Coordinate | None = optional("Place in the editor; left out: where it is, or 0.")
+    y: Coordinate | None = optional("Place in the editor; left out: where it is, or 0.")
     properties: Annotated[dict[PropertyName, PropertyValue], Field(max_length=100)] = Field(
         default={}, description="Properties by name, as in set_property of NODE_TREE."
     )
@@ -110,6 +110,8 @@ class CleanupUnused(Part):
     op: Literal["cleanup_unused"]
 
 
+# What changes the tree; `EnsureTarget` is about the target alone.
+TreeOperation = EnsureSingleGroupIO | AddNode | RemoveNode | PatchLink | PatchUnlink | SetInput | CleanupUnused
 PatchOperation = Annotated[
     EnsureTarget | EnsureSingleGroupIO | AddNode | RemoveNode | PatchLink | PatchUnlink | SetInput | CleanupUnused,
     Field(discriminator="op"),

@@ -20,7 +20,7 @@ from blendwright.nodes.payloads.parts import (
     SocketValue,
     TypeName,
 )
-from blendwright.tool_api.arguments import Name
+from blendwright.tool_api.arguments import Name, optional
 
 
 class TreeTarget(Part):
@@ -104,8 +104,8 @@ class SetGroupIO(Part):
     """
 
     op: Literal["set_group_io"]
-    inputs: InterfaceSockets | None = Field(default=None, description="Inputs of the group.")
-    outputs: InterfaceSockets | None = Field(default=None, description="Outputs of the group.")
+    inputs: InterfaceSockets | None = optional("Inputs of the group.")
+    outputs: InterfaceSockets | None = optional("Outputs of the group.")
     remove_inputs: Annotated[list[SocketKey], Field(max_length=MOST_SOCKETS)] = Field(
         default=[], description="Inputs to remove."
     )

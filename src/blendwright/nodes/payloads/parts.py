@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import INNER_BYTES, NAME_BYTES, Args, Name, name_of
+from blendwright.tool_api.arguments import INNER_BYTES, NAME_BYTES, Args, Name, name_of, optional
 
 MOST_OPERATIONS = 10_000
 MOST_TEXT = 10_000
@@ -96,34 +96,30 @@ class InterfaceSocket(Part):
     socket_type: Annotated[str, Field(min_length=1, max_length=64)] = Field(
         description="Type, like NodeSocketFloat or NodeSocketGeometry."
     )
-    default: Optional[SocketValue] = Field(default=None, description="Value that it has unless another is given.")
-    min: Optional[float] = Field(default=None, description="Smallest value, for numbers and vectors.")
-    max: Optional[float] = Field(default=None, description="Largest value, for numbers and vectors.")
-    description: Optional[Annotated[str, Field(max_length=1023)]] = Field(
-        default=None, description="Shown as a tooltip."
+    default: Optional[SocketValue] = optional("Value that it has unless another is given.")
+    min: Optional[float] = optional("Smallest value, for numbers and vectors.")
+    max: Optional[float] = optional("Largest value, for numbers and vectors.")
+    description: Optional[Annotated[str, Field(max_length=1023)]] = optional("Shown as a tooltip.")
+    subtype: Optional[Annotated[str, Field(max_length=64)]] = optional(
+        "How the value is meant, like DISTANCE, ANGLE, FACTOR or PERCENTAGE."
     )
-    subtype: Optional[Annotated[str, Field(max_length=64)]] = Field(
-        default=None, description="How the value is meant, like DISTANCE, ANGLE, FACTOR or PERCENTAGE."
+    dimensions: Optional[Annotated[int, Field(ge=2, le=4)]] = optional("Numbers of a vector (from Blender 5.0).")
+    default_attribute_name: Optional[Annotated[str, Field(max_length=NAME_BYTES), name_of(NAME_BYTES)]] = optional(
+        "Attribute that is read or written by default."
     )
-    dimensions: Optional[Annotated[int, Field(ge=2, le=4)]] = Field(
-        default=None, description="Numbers of a vector (from Blender 5.0)."
+    attribute_domain: Optional[Annotated[str, Field(max_length=64)]] = optional(
+        "Where an output's attribute is kept, like POINT or FACE."
     )
-    default_attribute_name: Optional[Annotated[str, Field(max_length=NAME_BYTES), name_of(NAME_BYTES)]] = Field(
-        default=None, description="Attribute that is read or written by default."
+    default_input: Optional[Annotated[str, Field(max_length=64)]] = optional(
+        "What an input holds when nothing is linked, like VALUE, INDEX, POSITION or NORMAL."
     )
-    attribute_domain: Optional[Annotated[str, Field(max_length=64)]] = Field(
-        default=None, description="Where an output's attribute is kept, like POINT or FACE."
+    structure_type: Optional[Annotated[str, Field(max_length=64)]] = optional(
+        "AUTO, SINGLE, DYNAMIC, FIELD or GRID (from Blender 5.0)."
     )
-    default_input: Optional[Annotated[str, Field(max_length=64)]] = Field(
-        default=None, description="What an input holds when nothing is linked, like VALUE, INDEX, POSITION or NORMAL."
-    )
-    structure_type: Optional[Annotated[str, Field(max_length=64)]] = Field(
-        default=None, description="AUTO, SINGLE, DYNAMIC, FIELD or GRID (from Blender 5.0)."
-    )
-    hide_value: Optional[bool] = Field(default=None, description="Do not show the value.")
-    hide_in_modifier: Optional[bool] = Field(default=None, description="Do not show it in the modifier.")
-    panel: Optional[Annotated[list[Name], Field(max_length=8)]] = Field(
-        default=None, description="Names of the panels that it is in, the outermost first."
+    hide_value: Optional[bool] = optional("Do not show the value.")
+    hide_in_modifier: Optional[bool] = optional("Do not show it in the modifier.")
+    panel: Optional[Annotated[list[Name], Field(max_length=8)]] = optional(
+        "Names of the panels that it is in, the outermost first."
     )
 
 

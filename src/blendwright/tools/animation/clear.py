@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from pydantic import Field, model_validator
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import action_of, curve_list, curves, sharers
-from blendwright.tools.channels import Channel, path_of, refuse_stray_property, write_values
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation.channels import Channel, path_of, refuse_stray_property, write_values
+from blendwright.tools.animation_data import action_of, action_sharers, curve_list, curves
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -23,11 +24,10 @@ SCALED = ("animation.set_keyframe", {"object": "Box", "channel": "scale", "frame
 
 class ClearArgs(Args):
     object: Name = Field(description="Name of the object.")
-    channel: Channel | None = Field(
-        default=None,
-        description="Whose keys go; all of the object's when left out. property: see the argument property.",
+    channel: Channel | None = optional(
+        "Whose keys go; all of the object's when left out. property: see the argument property."
     )
-    property: Name | None = Field(default=None, description="Key of the custom property, for channel property only.")
+    property: Name | None = optional("Key of the custom property, for channel property only.")
 
     @model_validator(mode="after")
     def _names_a_property_when_it_should(self) -> ClearArgs:
@@ -53,15 +53,11 @@ class Clear(Tool[ClearArgs, Cleared]):
     An action that nobody uses any more is deleted; one that others use stays as it is, and the object lets go of it."""
 
     name = "animation.clear"
-    version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.ACTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    promises = (
+        DESTRUCTIVE_WRITE.but(idempotence=Idempotence.IDEMPOTENT)
+        .writes_to(Kind.OBJECT, Kind.ACTION)
+        .needs("animation_write")
+    )
     examples = (
         Example({"object": "Box"}, given=(BOX, MOVED, SCALED)),
         Example({"object": "Box", "channel": "scale"}, given=(BOX, MOVED, SCALED)),
@@ -72,7 +68,7 @@ class Clear(Tool[ClearArgs, Cleared]):
         obj = scene.find(Kind.OBJECT, args.object)
         if obj is None or not curves(scene, obj, args.path()):
             return
-        others = sharers(scene, obj)
+        others = action_sharers(scene, obj)
         if others and len(curves(scene, obj, args.path())) < len(curves(scene, obj)):
             message = (
                 f"the animation of '{args.object}' is shared with '{others[0]}', which would lose the keys as well"
@@ -86,30 +82,30 @@ class Clear(Tool[ClearArgs, Cleared]):
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        going = curves(scene, obj, args.path())
-        count, keys = len(going), sum(len(curve.keyframe_points) for curve in going)
+        selected = curves(scene, obj, args.path())
+        count, keys = len(selected), sum(len(curve.keyframe_points) for curve in selected)
         everything = count == len(curves(scene, obj))
         action = action_of(obj)
-        if action is None or not (going or args.channel is None):
+        if action is None or not (selected or args.channel is None):
             return Cleared(object=args.object, curves=0, keys=0, action_removed=None)
         scene.edit(obj)
-        _keep_values(scene, obj, going)
-        removed = _let_go(scene, obj, action) if everything else _drop_curves(scene, obj, action, args.path())
+        _keep_values(scene, obj, selected)
+        removed = _detach_action(scene, obj, action) if everything else _drop_curves(scene, obj, action, args.path())
         return Cleared(object=args.object, curves=count, keys=keys, action_removed=removed)
 
     def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         yield from differs("the number of its curves", 0, len(curves(scene, obj, args.path())), "/channel")
         if result.action_removed is not None:
-            there = scene.find(Kind.ACTION, result.action_removed) is not None
-            yield from differs(f"the presence of '{result.action_removed}'", False, there, "/object")
+            exists = scene.find(Kind.ACTION, result.action_removed) is not None
+            yield from differs(f"the presence of '{result.action_removed}'", False, exists, "/object")
 
 
-def _keep_values(scene: Scene, obj: Block, going: list[Block]) -> None:
+def _keep_values(scene: Scene, obj: Block, removed: list[Block]) -> None:
     """Write what the curves say at the current frame: what the channels hold may be from any evaluation before."""
     now = scene.active.frame_current_final
     values: dict[str, dict[int, float]] = {}
-    for curve in going:
+    for curve in removed:
         if not curve.mute:
             values.setdefault(curve.data_path, {})[curve.array_index] = curve.evaluate(now)
     for path, numbers in values.items():
@@ -118,12 +114,12 @@ def _keep_values(scene: Scene, obj: Block, going: list[Block]) -> None:
 
 def _drop_curves(scene: Scene, obj: Block, action: Block, path: str | None) -> None:
     scene.edit(action)
-    held: Block = curve_list(scene, obj)
+    all_curves: Block = curve_list(scene, obj)
     for curve in curves(scene, obj, path):
-        held.remove(curve)
+        all_curves.remove(curve)
 
 
-def _let_go(scene: Scene, obj: Block, action: Block) -> str | None:
+def _detach_action(scene: Scene, obj: Block, action: Block) -> str | None:
     """Take the action off an object; returns its name when that was its last user."""
     name: str = action.name
     obj.animation_data.action = None

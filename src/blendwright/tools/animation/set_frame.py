@@ -8,9 +8,10 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding
 
@@ -31,15 +32,7 @@ class SetFrame(Tool[SetFrameArgs, FrameSet]):
     """Go to a frame of the animation: what is looked at or rendered from now on is as of that frame."""
 
     name = "animation.set_frame"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("animation_write")
     examples = (Example({"frame": 24}),)
 
     def check(self, scene: Scene, args: SetFrameArgs) -> Iterator[Finding]:

@@ -9,12 +9,12 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import LARGEST, Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import LAYERED, action_of, curve_list, curves, driven, sharers
-from blendwright.tools.channels import (
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation.channels import (
     PATHS,
     Channel,
     is_discrete,
@@ -24,6 +24,7 @@ from blendwright.tools.channels import (
     stored,
     write_values,
 )
+from blendwright.tools.animation_data import LAYERED, action_of, action_sharers, curve_list, curves, is_driven
 from blendwright.tools.readback import close, differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -58,15 +59,14 @@ class SetKeyframeArgs(Args):
     channel: Channel = Field(
         description="What is animated; property is the custom property named by the argument property."
     )
-    property: Name | None = Field(default=None, description="Key of the custom property, for channel property only.")
+    property: Name | None = optional("Key of the custom property, for channel property only.")
     frame: Annotated[int, Field(ge=-LATEST, le=LATEST)] = Field(description="Frame of the key.")
     value: bool | Number | Numbers = Field(
         description="Value at that frame: X, Y, Z in metres for location, in degrees for rotation_euler_deg, factors for scale; "
         "W, X, Y, Z for rotation_quaternion; true (hidden) or false for hide_render; a number, boolean or array for property."
     )
-    interpolation: Interpolation | None = Field(
-        default=None,
-        description="How the value runs to the next key; when left out BEZIER, and CONSTANT for what has no values in between.",
+    interpolation: Interpolation | None = optional(
+        "How the value runs to the next key; when left out BEZIER, and CONSTANT for what has no values in between."
     )
 
     @model_validator(mode="after")
@@ -112,15 +112,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
     the rotation mode in which they count."""
 
     name = "animation.set_keyframe"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.ACTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("animation_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.ACTION).needs("animation_write")
     examples = (
         Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, given=(BOX,)),
         Example(
@@ -143,13 +135,13 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
             return
         if args.property is not None:
             yield from property_findings(obj, args.property, args.value)
-        if driven(obj, args.path()):
+        if is_driven(obj, args.path()):
             message = f"{args.path()} of '{args.object}' is driven, which overrides keyframes"
             yield Finding(Fault.SCENE_CONFLICT, message, "/channel", "Choose another channel.")
         yield from _rotation_conflict(scene, args, obj)
         if action_of(obj) is None:
             yield from scene.taken(Kind.ACTION, f"{args.object}Action", "/object")
-        others = sharers(scene, obj)
+        others = action_sharers(scene, obj)
         if others:
             message = f"the animation of '{args.object}' is shared with '{others[0]}', which would move as well"
             yield Finding(
@@ -161,17 +153,17 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
 
     def apply(self, scene: Scene, args: SetKeyframeArgs) -> KeyframeSet:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        interpolation = args.interpolation or _default(obj, args)
-        if _is_there(scene, args, obj, interpolation):
+        interpolation = args.interpolation or _default_interpolation(obj, args)
+        if _has_this_key(scene, args, obj, interpolation):
             return self._result(scene, args, obj, changed=False)
         scene.edit(obj)
         if args.channel == "rotation_quaternion":
             obj.rotation_mode = "QUATERNION"
         elif args.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
             obj.rotation_mode = "XYZ"
-        held = _curves_for_writing(scene, obj)
+        all_curves = _curves_for_writing(scene, obj)
         for index, number in enumerate(args.numbers()):
-            _set_key(_curve(held, args.path(), index), args.frame, number, interpolation)
+            _set_key(_curve(all_curves, args.path(), index), args.frame, number, interpolation)
         # Blender shows the curves from the next evaluation on; whoever reads the channels before must see the same.
         now = scene.active.frame_current_final
         write_values(
@@ -181,8 +173,8 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
 
     def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        there = _is_there(scene, args, obj, args.interpolation or _default(obj, args))
-        yield from differs(f"that frame {args.frame} has the key", True, there, "/value")
+        has_key = _has_this_key(scene, args, obj, args.interpolation or _default_interpolation(obj, args))
+        yield from differs(f"that frame {args.frame} has the key", True, has_key, "/value")
 
     def _result(self, scene: Scene, args: SetKeyframeArgs, obj: Block, *, changed: bool) -> KeyframeSet:
         frames = {key.co[0] for curve in curves(scene, obj, args.path()) for key in curve.keyframe_points}
@@ -205,19 +197,19 @@ def _rotation_conflict(scene: Scene, args: SetKeyframeArgs, obj: Block) -> Itera
                 )
 
 
-def _default(obj: Block, args: SetKeyframeArgs) -> str:
+def _default_interpolation(obj: Block, args: SetKeyframeArgs) -> str:
     return "CONSTANT" if is_discrete(obj, args.channel, args.property) else "BEZIER"
 
 
-def _is_there(scene: Scene, args: SetKeyframeArgs, obj: Block, interpolation: str) -> bool:
+def _has_this_key(scene: Scene, args: SetKeyframeArgs, obj: Block, interpolation: str) -> bool:
     """Whether the channel has just this key."""
     if args.channel == "rotation_quaternion" and obj.rotation_mode != "QUATERNION":
         return False
     if args.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
         return False
-    held = {curve.array_index: curve for curve in curves(scene, obj, args.path())}
+    by_index = {curve.array_index: curve for curve in curves(scene, obj, args.path())}
     return all(
-        index in held and _has_key(held[index], args.frame, number, interpolation)
+        index in by_index and _has_key(by_index[index], args.frame, number, interpolation)
         for index, number in enumerate(args.numbers())
     )
 
@@ -245,8 +237,8 @@ def _curves_for_writing(scene: Scene, obj: Block) -> Block:
     return curve_list(scene, obj)
 
 
-def _curve(held: Block, path: str, index: int) -> Block:
-    return held.find(path, index=index) or held.new(path, index=index)
+def _curve(all_curves: Block, path: str, index: int) -> Block:
+    return all_curves.find(path, index=index) or all_curves.new(path, index=index)
 
 
 def _set_key(curve: Block, frame: int, number: float, interpolation: str) -> None:

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.optics import CameraSettings, camera_problems, camera_settings
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import fill, unlike
+from blendwright.tool_api.tool import Example
+from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
+from blendwright.tools.families import CreatesObject
+from blendwright.tools.placement import ObjectPlacement
+from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding
 
 
-class CreateCameraArgs(CameraSettings, Placed):
+class CreateCameraArgs(CameraSettings, ObjectPlacement):
     pass
 
 
-class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
+class CreateCamera(CreatesObject[CreateCameraArgs]):
     """Add a camera. It looks along its own -Z with Y up; aim it with camera.look_at or camera.frame_objects.
 
     It does not become the scene's camera: that is camera.set_active."""
 
     name = "camera.create"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.CAMERA, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"name": "Camera", "location": [7, -7, 5], "rotation_euler_deg": [63, 0, 45], "lens_mm": 35}),
         Example({"name": "Wide", "fov_deg": 90, "sensor_width_mm": 24, "clip_start": 0.01, "clip_end": 500}),
@@ -51,30 +43,11 @@ class CreateCamera(Tool[CreateCameraArgs, ObjectMade]):
         ),
     )
 
-    def check(self, scene: Scene, args: CreateCameraArgs) -> Iterator[Finding]:
-        yield from missing_collection(scene, args)
-        problems = camera_problems(scene, args, None)
-        yield from problems
-        # What cannot be asked for cannot be compared either.
-        yield from name_conflicts(
-            scene, args, Kind.CAMERA, lambda obj: () if problems else self._differences(scene, args, obj)
-        )
+    object_type = "CAMERA"
+    data_kind = Kind.CAMERA
 
-    def apply(self, scene: Scene, args: CreateCameraArgs) -> ObjectMade:
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is not None:
-            return ObjectMade(object=args.name, data=there.data.name, created=False)
-        camera = scene.create(Kind.CAMERA, args.name)
-        fill(camera_settings(scene, args, camera))
-        create_object(scene, args, camera)
-        return ObjectMade(object=args.name, data=args.name, created=True)
+    def problems(self, scene: Scene, args: CreateCameraArgs) -> Iterable[Finding]:
+        return camera_problems(scene, args, None)
 
-    def verify(self, scene: Scene, args: CreateCameraArgs, result: ObjectMade) -> Iterator[Finding]:
-        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
-
-    def _differences(self, scene: Scene, args: CreateCameraArgs, obj: Block) -> Iterator[Finding]:
-        if obj.type != "CAMERA":
-            yield from differs("its type", "CAMERA", obj.type, "/name")
-            return
-        yield from unlike(camera_settings(scene, args, obj.data))
-        yield from misplaced(scene, args, obj)
+    def settings(self, scene: Scene, args: CreateCameraArgs, target: Block) -> Iterable[Setting]:
+        return camera_settings(scene, args, target)

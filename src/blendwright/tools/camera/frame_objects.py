@@ -9,30 +9,31 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.geometry import Point
-from blendwright.tools.readback import close, differs
-from blendwright.tools.settings import Setting, held, write
-from blendwright.tools.subject import subject_points
-from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import (
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.camera_views import (
     FROM,
     NEAREST,
     Axes,
     Standpoint,
     View,
-    flat,
     frustum,
-    like,
-    pose,
-    stand,
+    mirrored_like,
+    move_to,
     standpoint,
     view_axes,
+    view_matrix,
+    zero_scale,
 )
-from blendwright.tools.world import world_matrix
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.picture_subject import subject_points
+from blendwright.tools.readback import close, differs
+from blendwright.tools.settings import Setting, animation_conflicts, write_settings
+from blendwright.tools.targets import existing_object, existing_objects
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 3], "rotation_euler_deg": [65, 0, 35]})
@@ -84,15 +85,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     An orthographic camera also gets the scale that fits. The far clipping distance grows when the objects would lie behind it."""
 
     name = "camera.frame_objects"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.CAMERA)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA).needs("object_write")
     examples = (
         Example({"name": "Camera", "objects": ["Box"]}, given=(CAMERA, CUBE)),
         Example(
@@ -106,24 +99,21 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     )
 
     def check(self, scene: Scene, args: FrameObjectsArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        for place, name in enumerate(args.objects):
-            yield from scene.missing(Kind.OBJECT, name, f"/objects/{place}")
-        obj = scene.find(Kind.OBJECT, args.name)
+        obj = yield from existing_object(scene, args.name, "/name", "CAMERA")
+        objects = yield from existing_objects(scene, args.objects, "/objects")
         if obj is None:
             return
         turns = args.view is not None or args.from_direction is not None
-        trouble = [*wrong_type(obj, ("CAMERA",), "/name"), *cannot_move(scene, obj, "/name", turn=turns)]
-        trouble = trouble or list(flat(scene, obj, "/name"))
-        yield from trouble
-        if not trouble and all(scene.find(Kind.OBJECT, name) for name in args.objects):
-            yield from held(scene, _optics(obj.data, self._aim(scene, args, obj)[1]))
+        conflicts = list(move_conflicts(scene, obj, "/name", turn=turns)) or list(zero_scale(scene, obj, "/name"))
+        yield from conflicts
+        if not conflicts and objects is not None:
+            yield from animation_conflicts(scene, _optics(obj.data, self._aim(scene, args, obj)[1]))
 
     def apply(self, scene: Scene, args: FrameObjectsArgs) -> ObjectsFramed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         axes, target = self._aim(scene, args, obj)
-        changed = write(scene, _optics(obj.data, target))
-        changed = stand(scene, obj, pose(scene, axes, target.place, world_matrix(scene, obj))) or changed
+        changed = write_settings(scene, _optics(obj.data, target))
+        changed = move_to(scene, obj, view_matrix(scene, axes, target.place, world_matrix(scene, obj))) or changed
         place = world_matrix(scene, obj).translation
         return ObjectsFramed(
             camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed
@@ -151,11 +141,11 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         sight = frustum(scene, obj.data).within(args.margin)
         return axes, standpoint(_corners(scene, args), axes, sight, obj.data.clip_start * 2.0)
 
-    def _axes(self, args: FrameObjectsArgs, held: Block) -> Axes:
+    def _axes(self, args: FrameObjectsArgs, matrix: Block) -> Axes:
         direction: Point | None = FROM[args.view] if args.view is not None else args.from_direction
         if direction is not None:
-            return like(held, view_axes(direction))
-        columns = held.to_3x3().normalized().transposed()
+            return mirrored_like(matrix, view_axes(direction))
+        columns = matrix.to_3x3().normalized().transposed()
         x, y, z = ((column[0], column[1], column[2]) for column in columns)
         return (x, y, z)
 

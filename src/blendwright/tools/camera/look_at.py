@@ -10,17 +10,18 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.extents import corners
-from blendwright.tools.geometry import Point
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import corners
+from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import NEAREST, flat, like, pose, stand, view_axes
-from blendwright.tools.world import near, world_matrix
+from blendwright.tools.targets import existing_object
+from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -57,15 +58,7 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     """Turn a camera towards an object or a point, once: it stays where it is, its -Z points there and its Y is up."""
 
     name = "camera.look_at"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Camera", "target": "Box"}, given=(CAMERA, CUBE)),
         Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, given=(CAMERA,)),
@@ -76,39 +69,31 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: LookAtArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        if args.target is not None:
-            yield from scene.missing(Kind.OBJECT, args.target, "/target")
-        obj = scene.find(Kind.OBJECT, args.name)
-        if obj is None or (args.target is not None and scene.find(Kind.OBJECT, args.target) is None):
+        obj = yield from existing_object(scene, args.name, "/name", "CAMERA", "LIGHT")
+        target = (yield from existing_object(scene, args.target, "/target")) if args.target else None
+        if obj is None or (args.target and target is None):
             return
-        wrong = wrong_type(obj, ("CAMERA", "LIGHT"), "/name")
-        yield from wrong or flat(scene, obj, "/name")
-        yield from cannot_move(scene, obj, "/name", turn=True, move=False)
-        if not wrong and math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
-            at = "/target" if args.target is not None else "/point"
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                f"'{args.name}' stands at the very point it is to look at",
-                at,
-                "Move it away first.",
-            )
+        yield from zero_scale(scene, obj, "/name")
+        yield from move_conflicts(scene, obj, "/name", turn=True, move=False)
+        if math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
+            message = f"'{args.name}' stands at the very point it is to look at"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/target" if target else "/point", "Move it away first.")
 
     def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        return ObjectChanged(object=args.name, changed=stand(scene, obj, self._pose(scene, args, obj)))
+        return ObjectChanged(object=args.name, changed=move_to(scene, obj, self._pose(scene, args, obj)))
 
     def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        turned = near(self._pose(scene, args, obj), world_matrix(scene, obj))
+        turned = nearly_equal_matrices(self._pose(scene, args, obj), world_matrix(scene, obj))
         yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/name")
 
     def _pose(self, scene: Scene, args: LookAtArgs, obj: Block) -> Block:
         held = world_matrix(scene, obj)
         place, point = held.translation, self._point(scene, args)
         back: Point = (place[0] - point[0], place[1] - point[1], place[2] - point[2])
-        axes = like(held, view_axes(back, args.roll_deg))
-        return pose(scene, axes, (place[0], place[1], place[2]), held)
+        axes = mirrored_like(held, view_axes(back, args.roll_deg))
+        return view_matrix(scene, axes, (place[0], place[1], place[2]), held)
 
     def _point(self, scene: Scene, args: LookAtArgs) -> Point:
         if args.point is not None:

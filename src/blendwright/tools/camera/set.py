@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.optics import CameraSettings, camera_problems, camera_settings
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example
+from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
+from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import held, unlike, write
-from blendwright.tools.typed import wrong_type
+from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding
 
 CAMERA = ("camera.create", {"name": "Camera"})
@@ -23,40 +24,22 @@ class SetCameraArgs(CameraSettings):
     name: Name = Field(description="Name of the camera object.")
 
 
-class SetCamera(Tool[SetCameraArgs, ObjectChanged]):
+class SetCamera(SetsObjectSettings[SetCameraArgs, ObjectChanged]):
     """Change settings of a camera; what is left out stays as it is."""
 
     name = "camera.set"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
     # An object that was in focus may lose its last user.
-    writes = (Kind.CAMERA, Kind.OBJECT)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.CAMERA, Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Camera", "lens_mm": 85}, given=(CAMERA,)),
         Example({"name": "Camera", "projection": "ORTHO", "ortho_scale": 4, "shift": [0.1, 0]}, given=(CAMERA,)),
         Example({"name": "Camera", "focus_distance": 3.5, "fstop": 2.8}, given=(CAMERA,)),
     )
 
-    def check(self, scene: Scene, args: SetCameraArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
-        if obj is None:
-            return
-        wrong = wrong_type(obj, ("CAMERA",), "/name")
-        trouble = wrong or camera_problems(scene, args, obj.data)
-        yield from trouble
-        if not trouble:
-            yield from held(scene, camera_settings(scene, args, obj.data))
+    object_types = ("CAMERA",)
 
-    def apply(self, scene: Scene, args: SetCameraArgs) -> ObjectChanged:
-        camera = scene.require(Kind.OBJECT, args.name, "/name").data
-        return ObjectChanged(object=args.name, changed=write(scene, camera_settings(scene, args, camera)))
+    def problems(self, scene: Scene, args: SetCameraArgs, target: Block) -> Iterable[Finding]:
+        return camera_problems(scene, args, target.data)
 
-    def verify(self, scene: Scene, args: SetCameraArgs, result: ObjectChanged) -> Iterator[Finding]:
-        yield from unlike(camera_settings(scene, args, scene.require(Kind.OBJECT, args.name, "/name").data))
+    def settings(self, scene: Scene, args: SetCameraArgs, target: Block) -> Iterable[Setting]:
+        return camera_settings(scene, args, target.data)

@@ -8,11 +8,12 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import home, is_scenes_own, no_home
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import is_scene_collection, missing_target_collection, target_collection
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -36,15 +37,7 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
     """Add an empty collection to the scene or to another collection."""
 
     name = "collection.create"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.COLLECTION, Kind.SCENE)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.COLLECTION, Kind.SCENE).needs("object_write")
     examples = (
         Example({"name": "Props"}),
         Example(
@@ -54,10 +47,10 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
     )
 
     def check(self, scene: Scene, args: CreateCollectionArgs) -> Iterator[Finding]:
-        if is_scenes_own(scene, args.name):
+        if is_scene_collection(scene, args.name):
             cure = "Choose another name; where a collection is asked for, this one means the scene's own."
             yield Finding(Fault.SCENE_CONFLICT, f"'{args.name}' is the scene's own collection", "/name", cure)
-        missing = no_home(scene, args.parent, "/parent")
+        missing = missing_target_collection(scene, args.parent, "/parent")
         yield from missing
         if missing:
             return
@@ -72,7 +65,7 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
             return CollectionMade(collection=args.name, created=False)
         collection = scene.create(Kind.COLLECTION, args.name)
         collection.color_tag = args.color_tag
-        scene.link(home(scene, args.parent), collection)
+        scene.link(target_collection(scene, args.parent), collection)
         return CollectionMade(collection=args.name, created=True)
 
     def verify(self, scene: Scene, args: CreateCollectionArgs, result: CollectionMade) -> Iterator[Finding]:
@@ -80,6 +73,6 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
 
 
 def _differences(scene: Scene, args: CreateCollectionArgs, collection: Block) -> Iterator[Finding]:
-    inside = home(scene, args.parent).children.get(args.name) == collection
+    inside = target_collection(scene, args.parent).children.get(args.name) == collection
     yield from differs("that it is in its parent", True, inside, "/parent")
     yield from differs("its colour tag", args.color_tag, collection.color_tag, "/color_tag")

@@ -7,14 +7,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
-from blendwright.tools.placement import is_scenes_own
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import Deletes
+from blendwright.tools.object_data import DELETION_WRITES, delete_objects
+from blendwright.tools.parenting import unparent_conflicts
 from blendwright.tools.readback import differs
-from blendwright.tools.unparenting import cannot_leave
+from blendwright.tools.results import Removed
+from blendwright.tools.targets import existing, is_scene_collection
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -31,38 +34,28 @@ class DeleteCollectionArgs(Args):
     )
 
 
-class CollectionDeleted(Result):
-    removed: list[str] = Field(description="Names of the deleted datablocks, as kind/name.")
+class CollectionDeleted(Removed):
     moved: list[str] = Field(description="Names of the objects and collections that moved up, as kind/name.")
 
 
-class DeleteCollection(Tool[DeleteCollectionArgs, CollectionDeleted]):
+class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
     """Delete a collection. The collections inside it move to the one above; so do its objects, unless they are to go too."""
 
     name = "collection.delete"
-    version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = DELETION_WRITES
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
         Example({"name": "Props"}, given=(PROPS, BOX)),
         Example({"name": "Props", "objects": "delete"}, given=(PROPS, BOX)),
     )
 
     def check(self, scene: Scene, args: DeleteCollectionArgs) -> Iterator[Finding]:
-        if is_scenes_own(scene, args.name):
+        if is_scene_collection(scene, args.name):
             cure = "Name a collection in it, or delete its objects one by one."
             yield Finding(Fault.SCENE_CONFLICT, "the scene's own collection cannot be deleted", "/name", cure)
             return
-        yield from scene.missing(Kind.COLLECTION, args.name, "/name")
-        collection = scene.find(Kind.COLLECTION, args.name)
+        collection = yield from existing(scene, Kind.COLLECTION, args.name, "/name")
         if collection is not None and args.objects == "delete":
-            yield from cannot_leave(scene, _victims(scene, collection), "/objects")
+            yield from unparent_conflicts(scene, _victims(scene, collection), "/objects")
 
     def apply(self, scene: Scene, args: DeleteCollectionArgs) -> CollectionDeleted:
         collection = scene.require(Kind.COLLECTION, args.name, "/name")
@@ -82,9 +75,7 @@ class DeleteCollection(Tool[DeleteCollectionArgs, CollectionDeleted]):
         return CollectionDeleted(removed=[f"collections/{args.name}", *removed], moved=moved)
 
     def verify(self, scene: Scene, args: DeleteCollectionArgs, result: CollectionDeleted) -> Iterator[Finding]:
-        for entry in result.removed:
-            kind, name = entry.split("/", 1)
-            yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, "/name")
+        yield from super().verify(scene, args, result)
         for entry in result.moved:
             kind, name = entry.split("/", 1)
             block = scene.require(Kind(kind), name)

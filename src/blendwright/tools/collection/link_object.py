@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import home, no_home
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -30,29 +31,21 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
     """Put an object into a collection. It stays in those that hold it already."""
 
     name = "collection.link_object"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
     # The collection of a simulation makes an object a rigid body.
-    writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (Example({"object": "Box", "collection": "Props"}, given=(BOX, PROPS)),)
 
     def check(self, scene: Scene, args: LinkObjectArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        yield from no_home(scene, args.collection)
+        yield from missing_target_collection(scene, args.collection)
 
     def apply(self, scene: Scene, args: LinkObjectArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        collection = home(scene, args.collection)
+        collection = target_collection(scene, args.collection)
         changed = not scene.is_in(collection, obj)
         scene.link(collection, obj)
         return ObjectChanged(object=args.object, changed=changed)
 
     def verify(self, scene: Scene, args: LinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
-        held = home(scene, args.collection).objects.get(args.object) is not None
+        held = target_collection(scene, args.collection).objects.get(args.object) is not None
         yield from differs(f"that the collection holds '{args.object}'", True, held, "/collection")

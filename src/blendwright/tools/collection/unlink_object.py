@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import home, no_home
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -35,16 +36,8 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
     """Take an object out of a collection, without deleting it."""
 
     name = "collection.unlink_object"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
     # An object that nobody holds any more is kept by a mark on itself.
-    writes = (Kind.COLLECTION, Kind.OBJECT)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.COLLECTION, Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Box"}, given=(BOX, PROPS, BOX_IN_PROPS)),
         Example({"object": "Box", "allow_unlinked": True}, given=(BOX,)),
@@ -52,26 +45,26 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
 
     def check(self, scene: Scene, args: UnlinkObjectArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        missing = no_home(scene, args.collection)
+        missing = missing_target_collection(scene, args.collection)
         yield from missing
         if missing:
             return
         obj = scene.find(Kind.OBJECT, args.object)
         if obj is None or args.allow_unlinked:
             return
-        if list(scene.collections_of(obj)) == [home(scene, args.collection)]:
+        if list(scene.collections_of(obj)) == [target_collection(scene, args.collection)]:
             message = f"no other collection holds '{args.object}', so it would vanish from the scene"
             cure = "Link it to another collection first, or set allow_unlinked to true; object.delete deletes it."
             yield Finding(Fault.SCENE_CONFLICT, message, "/collection", cure)
 
     def apply(self, scene: Scene, args: UnlinkObjectArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        collection = home(scene, args.collection)
+        collection = target_collection(scene, args.collection)
         if not scene.is_in(collection, obj):
             return ObjectChanged(object=args.object, changed=False)
         scene.unlink(collection, obj)
         return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: UnlinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
-        held = home(scene, args.collection).objects.get(args.object) is not None
+        held = target_collection(scene, args.collection).objects.get(args.object) is not None
         yield from differs(f"that the collection holds '{args.object}'", False, held, "/collection")

@@ -10,19 +10,20 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import CreatesObject
+from blendwright.tools.placement import ObjectPlacement
 from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import Setting, fill, unlike
+from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding
 
 Points = Annotated[list[Vector3], Field(min_length=2, max_length=100_000)]
 
 
-class CreateCurveArgs(Placed):
+class CreateCurveArgs(ObjectPlacement):
     kind: Literal["POLY", "BEZIER"] = Field(description="Straight pieces, or smooth ones through the points.")
     dimensions: Literal["2D", "3D"] = Field(default="3D", description="2D lies in its XY plane and can be filled.")
     points: Points = Field(description="The points it goes through, in the object's own space, in metres.")
@@ -83,19 +84,13 @@ class CreateCurveArgs(Placed):
         return value
 
 
-class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
+class CreateCurve(CreatesObject[CreateCurveArgs]):
     """Add a curve through points: a path, a wire, or with a bevel a tube or pipe."""
 
     name = "curve.create"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.CURVE, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CURVE, Kind.COLLECTION).needs(
+        "object_write", "mesh_write"
+    )
     examples = (
         Example({"name": "Path", "kind": "POLY", "points": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]]}),
         Example(
@@ -128,47 +123,33 @@ class CreateCurve(Tool[CreateCurveArgs, ObjectMade]):
         ),
     )
 
-    def check(self, scene: Scene, args: CreateCurveArgs) -> Iterator[Finding]:
-        yield from missing_collection(scene, args)
-        yield from name_conflicts(scene, args, Kind.CURVE, lambda obj: self._differences(scene, args, obj))
+    object_type = "CURVE"
+    data_kind = Kind.CURVE
 
-    def apply(self, scene: Scene, args: CreateCurveArgs) -> ObjectMade:
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is not None:
-            return ObjectMade(object=args.name, data=there.data.name, created=False)
-        curve = scene.create(Kind.CURVE, args.name, "CURVE")
-        fill(_settings(args, curve))
-        spline = curve.splines.new(args.kind)
+    def new_data(self, scene: Scene, args: CreateCurveArgs) -> Block:
+        return scene.create(Kind.CURVE, args.name, "CURVE")
+
+    def settings(self, scene: Scene, args: CreateCurveArgs, target: Block) -> Iterator[Setting]:
+        # The choice of fill modes depends on the dimensions, which therefore come first.
+        yield Setting(target, "dimensions", args.dimensions, "/dimensions")
+        full, less = ("BOTH", "NONE") if args.dimensions == "2D" else ("FULL", "HALF")
+        yield Setting(target, "fill_mode", full if args.fill else less, "/fill")
+        yield Setting(target, "resolution_u", args.resolution, "/resolution")
+        yield Setting(target, "bevel_depth", args.bevel_depth, "/bevel_depth")
+        yield Setting(target, "bevel_resolution", args.bevel_resolution, "/bevel_resolution")
+        yield Setting(target, "extrude", args.extrude, "/extrude")
+        yield Setting(target, "use_fill_caps", args.fill_caps, "/fill_caps")
+
+    def build(self, scene: Scene, args: CreateCurveArgs, data: Block) -> None:
+        spline = data.splines.new(args.kind)
         spline.use_cyclic_u = args.cyclic
         (_fill_bezier if args.kind == "BEZIER" else _fill_poly)(spline, args)
-        create_object(scene, args, curve)
-        return ObjectMade(object=args.name, data=args.name, created=True)
 
-    def verify(self, scene: Scene, args: CreateCurveArgs, result: ObjectMade) -> Iterator[Finding]:
-        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
-
-    def _differences(self, scene: Scene, args: CreateCurveArgs, obj: Block) -> Iterator[Finding]:
-        if obj.type != "CURVE":
-            yield from differs("its type", "CURVE", obj.type, "/name")
-            return
-        yield from unlike(_settings(args, obj.data))
-        kinds = [spline.type for spline in obj.data.splines]
+    def differences(self, scene: Scene, args: CreateCurveArgs, data: Block) -> Iterator[Finding]:
+        kinds = [spline.type for spline in data.splines]
         yield from differs("the list of its splines", [args.kind], kinds, "/kind")
         if kinds == [args.kind]:
-            yield from _spline_differs(args, obj.data.splines[0])
-        yield from misplaced(scene, args, obj)
-
-
-def _settings(args: CreateCurveArgs, curve: Block) -> Iterator[Setting]:
-    # The choice of fill modes depends on the dimensions, which therefore come first.
-    yield Setting(curve, "dimensions", args.dimensions, "/dimensions")
-    full, less = ("BOTH", "NONE") if args.dimensions == "2D" else ("FULL", "HALF")
-    yield Setting(curve, "fill_mode", full if args.fill else less, "/fill")
-    yield Setting(curve, "resolution_u", args.resolution, "/resolution")
-    yield Setting(curve, "bevel_depth", args.bevel_depth, "/bevel_depth")
-    yield Setting(curve, "bevel_resolution", args.bevel_resolution, "/bevel_resolution")
-    yield Setting(curve, "extrude", args.extrude, "/extrude")
-    yield Setting(curve, "use_fill_caps", args.fill_caps, "/fill_caps")
+            yield from _spline_differs(args, data.splines[0])
 
 
 def _fill_poly(spline: Block, args: CreateCurveArgs) -> None:

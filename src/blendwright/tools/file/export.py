@@ -9,10 +9,11 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from blendwright.tool_api.arguments import Args, Name, Result, WritePath
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, Result, WritePath, optional
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
 from blendwright.tools.readback import differs
 from blendwright.values.errors import StepError
@@ -26,8 +27,8 @@ EMPTY = ("object.create_empty", {"name": "Pivot"})
 
 class ExportArgs(Args):
     path: WritePath = Field(description="File to write: .glb, .obj, .stl, .ply, .usd, .usda, .usdc or .blend.")
-    objects: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)] | None = Field(
-        default=None, description="Objects to export, without their children; the whole scene when left out."
+    objects: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)] | None = optional(
+        "Objects to export, without their children; the whole scene when left out."
     )
     overwrite: bool = Field(
         default=False, description="Whether a file that is there may be replaced; the call is then destructive."
@@ -74,16 +75,12 @@ class ExportFile(Tool[ExportArgs, Exported]):
     those and what they need, and no scene."""
 
     name = "file.export"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
     destructive_with = ("overwrite",)
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.INVERSE
-    replayable = False
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "file_write"))
+    promises = (
+        SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to()
+        .needs("scene_read", "file_write")
+    )
     examples = (
         Example({"path": "box.glb"}, given=(CUBE, EMPTY)),
         Example({"path": "box.stl", "objects": ["Box"]}, given=(CUBE, EMPTY)),
@@ -96,7 +93,7 @@ class ExportFile(Tool[ExportArgs, Exported]):
 
     def check(self, scene: Scene, args: ExportArgs) -> Iterator[Finding]:
         if args.objects is None:
-            if form_of(args.path) != "blend" and not _exported(scene, args)[0]:
+            if form_of(args.path) != "blend" and not _exportable(scene, args)[0]:
                 cure = "Create something visible first."
                 yield Finding(Fault.SCENE_CONFLICT, "there is nothing to export in this format", "/path", cure)
             return
@@ -106,11 +103,11 @@ class ExportFile(Tool[ExportArgs, Exported]):
             if obj is None:
                 yield from scene.missing(Kind.OBJECT, name, at)
             else:
-                yield from _unfit(scene, args, obj, at)
+                yield from _object_problems(scene, args, obj, at)
 
     def apply(self, scene: Scene, args: ExportArgs) -> Exported:
         form, path = form_of(args.path), scene.output_file(args.path)
-        chosen, left_out = _exported(scene, args)
+        chosen, left_out = _exportable(scene, args)
         whole = form == "blend" and args.objects is None
         carried = scene.export_file(path, form, None if whole else chosen)
         size = _size(path)
@@ -130,7 +127,7 @@ class ExportFile(Tool[ExportArgs, Exported]):
         yield from differs("the size of the file", result.bytes, _size(scene.output_file(args.path)), "/path")
 
 
-def _exported(scene: Scene, args: ExportArgs) -> tuple[list[Block], list[str]]:
+def _exportable(scene: Scene, args: ExportArgs) -> tuple[list[Block], list[str]]:
     """The objects that go into the file, and the names of those that do not although the whole scene was asked for."""
     if args.objects is not None:
         return [scene.require(Kind.OBJECT, name) for name in dict.fromkeys(args.objects)], []
@@ -140,14 +137,14 @@ def _exported(scene: Scene, args: ExportArgs) -> tuple[list[Block], list[str]]:
     chosen: list[Block] = []
     left_out: list[str] = []
     for obj in everything:
-        if any(_unfit(scene, args, obj, "")):
+        if any(_object_problems(scene, args, obj, "")):
             left_out.append(obj.name)
         else:
             chosen.append(obj)
     return chosen, left_out
 
 
-def _unfit(scene: Scene, args: ExportArgs, obj: Block, at: str) -> Iterator[Finding]:
+def _object_problems(scene: Scene, args: ExportArgs, obj: Block, at: str) -> Iterator[Finding]:
     """Why an object cannot be in the file."""
     form = form_of(args.path)
     if form == "blend":

@@ -9,14 +9,15 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, ReadPath, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
+from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Arrival, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
 from blendwright.tools.file.truncation import truncation_problems
-from blendwright.tools.placement import home, no_home
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -57,11 +58,9 @@ class ImportArgs(Args):
     path: ReadPath = Field(
         description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx or .blend."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to put it into; the scene's own when left out."
-    )
-    append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = Field(
-        default=None, description="For .blend only: what to append; all objects of the file when left out."
+    collection: Name | None = optional("Collection to put it into; the scene's own when left out.")
+    append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = optional(
+        "For .blend only: what to append; all objects of the file when left out."
     )
     on_collision: Literal["refuse", "rename"] = Field(
         default="refuse", description="When a name is taken: refuse, or rename what is imported (the result lists it)."
@@ -112,16 +111,10 @@ class ImportFile(Tool[ImportArgs, Imported]):
     unless renaming is allowed; nothing ever becomes `.001` silently."""
 
     name = "file.import"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = tuple(Kind)
-    revert = Revert.MEMFILE
-    replayable = False
-    requires = Requires(
-        blender_min=(4, 2, 0), capabilities=("file_read", "object_write", "mesh_write", "material_write")
+    promises = (
+        SAFE_ONE_TIME_WRITE.but(determinism=Determinism.NONDETERMINISTIC, revert=Revert.MEMFILE, replayable=False)
+        .writes_to(*Kind)
+        .needs("file_read", "object_write", "mesh_write", "material_write")
     )
     examples = (
         Example({"path": "crate.glb"}, given=CRATE),
@@ -137,16 +130,16 @@ class ImportFile(Tool[ImportArgs, Imported]):
         return Determinism.DETERMINISTIC if form_of(args.path) == "blend" else Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
-        yield from no_home(scene, args.collection)
+        yield from missing_target_collection(scene, args.collection)
         path, form = scene.input_file(args.path), form_of(args.path)
         yield from truncation_problems(path, form)
         if form == "blend":
-            yield from _not_in_file(args, scene.blend_contents(path))
+            yield from _missing_contents(args, scene.blend_contents(path))
 
     def apply(self, scene: Scene, args: ImportArgs) -> Imported:
         path, form = scene.input_file(args.path), form_of(args.path)
-        contents = _contents(args, scene.blend_contents(path)) if form == "blend" else None
-        arrivals = scene.import_file(path, form, home(scene, args.collection), contents)
+        contents = _requested_contents(args, scene.blend_contents(path)) if form == "blend" else None
+        arrivals = scene.import_file(path, form, target_collection(scene, args.collection), contents)
         if not arrivals:
             cure = "Look into the file: it is empty, or not what its name says."
             raise StepError.of(Fault.EXECUTION_FAILED, "the file brought nothing", at="/path", cure=cure)
@@ -164,14 +157,14 @@ class ImportFile(Tool[ImportArgs, Imported]):
             )
 
 
-def _not_in_file(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> Iterator[Finding]:
+def _missing_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> Iterator[Finding]:
     if args.append is None:
-        if not held[Kind.OBJECT]:
+        if not contents[Kind.OBJECT]:
             cure = "Name what to append with 'append'."
             yield Finding(Fault.ARGS_INVALID, "the file holds no objects", "/append", cure)
         return
     for place, entry in enumerate(args.append):
-        names = held[Kind(entry.kind)]
+        names = contents[Kind(entry.kind)]
         if entry.name not in names:
             otherwise = f"The file holds {len(names)} {entry.kind}" + (f", among them '{names[0]}'." if names else ".")
             cure = did_you_mean(entry.name, names, otherwise=otherwise)
@@ -179,15 +172,15 @@ def _not_in_file(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> Iterat
             yield Finding(Fault.TARGET_NOT_FOUND, message, f"/append/{place}/name", cure)
 
 
-def _contents(args: ImportArgs, held: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:
+def _requested_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:
     if args.append is None:
-        return {Kind.OBJECT: list(held[Kind.OBJECT])}
-    wanted: dict[Kind, list[str]] = {}
+        return {Kind.OBJECT: list(contents[Kind.OBJECT])}
+    names_by_kind: dict[Kind, list[str]] = {}
     for entry in args.append:
-        names = wanted.setdefault(Kind(entry.kind), [])
+        names = names_by_kind.setdefault(Kind(entry.kind), [])
         if entry.name not in names:
             names.append(entry.name)
-    return wanted
+    return names_by_kind
 
 
 def _collision(renamed: Sequence[Arrival]) -> Finding:

@@ -1,4 +1,4 @@
-"""Is a file whole? For the two formats whose importers take a torn file for a smaller one and bring garbage instead of failing."""
+"""Detects truncated STL and PLY files: their importers take one for a smaller file and bring garbage instead of failing."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ SIZES = {
 
 def truncation_problems(path: str, form: str) -> Iterator[Finding]:
     """A finding when a file is shorter than it says, or is not of its format."""
-    whole = _stl_is_whole(Path(path)) if form == "stl" else _ply_is_whole(Path(path)) if form == "ply" else True
-    if not whole:
+    complete = (
+        _stl_is_complete(Path(path)) if form == "stl" else _ply_is_complete(Path(path)) if form == "ply" else True
+    )
+    if not complete:
         cure = "Get the file again: a part of it is missing."
         yield Finding(Fault.ARGS_INVALID, f"the file is torn, or no {form.upper()} file", "/path", cure)
 
 
-def _stl_is_whole(path: Path) -> bool:
+def _stl_is_complete(path: Path) -> bool:
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(STL_HEADER)
@@ -34,30 +36,30 @@ def _stl_is_whole(path: Path) -> bool:
         return head.lstrip().startswith(b"solid") and b"endsolid" in file.read()
 
 
-def _ply_is_whole(path: Path) -> bool:
+def _ply_is_complete(path: Path) -> bool:
     with path.open("rb") as file:
-        head, found, _ = file.read(MOST_HEADER).partition(b"end_header")
-        if not found or not head.startswith(b"ply"):
+        head, end, _ = file.read(MOST_HEADER).partition(b"end_header")
+        if not end or not head.startswith(b"ply"):
             return False
         lines = head.decode("latin-1").splitlines()
         if "format ascii 1.0" in lines:
-            file.seek(len(head) + len(found))
+            file.seek(len(head) + len(end))
             rows = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
             # The first line break belongs to the header, and the last row may have none.
             return rows >= sum(count for count, _ in _elements(lines))
         needed = sum(count * size for count, size in _elements(lines))
-        return path.stat().st_size >= len(head) + len(found) + 1 + needed
+        return path.stat().st_size >= len(head) + len(end) + 1 + needed
 
 
 def _elements(lines: list[str]) -> list[tuple[int, int]]:
     """Of each element of a PLY header how many there are, and the least bytes that one takes."""
-    found: list[tuple[int, int]] = []
+    elements: list[tuple[int, int]] = []
     for line in lines:
         words = line.split()
         if words[:1] == ["element"] and len(words) == 3 and words[2].isdigit():
-            found.append((int(words[2]), 0))
-        elif words[:1] == ["property"] and len(words) >= 3 and found:
-            count, size = found[-1]
+            elements.append((int(words[2]), 0))
+        elif words[:1] == ["property"] and len(words) >= 3 and elements:
+            count, size = elements[-1]
             is_list = words[1] == "list"
             # A face has three corners at least.
             more = (
@@ -65,5 +67,5 @@ def _elements(lines: list[str]) -> list[tuple[int, int]]:
                 if is_list and len(words) > 3
                 else SIZES.get(words[1], 1)
             )
-            found[-1] = (count, size + more)
-    return found
+            elements[-1] = (count, size + more)
+    return elements

@@ -1,4 +1,4 @@
-"""The gates by name, what can be asked of them, and what they say."""
+"""The models of gates: their names, how one is requested, and the report on them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.arguments import Args, Result, optional
 
 Gate = Literal[
     "OUTPUT_CONNECTED",
@@ -28,7 +28,7 @@ Gate = Literal[
 ]
 # Every tree has to pass these.
 REQUIRED: tuple[Gate, ...] = ("OUTPUT_CONNECTED", "NO_INVALID_LINKS", "NO_CYCLES", "EVALUATES", "NON_EMPTY_GEOMETRY")
-# These are always told, and required when asked for.
+# These are always reported, and required when they are requested.
 ADVISORY: tuple[Gate, ...] = ("SINGLE_GROUP_IO", "NO_NODE_WARNINGS", "NO_UNUSED_NODES")
 COUNTS = frozenset({"MIN_VERTICES", "MAX_VERTICES"})
 SIZES = frozenset({"MIN_SIZE", "MAX_SIZE"})
@@ -39,21 +39,20 @@ class AskedGate(Args):
     """A gate to require besides the usual ones."""
 
     gate: Gate = Field(description="Name of the gate.")
-    value: int | Annotated[list[Number], Field(min_length=3, max_length=3)] | str | None = Field(
-        default=None,
-        description="For MIN_VERTICES and MAX_VERTICES a number, for MIN_SIZE and MAX_SIZE three lengths in metres, "
-        "for HAS_ATTRIBUTE a name; nothing for the others.",
+    value: int | Annotated[list[Number], Field(min_length=3, max_length=3)] | str | None = optional(
+        "For MIN_VERTICES and MAX_VERTICES a number, for MIN_SIZE and MAX_SIZE three lengths in metres, "
+        "for HAS_ATTRIBUTE a name; nothing for the others."
     )
 
     @model_validator(mode="after")
     def _fitting_value(self) -> Self:
-        wanted = _wanted(self.gate)
+        expected = _expected_value(self.gate)
         if not _fits(self.gate, self.value):
-            raise PydanticCustomError("gate_value", "{gate} takes {wanted}", {"gate": self.gate, "wanted": wanted})
+            raise PydanticCustomError("gate_value", "{gate} takes {wanted}", {"gate": self.gate, "wanted": expected})
         return self
 
 
-def _wanted(gate: Gate) -> str:
+def _expected_value(gate: Gate) -> str:
     if gate in COUNTS:
         return "a whole number that is not negative"
     if gate in SIZES:

@@ -1,7 +1,7 @@
-"""All gates of one modifier: the tree first, then one evaluation, then what it gave.
+"""Judges all gates of one modifier: first the tree, then one evaluation of it, then the geometry that it gave.
 
-Blender does not say that an evaluation was given up, and keeps the warnings of the last one that was not: a gate is judged only where
-what it builds on holds.
+Blender does not report that an evaluation was given up, and keeps the warnings of the last one that was not. A gate is therefore
+judged only when the gates that it builds on are passed.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ BASES: dict[Gate, tuple[Gate, ...]] = {
 }
 
 
-def report_gates(scene: Scene, obj: Block, modifier: Block, asked: Sequence[AskedGate]) -> GateReport:
+def report_gates(scene: Scene, obj: Block, modifier: Block, requested: Sequence[AskedGate]) -> GateReport:
     """The report on all gates."""
     verdicts: dict[Gate, str | None] = {}  # what is wrong; empty when passed; None when not judged
     reasons: dict[Gate, str] = {}
     tree = modifier.node_group
     structure = StructuralGates(tree)
-    for gate, look in STRUCTURAL.items():
-        verdicts[gate] = look(structure)
-    wants_edges = any(one.gate == "MANIFOLD" for one in asked)
+    for gate, judge in STRUCTURAL.items():
+        verdicts[gate] = judge(structure)
+    wants_edges = any(one.gate == "MANIFOLD" for one in requested)
     facts: GeometryFacts | None = None
     for gate in ("EVALUATES", "NON_EMPTY_GEOMETRY", "NO_NODE_WARNINGS"):
         failed = [base for base in BASES[gate] if verdicts[base] != ""]
@@ -59,12 +59,12 @@ def report_gates(scene: Scene, obj: Block, modifier: Block, asked: Sequence[Aske
         else:
             verdicts[gate] = _warnings(modifier)
     report = [_verdict(gate, verdicts[gate], reasons.get(gate, ""), True) for gate in REQUIRED]
-    required = {one.gate for one in asked}
+    required = {one.gate for one in requested}
     report += [_verdict(gate, verdicts[gate], reasons.get(gate, ""), gate in required) for gate in ADVISORY]
     usable = facts if verdicts["EVALUATES"] == "" else None
-    for one in asked:
+    for one in requested:
         if one.gate not in verdicts:
-            wrong = None if usable is None else _on_request(one, usable)
+            wrong = None if usable is None else _requested_gate(one, usable)
             report.append(_verdict(one.gate, wrong, "Not judged: EVALUATES is not passed.", True))
     failed_gates = [verdict for verdict in report if verdict.required and verdict.status == "failed"]
     # What could not be judged is no success either; where all that it builds on is passed, it is said here.
@@ -77,7 +77,7 @@ def report_gates(scene: Scene, obj: Block, modifier: Block, asked: Sequence[Aske
         modifier=modifier.name,
         node_group=tree.name,
         gates=report,
-        geometry=None if usable is None else _told(usable),
+        geometry=None if usable is None else _facts_as_json(usable),
     )
 
 
@@ -92,16 +92,16 @@ def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> 
         return f"Modifier '{modifier.name}' is switched off. Turn show_viewport on with modifier.set."
     if facts is None:
         return f"'{obj.name}' is hidden or in no collection of the view layer. Show it, or link it to a collection."
-    held = set(modifier.keys())
-    lacking = [socket.name for socket in sockets_of(modifier.node_group) if _needs(socket, held)]
+    keys = set(modifier.keys())
+    lacking = [socket.name for socket in sockets_of(modifier.node_group) if _lacks_value(socket, keys)]
     if lacking:
         return f"The modifier has no value for {', '.join(lacking)}. Set it with geonodes.set_modifier_input."
     return ""
 
 
-def _needs(socket: Block, held: set[str]) -> bool:
+def _lacks_value(socket: Block, keys: set[str]) -> bool:
     # Types without a value of their own (matrices, menus without items) have no property either.
-    return hasattr(socket, "default_value") and socket.identifier not in held
+    return hasattr(socket, "default_value") and socket.identifier not in keys
 
 
 def _empty(facts: GeometryFacts) -> str:
@@ -117,15 +117,15 @@ def _empty(facts: GeometryFacts) -> str:
 
 
 def _warnings(modifier: Block) -> str:
-    found = [f"{warning.type.capitalize()}: {warning.message}" for warning in modifier.node_warnings]
-    if not found:
+    warnings = [f"{warning.type.capitalize()}: {warning.message}" for warning in modifier.node_warnings]
+    if not warnings:
         return ""
-    return f"Blender warns: {'; '.join(sorted(set(found))[:5])}. Change the nodes that these are about."
+    return f"Blender warns: {'; '.join(sorted(set(warnings))[:5])}. Change the nodes that these are about."
 
 
-def _on_request(asked: AskedGate, facts: GeometryFacts) -> str:
-    value: Any = asked.value
-    match asked.gate:
+def _requested_gate(request: AskedGate, facts: GeometryFacts) -> str:
+    value: Any = request.value
+    match request.gate:
         case "MANIFOLD":
             return _not_manifold(facts)
         case "MIN_VERTICES" if facts.vertices < value:
@@ -133,7 +133,7 @@ def _on_request(asked: AskedGate, facts: GeometryFacts) -> str:
         case "MAX_VERTICES" if facts.vertices > value:
             return f"There are {facts.vertices} vertices, at most {value} are wanted. Lower counts or resolutions."
         case "MIN_SIZE" | "MAX_SIZE":
-            return _wrong_size(asked, facts)
+            return _wrong_size(request, facts)
         case "HAS_ATTRIBUTE" if value not in facts.attributes:
             known = ", ".join(sorted(name for name in facts.attributes if not name.startswith(".")))
             return (
@@ -155,18 +155,18 @@ def _not_manifold(facts: GeometryFacts) -> str:
     return ""
 
 
-def _wrong_size(asked: AskedGate, facts: GeometryFacts) -> str:
-    least = asked.gate == "MIN_SIZE"
-    wanted: Any = asked.value
+def _wrong_size(request: AskedGate, facts: GeometryFacts) -> str:
+    least = request.gate == "MIN_SIZE"
+    limits: Any = request.value
     wrong = [
         f"{axis} is {size:.6g}, {'at least' if least else 'at most'} {limit:.6g} is wanted"
-        for axis, size, limit in zip(AXES, facts.size, wanted, strict=True)
+        for axis, size, limit in zip(AXES, facts.size, limits, strict=True)
         if not (size >= limit - 1e-6 if least else size <= limit + 1e-6)
     ]
     return f"The size does not fit: {'; '.join(wrong)}. Scale it, or change the lengths." if wrong else ""
 
 
-def _told(facts: GeometryFacts) -> dict[str, int | list[float | None]]:
+def _facts_as_json(facts: GeometryFacts) -> dict[str, int | list[float | None]]:
     counts = ("vertices", "edges", "faces", "curves", "points", "volumes", "strokes", "loose_instances")
-    told: dict[str, int | list[float | None]] = {name: getattr(facts, name) for name in counts}
-    return {**told, "size": [number(round(length, 6)) for length in facts.size]}
+    counted: dict[str, int | list[float | None]] = {name: getattr(facts, name) for name in counts}
+    return {**counted, "size": [number(round(length, 6)) for length in facts.size]}

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
-from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
+from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.values.findings import Finding
 
 
 class GatesArgs(Args):
     object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = Field(
-        default=None, description="Its geometry-nodes modifier; the only one when left out."
-    )
+    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
     gates: list[AskedGate] = Field(default=[], max_length=50, description="Gates to require besides the usual ones.")
 
 
@@ -31,17 +31,9 @@ class Gates(Tool[GatesArgs, GateReport]):
     of its modifiers, instances as often as they appear."""
 
     name = "geonodes.gates"
-    version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.NOTHING
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"object_name": "Cube"}, (CUBE, MADE)),
+        Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),
         Example(
             {
                 "object_name": "Cube",
@@ -52,16 +44,16 @@ class Gates(Tool[GatesArgs, GateReport]):
                     {"gate": "MAX_SIZE", "value": [2, 2, 2]},
                 ],
             },
-            (CUBE, MADE),
+            (CUBE, SIZED_CUBE),
         ),
     )
 
     def check(self, scene: Scene, args: GatesArgs) -> Iterator[Finding]:
-        yield from no_tree(scene, args.object_name, args.modifier_name)
+        yield from tree_problems(scene, args.object_name, args.modifier_name)
 
     def apply(self, scene: Scene, args: GatesArgs) -> GateReport:
         obj = scene.require(Kind.OBJECT, args.object_name, "/object_name")
-        return report_gates(scene, obj, modifier_of(obj, args.modifier_name), args.gates)
+        return report_gates(scene, obj, nodes_modifier(obj, args.modifier_name), args.gates)
 
     def verify(self, scene: Scene, args: GatesArgs, result: GateReport) -> Iterator[Finding]:
         return iter(())

@@ -1,33 +1,29 @@
-"""What a payload works on: an object, its geometry-nodes modifier, and the node group; found, or created where that is allowed."""
+"""What a payload works on: an object, its geometry-nodes modifier and the node group, created where that is allowed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pydantic import Field
-
-from blendwright.nodes.payloads.node_tree import TreeTarget
+from blendwright.nodes.edits import Payload
+from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import new_tree
-from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.modifier.blender_settings import missing_modifier
+from blendwright.tools.modifier.blender_settings import missing_modifier, name_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 TREE = "GeometryNodeTree"
 NODES = "NODES"
 # What can have a geometry-nodes modifier.
-FIT = ("MESH", "CURVE", "SURFACE", "FONT", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL")
-# Unlike datablocks, modifiers keep 63 bytes of their names in every version.
-NAME_BYTES = 63
+SUPPORTED_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL")
 AT = "/target"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ModifierTarget:
     """The names, and what may be created. Without a group's name it is the modifier's own, or one named after the modifier."""
 
     object: str
@@ -36,30 +32,27 @@ class Target:
     create_object: bool
     create_modifier: bool
 
-    @classmethod
-    def of_tree(cls, target: TreeTarget) -> Target:
-        named = target.object_name, target.modifier_name, target.node_group_name
-        return cls(*named, create_object=target.allow_create_object, create_modifier=True)
-
     def group_for(self, modifier: Block | None) -> str:
         if self.group is not None:
             return self.group
-        held = modifier.node_group if modifier is not None else None
-        return held.name if held is not None else self.modifier
+        current = modifier.node_group if modifier is not None else None
+        return current.name if current is not None else self.modifier
 
 
-class TreeChanged(Result):
-    """A tree that a tool built or changed."""
+def target_of(payload: Payload) -> ModifierTarget:
+    """The target of a payload; a patch says in its operations what may be created."""
+    names = payload.target.object_name, payload.target.modifier_name, payload.target.node_group_name
+    if isinstance(payload, NodeTreePayload):
+        return ModifierTarget(*names, create_object=payload.target.allow_create_object, create_modifier=True)
+    allowed = [operation for operation in payload.ops if operation.op == "ensure_target"]
+    return ModifierTarget(
+        *names,
+        create_object=any(operation.allow_create_object for operation in allowed),
+        create_modifier=any(operation.allow_create_modifier for operation in allowed),
+    )
 
-    object: str = Field(description="Name of the object.")
-    modifier: str = Field(description="Name of its modifier.")
-    node_group: str = Field(description="Name of the node group.")
-    created: list[str] = Field(description="What had to be created: of object, modifier and node_group.")
-    nodes: int = Field(description="Nodes in the tree now.")
-    links: int = Field(description="Links in the tree now.")
 
-
-def problems(scene: Scene, target: Target) -> Iterator[Finding]:
+def target_problems(scene: Scene, target: ModifierTarget) -> Iterator[Finding]:
     """What speaks against working on this target."""
     modifier: Block | None = None
     obj = scene.find(Kind.OBJECT, target.object)
@@ -69,9 +62,11 @@ def problems(scene: Scene, target: Target) -> Iterator[Finding]:
             return
         yield from scene.taken(Kind.OBJECT, target.object, f"{AT}/object_name")
         yield from scene.taken(Kind.MESH, target.object, f"{AT}/object_name")
-    elif obj.type not in FIT:
+    elif obj.type not in SUPPORTED_TYPES:
         message = f"'{obj.name}' is of type {obj.type}, which takes no geometry nodes"
-        yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/object_name", f"Name an object of type {', '.join(FIT)}.")
+        yield Finding(
+            Fault.SCENE_CONFLICT, message, f"{AT}/object_name", f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
+        )
         return
     else:
         modifier = obj.modifiers.get(target.modifier)
@@ -86,13 +81,11 @@ def problems(scene: Scene, target: Target) -> Iterator[Finding]:
         message = f"the new object '{target.object}' has no modifier '{target.modifier}', and none may be created"
         cure = "Set allow_create_modifier in ensure_target too."
         yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/modifier_name", cure)
-    yield from _unfit_names(scene, target, modifier)
+    yield from _name_problems(scene, target, modifier)
 
 
-def _unfit_names(scene: Scene, target: Target, modifier: Block | None) -> Iterator[Finding]:
-    if len(target.modifier.encode()) > NAME_BYTES:
-        message = f"the name has {len(target.modifier.encode())} bytes; modifiers keep at most {NAME_BYTES}"
-        yield Finding(Fault.ARGS_INVALID, message, f"{AT}/modifier_name", "Shorten the name.")
+def _name_problems(scene: Scene, target: ModifierTarget, modifier: Block | None) -> Iterator[Finding]:
+    yield from name_problems(target.modifier, f"{AT}/modifier_name")
     name = target.group_for(modifier)
     group = scene.find(Kind.NODE_GROUP, name)
     at = f"{AT}/node_group_name" if target.group is not None else f"{AT}/modifier_name"
@@ -106,7 +99,7 @@ def _unfit_names(scene: Scene, target: Target, modifier: Block | None) -> Iterat
         yield Finding(Fault.SCENE_CONFLICT, message, at, "Name a geometry-nodes group, or a new one.")
 
 
-def ensure(scene: Scene, target: Target) -> tuple[Block, list[str]]:
+def ensure_target(scene: Scene, target: ModifierTarget) -> tuple[Block, list[str]]:
     """The node group, with an object and a modifier that can hold it; and what of these had to be created."""
     created: list[str] = []
     obj = scene.find(Kind.OBJECT, target.object)
@@ -122,12 +115,12 @@ def ensure(scene: Scene, target: Target) -> tuple[Block, list[str]]:
         created.append("modifier")
     group = scene.find(Kind.NODE_GROUP, name)
     if group is None:
-        group = pass_through(scene.create(Kind.NODE_GROUP, name, TREE))
+        group = fill_new_tree(scene.create(Kind.NODE_GROUP, name, TREE))
         created.append("node_group")
     return group, created
 
 
-def attach(scene: Scene, target: Target, name: str) -> Block:
+def attach_group(scene: Scene, target: ModifierTarget, name: str) -> Block:
     """Let the modifier use the group. Last, because the inputs of the modifier start with the defaults of that moment."""
     modifier = scene.require(Kind.OBJECT, target.object).modifiers[target.modifier]
     group = scene.require(Kind.NODE_GROUP, name)
@@ -136,8 +129,8 @@ def attach(scene: Scene, target: Target, name: str) -> Block:
     return group
 
 
-def pass_through(tree: Block) -> Block:
-    """Fill a new tree: what comes in goes out."""
+def fill_new_tree(tree: Block) -> Block:
+    """Fill a new tree so that it hands its geometry through."""
     start = new_tree()
     for side, sockets in (("OUTPUT", start.interface.outputs), ("INPUT", start.interface.inputs)):
         for socket in sockets:
@@ -151,29 +144,36 @@ def pass_through(tree: Block) -> Block:
     return tree
 
 
-def found(scene: Scene, target: Target) -> tuple[Block, Block, Block]:
-    """Object, modifier and node group of a target that is there."""
-    obj = scene.require(Kind.OBJECT, target.object, f"{AT}/object_name")
-    modifier = obj.modifiers[target.modifier]
-    return obj, modifier, modifier.node_group
+def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> Iterator[Finding]:
+    """Why there is no tree to read on that object: no such object, no such modifier, or no node group."""
+    obj = scene.find(Kind.OBJECT, object_name)
+    if obj is None:
+        yield from scene.missing(Kind.OBJECT, object_name, "/object_name")
+        return
+    nodes = [modifier for modifier in obj.modifiers if modifier.type == "NODES"]
+    if modifier_name is None:
+        if len(nodes) != 1:
+            message = f"'{object_name}' has {len(nodes) or 'no'} geometry-nodes modifiers"
+            cure = f"Name one: {', '.join(one.name for one in nodes)}." if nodes else "Build a tree on it first."
+            fault = Fault.ARGS_INVALID if nodes else Fault.TARGET_NOT_FOUND
+            yield Finding(fault, message, "/modifier_name", cure)
+            return
+    elif modifier_name not in [one.name for one in nodes]:
+        other = obj.modifiers.get(modifier_name)
+        if other is None:
+            yield from missing_modifier(obj, modifier_name, "/modifier_name")
+        else:
+            message = f"modifier '{modifier_name}' is of type {other.type}, not NODES"
+            yield Finding(Fault.SCENE_CONFLICT, message, "/modifier_name", "Name a geometry-nodes modifier.")
+        return
+    group = nodes_modifier(obj, modifier_name).node_group
+    if group is None or group.bl_idname != TREE:
+        message = "the modifier has no node group"
+        yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier_name", "Give it one with geonodes.node_tree.")
 
 
-def changed(target: Target, tree: Block, created: list[str]) -> TreeChanged:
-    return TreeChanged(
-        object=target.object,
-        modifier=target.modifier,
-        node_group=tree.name,
-        created=created,
-        nodes=len(tree.nodes),
-        links=len(tree.links),
-    )
-
-
-def not_there(scene: Scene, target: Target, result: TreeChanged) -> Iterator[Finding]:
-    """Whether the modifier of the object uses the group now."""
-    obj = scene.find(Kind.OBJECT, target.object)
-    modifier = obj.modifiers.get(target.modifier) if obj is not None else None
-    group = modifier.node_group if modifier is not None else None
-    if group is None or group.name != result.node_group:
-        message = f"modifier '{target.modifier}' of '{target.object}' does not use '{result.node_group}'"
-        yield Finding(Fault.SCENE_CONFLICT, message, AT)
+def nodes_modifier(obj: Block, name: str | None) -> Block:
+    """The modifier of that name, or the only one with nodes."""
+    if name is not None:
+        return obj.modifiers[name]
+    return next(modifier for modifier in obj.modifiers if modifier.type == "NODES")

@@ -8,11 +8,13 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import InputValue
 from blendwright.values.faults import Fault
@@ -29,14 +31,10 @@ FIELDS = frozenset(
 
 class SetModifierInputArgs(Args):
     object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = Field(
-        default=None, description="Its geometry-nodes modifier; the only one when left out."
-    )
+    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
     socket: Annotated[str, Field(min_length=1, max_length=256)] = Field(description="Name or identifier of the input.")
-    value: InputValue | None = Field(
-        default=None, description="Its value; objects, collections, materials and images by name."
-    )
-    attribute: Name | None = Field(default=None, description="Attribute to read in place of a value.")
+    value: InputValue | None = optional("Its value; objects, collections, materials and images by name.")
+    attribute: Name | None = optional("Attribute to read in place of a value.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -58,37 +56,29 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
     """Set an input of a geometry-nodes modifier, by value or by the name of an attribute; checked against the group's sockets."""
 
     name = "geonodes.set_modifier_input"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, (CUBE, MADE)),
+        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, (CUBE, SIZED_CUBE)),
         Example(
             {"object_name": "Cube", "modifier_name": "GeometryNodes", "socket": "Socket_2", "attribute": "width"},
-            (CUBE, MADE),
+            (CUBE, SIZED_CUBE),
         ),
     )
 
     def check(self, scene: Scene, args: SetModifierInputArgs) -> Iterator[Finding]:
-        trouble = list(no_tree(scene, args.object_name, args.modifier_name))
-        yield from trouble
-        if trouble:
+        problems = list(tree_problems(scene, args.object_name, args.modifier_name))
+        yield from problems
+        if problems:
             return
         group = _modifier(scene, args).node_group
-        found = inputs.named(group, args.socket)
+        found = inputs.inputs_named(group, args.socket)
         if len(found) != 1:
-            yield inputs.not_one(group, found, args.socket, "/socket")
+            yield inputs.unclear_input(group, found, args.socket, "/socket")
         elif args.value is not None:
             modifier, asked = _modifier(scene, args), {args.socket: args.value}
             for finding in inputs.problems(scene, group, asked, "", modifier):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
-            for finding in inputs.held(scene, modifier, asked, ""):
+            for finding in inputs.animated_inputs(scene, modifier, asked, ""):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
         elif found[0].socket_type not in FIELDS:
             message = f"input '{args.socket}' of type {found[0].socket_type} cannot be read from an attribute"
@@ -96,7 +86,7 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
 
     def apply(self, scene: Scene, args: SetModifierInputArgs) -> ModifierInputSet:
         modifier = _modifier(scene, args)
-        identifier: str = inputs.named(modifier.node_group, args.socket)[0].identifier
+        identifier: str = inputs.inputs_named(modifier.node_group, args.socket)[0].identifier
         changed = any(self._differences(scene, args, modifier))
         if changed:
             scene.edit(modifier.id_data)
@@ -116,7 +106,7 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
             yield Finding(Fault.SCENE_CONFLICT, f"{what} is not as asked", "/value" if args.attribute is None else "")
 
     def _differences(self, scene: Scene, args: SetModifierInputArgs, modifier: Block) -> Iterator[str]:
-        identifier: str = inputs.named(modifier.node_group, args.socket)[0].identifier
+        identifier: str = inputs.inputs_named(modifier.node_group, args.socket)[0].identifier
         if bool(modifier.get(f"{identifier}_use_attribute", False)) != (args.attribute is not None):
             yield f"{identifier}_use_attribute"
         if args.value is not None:
@@ -126,4 +116,4 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
 
 
 def _modifier(scene: Scene, args: SetModifierInputArgs) -> Block:
-    return modifier_of(scene.require(Kind.OBJECT, args.object_name, "/object_name"), args.modifier_name)
+    return nodes_modifier(scene.require(Kind.OBJECT, args.object_name, "/object_name"), args.modifier_name)

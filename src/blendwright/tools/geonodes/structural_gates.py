@@ -1,4 +1,4 @@
-"""Gates on the tree itself, without evaluating anything."""
+"""The gates that judge the tree itself, without evaluating it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ WHOLE_ZONES = (5, 0, 0)
 
 
 class StructuralGates:
-    """A tree as it is now, looked at once for all gates. Each gate returns what is wrong, or nothing."""
+    """The structural gates of one tree. Each returns what is wrong, or an empty text when it is passed."""
 
     def __init__(self, tree: Block) -> None:
         self._tree = tree
         self._trees = list(nested_trees(tree))
         self._broken = [inner for inner in self._trees if not all(link.is_valid for link in inner.links)]
-        self._wiring = graph_of(tree)
+        self._graph = graph_of(tree)
 
     def output_not_connected(self) -> str:
         """The first geometry socket of the group output that counts."""
@@ -39,46 +39,50 @@ class StructuralGates:
         return "The group has no Geometry output. Add one with set_group_io and link the result to it."
 
     def invalid_links(self) -> str:
-        """Links that Blender does not follow because the types do not fit; those of circles are told by another gate."""
+        """Links that Blender does not follow because the types do not fit; another gate reports those of cycles."""
         found: list[str] = []
         for inner in self._broken:
-            round_about = _circles(inner)
-            bad = [link for link in inner.links if not link.is_valid and not _within(link, round_about)]
-            found += [_link(link) + self._inside(inner) for link in bad]
+            cycle_pairs = _cycle_pairs(inner)
+            bad = [link for link in inner.links if not link.is_valid and not _within(link, cycle_pairs)]
+            found += [_describe_link(link) + self._group_suffix(inner) for link in bad]
         if not found:
             return ""
-        return f"Blender does not follow {_some(found)}. Unlink them, or put a node between that converts the type."
+        return (
+            f"Blender does not follow {_first_few(found)}. Unlink them, or put a node between that converts the type."
+        )
 
     def cycles(self) -> str:
-        """Circles, in the tree and in the groups inside it: any of them, even one that leads nowhere, empties the result."""
+        """Cycles in the tree and in the groups inside it: any of them, even one that leads nowhere, empties the result."""
         for inner in self._broken:
-            circle = graph_of(inner).circle()
-            if circle:
-                way = " → ".join([*circle, circle[0]])
-                return f"The links {way}{self._inside(inner)} go round in a circle. Unlink one of them."
+            cycle = graph_of(inner).find_cycle()
+            if cycle:
+                way = " → ".join([*cycle, cycle[0]])
+                return f"The links {way}{self._group_suffix(inner)} go round in a circle. Unlink one of them."
         return ""
 
     def several_group_nodes(self) -> str:
-        kinds = list(self._wiring.types.values())
+        kinds = list(self._graph.types.values())
         inputs, outputs = kinds.count(INPUT), kinds.count(OUTPUT)
         if inputs == outputs == 1:
             return ""
         return f"There are {inputs} group inputs and {outputs} group outputs. Apply ensure_single_group_io."
 
     def nodes_without_use(self) -> str:
-        unused = [f"'{name}'" for name in unused_nodes(self._tree, self._wiring)]
+        unused = [f"'{name}'" for name in unused_nodes(self._tree, self._graph)]
         if not unused:
             return ""
-        return f"{_some(unused)} lead to no output. Link them, delete them, or apply cleanup_unused."
+        return f"{_first_few(unused)} lead to no output. Link them, delete them, or apply cleanup_unused."
 
     def not_runnable(self, version: tuple[int, int, int]) -> str:
         """What keeps Blender from running a tree in a modifier."""
         if version < WHOLE_ZONES:
             halves = [
-                f"'{name}'{self._inside(inner)}" for inner in self._trees for name in graph_of(inner).half_zones()
+                f"'{name}'{self._group_suffix(inner)}"
+                for inner in self._trees
+                for name in graph_of(inner).unpaired_zone_outputs()
             ]
             if halves:
-                return f"The zone of {_some(halves)} has no first node. Add it and set its paired_output, or delete it."
+                return f"The zone of {_first_few(halves)} has no first node. Add it and set its paired_output, or delete it."
         first = interface_sockets(self._tree, "OUTPUT")[:1]
         if not first or first[0].socket_type != GEOMETRY:
             return (
@@ -86,17 +90,17 @@ class StructuralGates:
             )
         return ""
 
-    def _inside(self, inner: Block) -> str:
+    def _group_suffix(self, inner: Block) -> str:
         return "" if inner == self._tree else f" in group '{inner.name}'"
 
 
-def _circles(tree: Block) -> set[frozenset[str]]:
-    """Pairs of nodes whose link is part of a circle."""
-    wiring = graph_of(tree)
+def _cycle_pairs(tree: Block) -> set[frozenset[str]]:
+    """Pairs of nodes whose link is part of a cycle."""
+    graph = graph_of(tree)
     return {
-        frozenset((wire.source, wire.target))
-        for wire in wiring.wires
-        if not wire.is_valid and wire.target in wiring.leading_to([wire.source])
+        frozenset((link.source, link.target))
+        for link in graph.links
+        if not link.is_valid and link.target in graph.upstream_of([link.source])
     }
 
 
@@ -104,12 +108,12 @@ def _within(link: Block, pairs: set[frozenset[str]]) -> bool:
     return frozenset((link.from_node.name, link.to_node.name)) in pairs
 
 
-def _link(link: Block) -> str:
+def _describe_link(link: Block) -> str:
     start = f"'{link.from_node.name}' {link.from_socket.name} ({link.from_socket.type})"
     end = f"'{link.to_node.name}' {link.to_socket.name} ({link.to_socket.type})"
     return f"{start} → {end}"
 
 
-def _some(found: list[str]) -> str:
+def _first_few(found: list[str]) -> str:
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     return ", ".join(found[:MOST_NAMED]) + more

@@ -8,12 +8,14 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
-from blendwright.tools.geonodes.inspect import CUBE, MADE, modifier_of, no_tree
+from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -55,17 +57,11 @@ class Verify(Tool[VerifyArgs, Verified]):
     A tree that is not there does not pass OUTPUT_CONNECTED. Without `required` a failed gate is a result, not an error of the call."""
 
     name = "geonodes.verify"
-    version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.NOTHING
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"trees": [{"object_name": "Cube", "modifier_name": "GeometryNodes"}], "required": True}, (CUBE, MADE)),
+        Example(
+            {"trees": [{"object_name": "Cube", "modifier_name": "GeometryNodes"}], "required": True}, (CUBE, SIZED_CUBE)
+        ),
         Example(
             {
                 "trees": [
@@ -73,7 +69,7 @@ class Verify(Tool[VerifyArgs, Verified]):
                     {"object_name": "Gone", "modifier_name": "GeometryNodes"},
                 ]
             },
-            (CUBE, MADE),
+            (CUBE, SIZED_CUBE),
         ),
     )
 
@@ -98,13 +94,13 @@ def _verified(scene: Scene, args: VerifyArgs) -> Verified:
     for tree in args.trees:
         # Where there is only one, its name would be noise.
         prefix = f"{tree.object_name}, {tree.modifier_name}: " if len(args.trees) > 1 else ""
-        missing = next(no_tree(scene, tree.object_name, tree.modifier_name), None)
+        missing = next(tree_problems(scene, tree.object_name, tree.modifier_name), None)
         if missing is not None:
             failed.append(WITHOUT_A_TREE)
-            messages.append(f"{prefix}there is no tree to report_gates: {missing.message}")
+            messages.append(f"{prefix}there is no tree to judge: {missing.message}")
             continue
         obj = scene.require(Kind.OBJECT, tree.object_name, "/trees")
-        report = report_gates(scene, obj, modifier_of(obj, tree.modifier_name), args.gates)
+        report = report_gates(scene, obj, nodes_modifier(obj, tree.modifier_name), args.gates)
         reports.append(report)
         failed += report.failed_gates
         messages += [prefix + message for message in report.messages]

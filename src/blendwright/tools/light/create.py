@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.lamps import PROPERTIES, TYPED, LightSettings, LightType, light_settings, uneven
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import CreatesObject
+from blendwright.tools.light_settings import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
+from blendwright.tools.placement import ObjectPlacement
 from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import fill, unlike
+from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding
 
 
-class LightHead(Placed):
+class LightHead(ObjectPlacement):
     """The type comes before the settings, so that each setting can be held against it."""
 
     type: LightType = Field(
@@ -47,7 +48,7 @@ class CreateLightArgs(LightSettings, LightHead):
             info.field_name == "size_y"
             and value is not None
             and "shape" in info.data
-            and not uneven(info.data["shape"])
+            and not has_own_height(info.data["shape"])
         ):
             raise PydanticCustomError("light_height", "only the shapes RECTANGLE and ELLIPSE have a size_y")
         return value
@@ -61,19 +62,11 @@ class CreateLightArgs(LightSettings, LightHead):
         )
 
 
-class CreateLight(Tool[CreateLightArgs, ObjectMade]):
+class CreateLight(CreatesObject[CreateLightArgs]):
     """Add a light with its settings. Aim it with rotation_euler_deg, or with camera.look_at."""
 
     name = "light.create"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.LIGHT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.LIGHT, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"name": "Lamp", "type": "POINT", "location": [1, -2, 3], "energy": 200, "radius": 0.2}),
         Example({"name": "Sun", "type": "SUN", "energy": 3, "angle_deg": 0.5, "rotation_euler_deg": [45, 0, 30]}),
@@ -83,26 +76,14 @@ class CreateLight(Tool[CreateLightArgs, ObjectMade]):
         ),
     )
 
-    def check(self, scene: Scene, args: CreateLightArgs) -> Iterator[Finding]:
-        yield from missing_collection(scene, args)
-        yield from name_conflicts(scene, args, Kind.LIGHT, lambda obj: self._differences(scene, args, obj))
+    object_type = "LIGHT"
+    data_kind = Kind.LIGHT
 
-    def apply(self, scene: Scene, args: CreateLightArgs) -> ObjectMade:
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is not None:
-            return ObjectMade(object=args.name, data=there.data.name, created=False)
-        light = scene.create(Kind.LIGHT, args.name, args.type)
-        fill(light_settings(args.complete(), light))
-        create_object(scene, args, light)
-        return ObjectMade(object=args.name, data=args.name, created=True)
+    def new_data(self, scene: Scene, args: CreateLightArgs) -> Block:
+        return scene.create(Kind.LIGHT, args.name, args.type)
 
-    def verify(self, scene: Scene, args: CreateLightArgs, result: ObjectMade) -> Iterator[Finding]:
-        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
+    def settings(self, scene: Scene, args: CreateLightArgs, target: Block) -> Iterable[Setting]:
+        return light_settings(args.complete(), target)
 
-    def _differences(self, scene: Scene, args: CreateLightArgs, obj: Block) -> Iterator[Finding]:
-        if obj.type != "LIGHT":
-            yield from differs("its type", "LIGHT", obj.type, "/name")
-            return
-        yield from differs("its light type", args.type, obj.data.type, "/type")
-        yield from unlike(light_settings(args.complete(), obj.data))
-        yield from misplaced(scene, args, obj)
+    def differences(self, scene: Scene, args: CreateLightArgs, data: Block) -> Iterable[Finding]:
+        return differs("its light type", args.type, data.type, "/type")

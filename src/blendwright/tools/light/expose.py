@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.settings import Setting, held, unlike, write
-from blendwright.tools.subject import missing_targets, subject
-from blendwright.tools.typed import wrong_type
-from blendwright.tools.world import world_matrix
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import SetsObjectSettings
+from blendwright.tools.picture_subject import subject
+from blendwright.tools.settings import Setting
+from blendwright.tools.targets import existing_objects
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -53,55 +55,40 @@ class Exposed(Result):
     changed: bool = Field(description="False when it was just so already.")
 
 
-class Expose(Tool[ExposeArgs, Exposed]):
+class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
     """Set a light's power and size by what arrives at the targets, so that a set-up looks the same at every scale.
 
     Objects that share the light data change together."""
 
     name = "light.expose"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.LIGHT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
         Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, given=(BOX, KEY)),
         Example({"name": "Sun", "brightness": 3}, given=(BOX, SUN)),
     )
 
-    def check(self, scene: Scene, args: ExposeArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        yield from missing_targets(scene, args.targets, "/targets")
-        obj = scene.find(Kind.OBJECT, args.name)
-        if obj is None:
-            return
-        wrong = wrong_type(obj, ("LIGHT",), "/name")
-        yield from wrong
-        if wrong or not all(scene.find(Kind.OBJECT, name) for name in args.targets):
-            return
-        if args.softness is not None and obj.data.type == "SUN":
+    object_types = ("LIGHT",)
+
+    def find_target(self, scene: Scene, args: ExposeArgs) -> Generator[Finding, None, Block | None]:
+        light = yield from super().find_target(scene, args)
+        targets = yield from existing_objects(scene, args.targets, "/targets")
+        return None if targets is None else light
+
+    def problems(self, scene: Scene, args: ExposeArgs, target: Block) -> Iterator[Finding]:
+        if args.softness is not None and target.data.type == "SUN":
             message = "a SUN is as soft from everywhere, so it has no size to set"
             yield Finding(Fault.ARGS_INVALID, message, "/softness", "Leave it out; set angle_deg with light.set.")
-        yield from held(scene, self._settings(scene, args, obj))
 
-    def apply(self, scene: Scene, args: ExposeArgs) -> Exposed:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
-        changed = write(scene, self._settings(scene, args, obj))
-        return Exposed(light=args.name, energy=obj.data.energy, distance=_distance(scene, args, obj), changed=changed)
+    def result(self, scene: Scene, args: ExposeArgs, target: Block, changed: bool) -> Exposed:
+        energy, distance = target.data.energy, _distance(scene, args, target)
+        return Exposed(light=args.name, energy=energy, distance=distance, changed=changed)
 
-    def verify(self, scene: Scene, args: ExposeArgs, result: Exposed) -> Iterator[Finding]:
-        yield from unlike(self._settings(scene, args, scene.require(Kind.OBJECT, args.name, "/name")))
-
-    def _settings(self, scene: Scene, args: ExposeArgs, obj: Block) -> Iterator[Setting]:
-        light = obj.data
+    def settings(self, scene: Scene, args: ExposeArgs, target: Block) -> Iterator[Setting]:
+        light = target.data
         if light.type == "SUN":
             yield Setting(light, "energy", args.brightness, "/brightness")
             return
-        far = max(1e-3, _distance(scene, args, obj))
+        far = max(1e-3, _distance(scene, args, target))
         yield Setting(light, "energy", args.brightness * SPREAD[light.type] * far * far, "/brightness")
         if args.softness is not None:
             size = args.softness * subject(scene, args.targets, args.name).radius

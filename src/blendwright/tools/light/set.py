@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.lamps import LightSettings, light_settings, uneven, unsuited
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import SetsObjectSettings
+from blendwright.tools.light_settings import LightSettings, has_own_height, light_settings, unsuitable_settings
 from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import held, unlike, write
-from blendwright.tools.typed import wrong_type
+from blendwright.tools.settings import Setting
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -25,42 +26,26 @@ class SetLightArgs(LightSettings):
     name: Name = Field(description="Name of the light object.")
 
 
-class SetLight(Tool[SetLightArgs, ObjectChanged]):
+class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
     """Change settings of a light; what is left out stays as it is. Objects that share the light data change together."""
 
     name = "light.set"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.LIGHT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
         Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, given=(LAMP,)),
         Example({"name": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, given=(SPOT,)),
     )
 
-    def check(self, scene: Scene, args: SetLightArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
-        if obj is None:
-            return
-        problems = wrong_type(obj, ("LIGHT",), "/name")
-        yield from problems
-        if not problems:
-            for argument, message in unsuited(args, obj.data.type):
-                yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", "Leave it out.")
-            if args.size_y is not None and obj.data.type == "AREA" and not uneven(args.shape or obj.data.shape):
-                message = f"a {args.shape or obj.data.shape} has no height of its own: only RECTANGLE and ELLIPSE have"
+    object_types = ("LIGHT",)
+
+    def problems(self, scene: Scene, args: SetLightArgs, target: Block) -> Iterator[Finding]:
+        for argument, message in unsuitable_settings(args, target.data.type):
+            yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", "Leave it out.")
+        if args.size_y is not None and target.data.type == "AREA":
+            shape = args.shape or target.data.shape
+            if not has_own_height(shape):
+                message = f"a {shape} has no height of its own: only RECTANGLE and ELLIPSE have"
                 yield Finding(Fault.ARGS_INVALID, message, "/size_y", "Leave it out, or give such a shape.")
-            yield from held(scene, light_settings(args, obj.data))
 
-    def apply(self, scene: Scene, args: SetLightArgs) -> ObjectChanged:
-        light = scene.require(Kind.OBJECT, args.name, "/name").data
-        return ObjectChanged(object=args.name, changed=write(scene, light_settings(args, light)))
-
-    def verify(self, scene: Scene, args: SetLightArgs, result: ObjectChanged) -> Iterator[Finding]:
-        yield from unlike(light_settings(args, scene.require(Kind.OBJECT, args.name, "/name").data))
+    def settings(self, scene: Scene, args: SetLightArgs, target: Block) -> Iterator[Setting]:
+        return light_settings(args, target.data)

@@ -9,10 +9,12 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -55,15 +57,9 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
     Slots belong to the object's data: objects that share a mesh share the material too, unless the slot is linked to the object."""
 
     name = "material.assign"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.MESH, Kind.CURVE, Kind.MATERIAL)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.CURVE, Kind.MATERIAL).needs(
+        "material_write"
+    )
     examples = (
         Example({"object": "Box", "material": "Red"}, given=(CUBE, RED)),
         Example(
@@ -74,13 +70,8 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
 
     def check(self, scene: Scene, args: AssignArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.MATERIAL, args.material, "/material")
-        yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        obj = scene.find(Kind.OBJECT, args.object)
+        obj = yield from existing_object(scene, args.object, "/object", *BEARERS)
         if obj is None:
-            return
-        if obj.type not in BEARERS:
-            message = f"'{args.object}' is of type {obj.type}, which takes no material here"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/object", f"Name an object of type {', '.join(BEARERS)}.")
             return
         count = len(obj.material_slots)
         if args.slot is not None and args.slot > count:

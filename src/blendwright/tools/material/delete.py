@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DELETION_WRITES
-from blendwright.tools.readback import differs
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import Deletes
+from blendwright.tools.object_data import DELETION_WRITES
 from blendwright.tools.results import Removed
+from blendwright.tools.targets import existing
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -30,19 +32,11 @@ class DeleteMaterialArgs(Args):
     )
 
 
-class DeleteMaterial(Tool[DeleteMaterialArgs, Removed]):
+class DeleteMaterial(Deletes[DeleteMaterialArgs, Removed]):
     """Delete a material. While anything uses it, it is refused unless the users are to be cleared."""
 
     name = "material.delete"
-    version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = DELETION_WRITES
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
+    promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("material_write")
     examples = (
         Example({"name": "Red"}, given=(RED,)),
         Example(
@@ -52,8 +46,7 @@ class DeleteMaterial(Tool[DeleteMaterialArgs, Removed]):
     )
 
     def check(self, scene: Scene, args: DeleteMaterialArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.MATERIAL, args.name, "/name")
-        material = scene.find(Kind.MATERIAL, args.name)
+        material = yield from existing(scene, Kind.MATERIAL, args.name, "/name")
         if material is None or args.clear_users:
             return
         users = scene.users(material)
@@ -69,7 +62,3 @@ class DeleteMaterial(Tool[DeleteMaterialArgs, Removed]):
     def apply(self, scene: Scene, args: DeleteMaterialArgs) -> Removed:
         scene.remove(scene.require(Kind.MATERIAL, args.name, "/name"))
         return Removed(removed=[f"{Kind.MATERIAL.value}/{args.name}"])
-
-    def verify(self, scene: Scene, args: DeleteMaterialArgs, result: Removed) -> Iterator[Finding]:
-        gone = scene.find(Kind.MATERIAL, args.name) is None
-        yield from differs(f"the absence of '{args.name}'", True, gone, "/name")

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.principled import (
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.principled_shader import (
     PrincipledValues,
     display_settings,
     principled_nodes,
     socket_settings,
     with_nodes,
 )
-from blendwright.tools.settings import held, unlike, write
+from blendwright.tools.settings import animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -40,15 +41,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
     Workbench previews show it. A value that comes from another node through a link is refused, not overridden."""
 
     name = "material.ensure_principled"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.MATERIAL,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("material_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MATERIAL).needs("material_write")
     examples = (
         Example({"name": "Red", "base_color": [0.8, 0.05, 0.05], "roughness": 0.4}),
         Example({"name": "Glass", "transmission": 1, "roughness": 0, "ior": 1.45}),
@@ -77,7 +70,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
                 source = setting.target.links[0].from_node.name
                 message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
                 yield Finding(Fault.SCENE_CONFLICT, message, setting.at, "Leave it out, or change that node.")
-        yield from held(scene, [*socket_settings(args, nodes[0]), *display_settings(args, material)])
+        yield from animation_conflicts(scene, [*socket_settings(args, nodes[0]), *display_settings(args, material)])
 
     def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:
         material = scene.find(Kind.MATERIAL, args.name)
@@ -85,11 +78,11 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         if material is None:
             material = scene.create(Kind.MATERIAL, args.name)
         node = principled_nodes(with_nodes(scene, material).node_tree)[0]
-        changed = write(scene, socket_settings(args, node), owner=material)
-        changed = write(scene, display_settings(args, material)) or changed
+        changed = write_settings(scene, socket_settings(args, node), owner=material)
+        changed = write_settings(scene, display_settings(args, material)) or changed
         return MaterialEnsured(material=args.name, node=node.name, created=created, changed=created or changed)
 
     def verify(self, scene: Scene, args: EnsurePrincipledArgs, result: MaterialEnsured) -> Iterator[Finding]:
         material: Block = scene.require(Kind.MATERIAL, args.name, "/name")
-        yield from unlike(socket_settings(args, principled_nodes(material.node_tree)[0]))
-        yield from unlike(display_settings(args, material))
+        yield from settings_differ(socket_settings(args, principled_nodes(material.node_tree)[0]))
+        yield from settings_differ(display_settings(args, material))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Annotated
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geometry import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import CreatesObject
+from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
+from blendwright.tools.placement import ObjectPlacement
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -31,7 +31,7 @@ Edge = Annotated[list[Index], Field(min_length=2, max_length=2)]
 Face = Annotated[list[Index], Field(min_length=3, max_length=10_000)]
 
 
-class CreateMeshArgs(Placed):
+class CreateMeshArgs(ObjectPlacement):
     vertices: list[Vector3] = Field(
         min_length=1, max_length=MOST_VERTICES, description="Positions [x, y, z] in metres, in the object's own space."
     )
@@ -50,57 +50,35 @@ class CreateMeshArgs(Placed):
         return geometry(self.vertices, self.faces, self.edges)
 
 
-class CreateMesh(Tool[CreateMeshArgs, ObjectMade]):
+class CreateMesh(CreatesObject[CreateMeshArgs]):
     """Add a mesh object from explicit vertices, edges and faces. Indices start at 0; the faces are shaded flat."""
 
     name = "mesh.create"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(
+        "object_write", "mesh_write"
+    )
     examples = (
         Example({"name": "Tri", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]}),
         Example({"name": "Path", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]], "edges": [[0, 1], [1, 2]]}),
     )
 
+    object_type = "MESH"
+    data_kind = Kind.MESH
+
     def vertices_for(self, args: CreateMeshArgs) -> int:
         return len(args.vertices)
 
-    def check(self, scene: Scene, args: CreateMeshArgs) -> Iterator[Finding]:
-        flaws = list(islice(_flaws(args), MOST_FINDINGS))
-        yield from flaws
-        yield from missing_collection(scene, args)
-        if flaws:
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
-        else:
-            yield from name_conflicts(scene, args, Kind.MESH, lambda obj: self._differences(scene, args, obj))
+    def problems(self, scene: Scene, args: CreateMeshArgs) -> Iterable[Finding]:
+        return islice(_flaws(args), MOST_FINDINGS)
 
-    def apply(self, scene: Scene, args: CreateMeshArgs) -> ObjectMade:
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is not None:
-            return ObjectMade(object=args.name, data=there.data.name, created=False)
-        mesh = scene.create(Kind.MESH, args.name)
-        fill_mesh(mesh, args.geometry())
-        create_object(scene, args, mesh)
-        return ObjectMade(object=args.name, data=args.name, created=True)
+    def build(self, scene: Scene, args: CreateMeshArgs, data: Block) -> None:
+        fill_mesh(data, args.geometry())
 
-    def verify(self, scene: Scene, args: CreateMeshArgs, result: ObjectMade) -> Iterator[Finding]:
-        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
-
-    def _differences(self, scene: Scene, args: CreateMeshArgs, obj: Block) -> Iterator[Finding]:
-        if obj.type != "MESH":
-            yield from differs("its type", "MESH", obj.type, "/name")
-            return
+    def differences(self, scene: Scene, args: CreateMeshArgs, data: Block) -> Iterator[Finding]:
         shape = args.geometry()
-        yield from mesh_differs(obj.data, shape, "/vertices")
+        yield from mesh_differs(data, shape, "/vertices")
         if args.edges:
-            yield from edges_differ(obj.data, shape, "/edges")
-        yield from misplaced(scene, args, obj)
+            yield from edges_differ(data, shape, "/edges")
 
 
 def _flaws(args: CreateMeshArgs) -> Iterator[Finding]:

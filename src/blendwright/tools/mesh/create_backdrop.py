@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geometry import Geometry, Point, fill_mesh, geometry
-from blendwright.tools.placement import home, no_home
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.mesh_data import Geometry, Point, fill_mesh, geometry
+from blendwright.tools.picture_subject import Subject, subject
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
-from blendwright.tools.subject import Subject, missing_targets, subject
+from blendwright.tools.targets import existing_objects, missing_target_collection, target_collection
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 0]})
@@ -41,15 +42,9 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
     """Add a studio backdrop: a floor right under the targets that bends up into a wall behind them (+Y), without a corner."""
 
     name = "mesh.create_backdrop"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(
+        "object_write", "mesh_write"
+    )
     examples = (
         Example({"name": "Backdrop", "targets": ["Box"]}, given=(BOX,)),
         Example({"name": "Backdrop", "size": 4}),
@@ -58,8 +53,8 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
     def check(self, scene: Scene, args: BackdropArgs) -> Iterator[Finding]:
         yield from scene.taken(Kind.OBJECT, args.name, "/name")
         yield from scene.taken(Kind.MESH, args.name, "/name")
-        yield from missing_targets(scene, args.targets, "/targets")
-        yield from no_home(scene, args.collection)
+        yield from existing_objects(scene, args.targets, "/targets")
+        yield from missing_target_collection(scene, args.collection)
 
     def apply(self, scene: Scene, args: BackdropArgs) -> ObjectMade:
         found = subject(scene, args.targets, args.name)
@@ -70,7 +65,7 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         obj = scene.create(Kind.OBJECT, args.name, mesh)
         x, y, _ = found.center
         obj.location = (x, y, found.low[2])
-        scene.link(home(scene, args.collection), obj)
+        scene.link(target_collection(scene, args.collection), obj)
         return ObjectMade(object=args.name, data=args.name, created=True)
 
     def verify(self, scene: Scene, args: BackdropArgs, result: ObjectMade) -> Iterator[Finding]:

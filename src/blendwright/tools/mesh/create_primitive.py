@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import LengthFloat, PositiveFloat
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geometry import fill_mesh, mesh_differs
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.shapes import Shape, build, vertex_count
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import CreatesObject
+from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
+from blendwright.tools.mesh_data import fill_mesh, mesh_differs
+from blendwright.tools.placement import ObjectPlacement
 from blendwright.values.findings import Finding
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
 
 
-class CreatePrimitiveArgs(Placed):
+class CreatePrimitiveArgs(ObjectPlacement):
     kind: Literal["cube", "plane", "grid", "circle", "uv_sphere", "ico_sphere", "cylinder", "cone", "torus"] = Field(
         description="The shape. Round ones stand along Z; all are centred on their origin."
     )
@@ -54,19 +54,13 @@ class CreatePrimitiveArgs(Placed):
         )
 
 
-class CreatePrimitive(Tool[CreatePrimitiveArgs, ObjectMade]):
+class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
     """Add a mesh object of a basic shape, from explicit geometry: the same arguments give the same mesh everywhere."""
 
     name = "mesh.create_primitive"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.MESH, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(
+        "object_write", "mesh_write"
+    )
     examples = (
         Example({"kind": "cube", "name": "Box"}),
         Example({"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [0, 0, 0.5]}),
@@ -74,28 +68,14 @@ class CreatePrimitive(Tool[CreatePrimitiveArgs, ObjectMade]):
         Example({"kind": "torus", "name": "Ring", "radius": 1, "tube_radius": 0.1}),
     )
 
+    object_type = "MESH"
+    data_kind = Kind.MESH
+
     def vertices_for(self, args: CreatePrimitiveArgs) -> int:
         return vertex_count(args.shape())
 
-    def check(self, scene: Scene, args: CreatePrimitiveArgs) -> Iterator[Finding]:
-        yield from missing_collection(scene, args)
-        yield from name_conflicts(scene, args, Kind.MESH, lambda obj: self._differences(scene, args, obj))
+    def build(self, scene: Scene, args: CreatePrimitiveArgs, data: Block) -> None:
+        fill_mesh(data, build(args.shape()))
 
-    def apply(self, scene: Scene, args: CreatePrimitiveArgs) -> ObjectMade:
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is not None:
-            return ObjectMade(object=args.name, data=there.data.name, created=False)
-        mesh = scene.create(Kind.MESH, args.name)
-        fill_mesh(mesh, build(args.shape()))
-        create_object(scene, args, mesh)
-        return ObjectMade(object=args.name, data=args.name, created=True)
-
-    def verify(self, scene: Scene, args: CreatePrimitiveArgs, result: ObjectMade) -> Iterator[Finding]:
-        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
-
-    def _differences(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> Iterator[Finding]:
-        if obj.type != "MESH":
-            yield from differs("its type", "MESH", obj.type, "/name")
-            return
-        yield from mesh_differs(obj.data, build(args.shape()), "/kind")
-        yield from misplaced(scene, args, obj)
+    def differences(self, scene: Scene, args: CreatePrimitiveArgs, data: Block) -> Iterable[Finding]:
+        return mesh_differs(data, build(args.shape()), "/kind")

@@ -9,15 +9,17 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.extents import SOLID
+from blendwright.tool_api.tool import Example
+from blendwright.tools.bounding_boxes import SOLID
+from blendwright.tools.families import Reads
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
-from blendwright.tools.mesh.target import no_mesh, not_evaluated
 from blendwright.tools.scene.plain_values import number, vector3
 from blendwright.tools.scene.snapshot_model import Number, Vector3
-from blendwright.tools.world import world_matrix
+from blendwright.tools.targets import existing_object, not_evaluated
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -60,19 +62,11 @@ class Measures(Result):
     flipped_edges: int = Field(description="Edges whose two faces look to opposite sides.")
 
 
-class Measure(Tool[MeasureArgs, Measures]):
+class Measure(Reads[MeasureArgs, Measures]):
     """Measure a mesh: bounds, size, area, volume, counts, and whether it is closed. Changes nothing."""
 
     name = "mesh.measure"
-    version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.NOTHING
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"object": "Box"}, given=(CUBE,)),
         Example({"object": "Box", "space": "local", "evaluated": False}, given=(CUBE,)),
@@ -82,15 +76,9 @@ class Measure(Tool[MeasureArgs, Measures]):
         return TOLERANCE
 
     def check(self, scene: Scene, args: MeasureArgs) -> Iterator[Finding]:
-        obj = scene.find(Kind.OBJECT, args.object)
-        if obj is None:
-            yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        elif not args.evaluated:
-            yield from no_mesh(scene, args.object, "/object")
-        elif obj.type not in SOLID:
-            message = f"object '{args.object}' is of type {obj.type}, which has no surface"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Name a mesh, curve or text object.")
-        else:
+        types = sorted(SOLID) if args.evaluated else ("MESH",)
+        obj = yield from existing_object(scene, args.object, "/object", *types)
+        if obj is not None and args.evaluated:
             yield from not_evaluated(scene, obj, "/object")
             with scene.evaluated_mesh(obj) as mesh:
                 if mesh is None:  # a curve without points
@@ -105,9 +93,6 @@ class Measure(Tool[MeasureArgs, Measures]):
                 mesh.transform(place)
             mirrored = args.space == "world" and place.determinant() < 0.0
             return _measures(args.object, mesh, mirrored)
-
-    def verify(self, scene: Scene, args: MeasureArgs, result: Measures) -> Iterator[Finding]:
-        yield from ()
 
 
 @contextmanager

@@ -11,11 +11,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, AttributeName, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.mesh.target import mesh_of, no_mesh
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -92,15 +93,7 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
     """Write a named attribute of a mesh: one value for all elements or one for each, for geometry nodes and shaders to read."""
 
     name = "mesh.set_attribute"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.MESH,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("mesh_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
         Example({"object": "Box", "name": "heat", "type": "FLOAT", "value": 0.5}, given=(CUBE,)),
         Example(
@@ -112,11 +105,9 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
     def check(self, scene: Scene, args: SetAttributeArgs) -> Iterator[Finding]:
         yield from _bad_name(args)
         yield from islice(_bad_values(args), MOST_FINDINGS)
-        trouble = list(no_mesh(scene, args.object, "/object"))
-        yield from trouble
-        if trouble:
+        obj = yield from existing_object(scene, args.object, "/object", "MESH")
+        if obj is None:
             return
-        obj = scene.require(Kind.OBJECT, args.object)
         yield from _collision(obj, args)
         count = len(_elements(obj.data, args.domain))
         if args.values is not None and len(args.values) != count:
@@ -124,7 +115,7 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
             yield Finding(Fault.ARGS_INVALID, message, "/values", f"Give {count} values, or a single 'value'.")
 
     def apply(self, scene: Scene, args: SetAttributeArgs) -> AttributeSet:
-        mesh = mesh_of(scene, args.object, "/object")
+        mesh = required_object(scene, args.object, "/object").data
         asked = _asked(mesh, args)
         there = mesh.attributes.get(args.name)
         created = there is None
@@ -137,7 +128,7 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
         return AttributeSet(object=args.object, name=args.name, count=count, created=created)
 
     def verify(self, scene: Scene, args: SetAttributeArgs, result: AttributeSet) -> Iterator[Finding]:
-        mesh = mesh_of(scene, args.object, "/object")
+        mesh = required_object(scene, args.object, "/object").data
         attribute = mesh.attributes.get(args.name)
         yield from differs("the presence of the attribute", True, attribute is not None, "/name")
         if attribute is not None:

@@ -9,12 +9,13 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.mesh.target import mesh_of, no_mesh
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.findings import Finding
 
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"})
@@ -29,15 +30,7 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     """Shade all faces of a mesh smooth or flat. Edges that are marked sharp stay sharp."""
 
     name = "mesh.shade"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.MESH,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("mesh_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
         Example({"object": "Ball", "shading": "smooth"}, given=(BALL,)),
         Example(
@@ -46,10 +39,10 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: ShadeArgs) -> Iterator[Finding]:
-        yield from no_mesh(scene, args.object, "/object")
+        yield from existing_object(scene, args.object, "/object", "MESH")
 
     def apply(self, scene: Scene, args: ShadeArgs) -> ObjectChanged:
-        mesh = mesh_of(scene, args.object, "/object")
+        mesh = required_object(scene, args.object, "/object").data
         if _smooth_faces(mesh) == _asked(mesh, args):
             return ObjectChanged(object=args.object, changed=False)
         scene.edit(mesh)
@@ -58,7 +51,7 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
         return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: ShadeArgs, result: ObjectChanged) -> Iterator[Finding]:
-        mesh = mesh_of(scene, args.object, "/object")
+        mesh = required_object(scene, args.object, "/object").data
         yield from differs("that all faces are shaded so", True, _smooth_faces(mesh) == _asked(mesh, args), "/shading")
 
 

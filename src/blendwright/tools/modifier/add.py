@@ -7,12 +7,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.modifier import blender_settings as rna
-from blendwright.tools.modifier.results import ModifierResult
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.modifier import blender_settings
+from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
@@ -21,16 +22,14 @@ from blendwright.values.findings import Finding
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [1, 1, 1]})
 ARRAY = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
-# Unlike datablocks, modifiers keep 63 bytes of their names in every version.
-NAME_BYTES = 63
 
 
 class AddModifierArgs(Args):
     object: Name = Field(description="Name of the object.")
     name: Name = Field(description="Name of the new modifier; must be free on the object.")
     settings: Settings = Field(description="Its type and settings; what is left out is Blender's default.")
-    index: Annotated[int, Field(ge=0, le=1000)] | None = Field(
-        default=None, description="Place in the stack, 0 works first; at the end when left out."
+    index: Annotated[int, Field(ge=0, le=1000)] | None = optional(
+        "Place in the stack, 0 works first; at the end when left out."
     )
     show_viewport: bool = Field(default=True, description="Whether it works in the viewport.")
     show_render: bool = Field(default=True, description="Whether it works in renders.")
@@ -41,15 +40,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     wireframe or geometry nodes."""
 
     name = "modifier.add"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
         Example(
             {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 5, "constant_offset": [3, 0, 0]}},
@@ -80,35 +71,35 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     )
 
     def check(self, scene: Scene, args: AddModifierArgs) -> Iterator[Finding]:
-        yield from _bad_name(args.name)
+        yield from blender_settings.name_problems(args.name, "/name")
         obj = scene.find(Kind.OBJECT, args.object)
         if obj is None:
             yield from scene.missing(Kind.OBJECT, args.object, "/object")
             return
-        yield from _unfit_object(obj, args)
+        yield from _object_problems(obj, args)
         settings = args.settings.for_new()
-        trouble = [*_incomplete(settings), *rna.problems(scene, obj, settings)]
-        trouble += rna.input_problems(scene, rna.tree_of(scene, settings), settings)
-        yield from trouble
-        there = obj.modifiers.get(args.name)
-        if there is None:
-            yield from _bad_index(obj, args)
-        elif trouble or any(self._differences(scene, args, obj, there)):
-            message = f"object '{args.object}' already has a modifier named '{args.name}' ({there.type})"
+        problems = [*_missing_settings(settings), *blender_settings.problems(scene, obj, settings)]
+        problems += blender_settings.input_problems(scene, blender_settings.tree_of(scene, settings), settings)
+        yield from problems
+        existing = obj.modifiers.get(args.name)
+        if existing is None:
+            yield from _index_problems(obj, args)
+        elif problems or any(self._differences(scene, args, obj, existing)):
+            message = f"object '{args.object}' already has a modifier named '{args.name}' ({existing.type})"
             yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Choose another name, or use modifier.set.")
 
     def apply(self, scene: Scene, args: AddModifierArgs) -> ModifierResult:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         if obj.modifiers.get(args.name) is not None:
-            return ModifierResult(object=args.object, modifier=args.name, stack=_stack(obj), changed=False)
+            return modifier_result(obj, args.name, changed=False)
         scene.edit(obj)
         modifier = obj.modifiers.new(args.name, args.settings.type)
         modifier.show_viewport = args.show_viewport
         modifier.show_render = args.show_render
-        rna.write(scene, obj, modifier, args.settings.for_new())
+        blender_settings.write(scene, obj, modifier, args.settings.for_new())
         if args.index is not None:
             obj.modifiers.move(len(obj.modifiers) - 1, args.index)
-        return ModifierResult(object=args.object, modifier=args.name, stack=_stack(obj), changed=True)
+        return modifier_result(obj, args.name, changed=True)
 
     def verify(self, scene: Scene, args: AddModifierArgs, result: ModifierResult) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
@@ -118,39 +109,27 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
             yield from self._differences(scene, args, obj, modifier)
 
     def _differences(self, scene: Scene, args: AddModifierArgs, obj: Block, modifier: Block) -> Iterator[Finding]:
-        yield from rna.differences(scene, modifier, args.settings.for_new())
-        yield from differs("its visibility", args.show_viewport, modifier.show_viewport, "/show_viewport")
-        yield from differs("its visibility in renders", args.show_render, modifier.show_render, "/show_render")
-        if args.index is not None:
-            yield from differs("its place", args.index, obj.modifiers.find(args.name), "/index")
+        yield from blender_settings.differences(scene, modifier, args.settings.for_new())
+        shown = {"show_viewport": args.show_viewport, "show_render": args.show_render}
+        yield from blender_settings.stack_differences(obj, modifier, shown, args.index)
 
 
-def _stack(obj: Block) -> list[str]:
-    return [modifier.name for modifier in obj.modifiers]
-
-
-def _bad_name(name: str) -> Iterator[Finding]:
-    if len(name.encode()) > NAME_BYTES:
-        message = f"the name has {len(name.encode())} bytes; modifiers keep at most {NAME_BYTES}"
-        yield Finding(Fault.ARGS_INVALID, message, "/name", "Shorten the name.")
-
-
-def _unfit_object(obj: Block, args: AddModifierArgs) -> Iterator[Finding]:
-    mesh_only = args.settings.type in rna.MESH_ONLY
+def _object_problems(obj: Block, args: AddModifierArgs) -> Iterator[Finding]:
+    mesh_only = args.settings.type in blender_settings.MESH_ONLY
     no_nodes = obj.type == "SURFACE" and args.settings.type == "NODES"
-    if no_nodes or obj.type not in (("MESH",) if mesh_only else rna.MODIFIABLE):
+    if no_nodes or obj.type not in (("MESH",) if mesh_only else blender_settings.MODIFIABLE):
         message = f"a {args.settings.type} modifier does not work on '{obj.name}', which is of type {obj.type}"
         cure = "Name a mesh object." if mesh_only else "Name a mesh, curve or text object."
         yield Finding(Fault.SCENE_CONFLICT, message, "/object", cure)
 
 
-def _bad_index(obj: Block, args: AddModifierArgs) -> Iterator[Finding]:
+def _index_problems(obj: Block, args: AddModifierArgs) -> Iterator[Finding]:
     if args.index is not None and args.index > len(obj.modifiers):
         message = f"object '{obj.name}' has {len(obj.modifiers)} modifiers"
         yield Finding(Fault.ARGS_INVALID, message, "/index", f"Use 0 to {len(obj.modifiers)}, or leave it out.")
 
 
-def _incomplete(settings: Settings) -> Iterator[Finding]:
+def _missing_settings(settings: Settings) -> Iterator[Finding]:
     """Settings without which a new modifier does nothing."""
     needed = {"BOOLEAN": "object", "NODES": "node_group"}.get(settings.type)
     if needed and getattr(settings, needed) is None:

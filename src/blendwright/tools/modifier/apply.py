@@ -7,14 +7,16 @@ from contextlib import ExitStack
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.mesh.target import no_mesh, not_evaluated
-from blendwright.tools.modifier import blender_settings as rna
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import ModifierType
+from blendwright.tools.node_trees.properties import nested_trees
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object, not_evaluated
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -44,9 +46,8 @@ class ApplyModifierArgs(Args):
     make_single_user: bool = Field(
         default=False, description="When others share the mesh: give the object one of its own."
     )
-    mesh_name: Name | None = Field(
-        default=None,
-        description="When others share the mesh: name of the object's own; the object's name when left out.",
+    mesh_name: Name | None = optional(
+        "When others share the mesh: name of the object's own; the object's name when left out."
     )
 
 
@@ -68,24 +69,20 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     to run, so their result is kept rather than replayed."""
 
     name = "modifier.apply"
-    version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = (
-        Kind.OBJECT,
-        Kind.MESH,
-        Kind.NODE_GROUP,
-        Kind.TEXTURE,
-        Kind.MATERIAL,
-        Kind.IMAGE,
-        Kind.COLLECTION,
-        Kind.CURVE,
+    promises = (
+        DESTRUCTIVE_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to(
+            Kind.OBJECT,
+            Kind.MESH,
+            Kind.NODE_GROUP,
+            Kind.TEXTURE,
+            Kind.MATERIAL,
+            Kind.IMAGE,
+            Kind.COLLECTION,
+            Kind.CURVE,
+        )
+        .needs("modifier_write", "mesh_write")
     )
-    revert = Revert.INVERSE
-    replayable = False
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write", "mesh_write"))
     examples = (
         Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, (CUBE, ROW, SMOOTH)),
         Example(
@@ -105,16 +102,16 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         return args.type not in UNSTABLE
 
     def check(self, scene: Scene, args: ApplyModifierArgs) -> Iterator[Finding]:
-        trouble = list(no_mesh(scene, args.object, "/object"))
-        yield from trouble
-        if trouble:
+        problems = list(existing_object(scene, args.object, "/object", "MESH"))
+        yield from problems
+        if problems:
             return
         obj = scene.require(Kind.OBJECT, args.object)
         yield from not_evaluated(scene, obj, "/object")
-        yield from _unfit_mesh(scene, obj, args)
+        yield from _mesh_problems(scene, obj, args)
         modifier = obj.modifiers.get(args.modifier)
         if modifier is None:
-            yield from rna.missing_modifier(obj, args.modifier, "/modifier")
+            yield from blender_settings.missing_modifier(obj, args.modifier, "/modifier")
             return
         if modifier.type != args.type:
             message = f"modifier '{args.modifier}' is of type {modifier.type}, not {args.type}"
@@ -129,12 +126,12 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
             message = f"{', '.join(repr(name) for name in earlier)} would work before '{args.modifier}'"
             yield Finding(Fault.SCENE_CONFLICT, message, "/modifier", f"Apply or remove '{earlier[0]}' first.")
         elif modifier.type == "NODES":
-            yield from _no_mesh_parts(scene, obj, modifier)
+            yield from _lost_parts(scene, obj, modifier)
 
     def apply(self, scene: Scene, args: ApplyModifierArgs) -> ModifierApplied:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         old = obj.data
-        shared = bool(_others(scene, obj))
+        shared = bool(_mesh_sharers(scene, obj))
         new = scene.applied_mesh(obj, args.modifier)
         for key, value in old.items():
             new[key] = value
@@ -161,19 +158,19 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         yield from differs("its number of vertices", result.vertices, len(obj.data.vertices), "/modifier")
 
 
-def _others(scene: Scene, obj: Block) -> list[str]:
+def _mesh_sharers(scene: Scene, obj: Block) -> list[str]:
     """The names of those that share the object's mesh, sorted."""
-    # The count also has fake users and buried pre-images in it, so it only says when looking closer is needless.
+    # The count also has fake users and pre-images in it, so it only says when looking closer is needless.
     if obj.data.users < 2:
         return []
     return sorted(user.name for user in scene.users(obj.data) if user != obj)
 
 
-def _unfit_mesh(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[Finding]:
+def _mesh_problems(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[Finding]:
     if obj.data.shape_keys is not None:
         message = f"the mesh of '{obj.name}' has shape keys, which a modifier cannot be applied to"
         yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Remove the shape keys first.")
-    others = _others(scene, obj)
+    others = _mesh_sharers(scene, obj)
     if others and not args.make_single_user:
         message = f"the mesh '{obj.data.name}' is shared with {', '.join(repr(name) for name in others[:5])}"
         cure = "Set 'make_single_user' to give the object a mesh of its own."
@@ -187,25 +184,20 @@ def _unfit_mesh(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[F
 
 
 def _unstable_nodes(tree: Block) -> Iterator[Finding]:
-    """A tree is taken to give the same everywhere; with such a node in it or in a group of it, it does not."""
-    seen, todo = {tree}, [tree]
-    while todo:
-        for node in todo.pop().nodes:
-            inner = getattr(node, "node_tree", None)
-            if inner is not None and inner not in seen:
-                seen.add(inner)
-                todo.append(inner)
+    """A tree counts as deterministic; with such a node in it or in a group of it, it is not."""
+    for inner in nested_trees(tree):
+        for node in inner.nodes:
             if node.bl_idname in UNSTABLE_NODES:
-                message = f"node '{node.name}' of '{node.id_data.name}' numbers its result differently from run to run"
+                message = f"node '{node.name}' of '{inner.name}' numbers its result differently from run to run"
                 cure = "Leave the modifier unapplied, or use a BOOLEAN modifier instead of the node."
                 yield Finding(Fault.NONDETERMINISTIC_REFUSED, message, "/modifier", cure)
 
 
-def _no_mesh_parts(scene: Scene, obj: Block, modifier: Block) -> Iterator[Finding]:
+def _lost_parts(scene: Scene, obj: Block, modifier: Block) -> Iterator[Finding]:
     """A mesh holds no instances, curves, points, volumes or strokes: applying would lose them without a word."""
-    with ExitStack() as alone:
+    with ExitStack() as others_off:
         for other in obj.modifiers:
-            alone.enter_context(scene.temporarily(other, show_viewport=other == modifier))
+            others_off.enter_context(scene.temporarily(other, show_viewport=other == modifier))
         facts = scene.geometry_facts(obj)
     if facts is None:
         return

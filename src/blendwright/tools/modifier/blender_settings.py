@@ -1,16 +1,16 @@
-"""Settings between our models and Blender's modifiers: what speaks against them, how they are written and read back."""
+"""Checks settings of modifiers against the scene, writes them to Blender and compares what Blender holds with them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import held_by_animation
+from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.modifier import inputs
-from blendwright.tools.modifier.settings import NodesSettings, Rna, given
+from blendwright.tools.modifier.settings import BlenderProperty, NodesSettings, requested
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -18,12 +18,20 @@ from blendwright.values.findings import Finding, did_you_mean
 # Blender 5.0 refuses these on curves and texts, which take the others.
 MESH_ONLY = frozenset({"BOOLEAN", "DISPLACE", "WIREFRAME"})
 MODIFIABLE = ("MESH", "CURVE", "SURFACE", "FONT")
+# Unlike datablocks, modifiers keep 63 bytes of their names in every version.
+NAME_BYTES = 63
 AT = "/settings"
+
+
+def name_problems(name: str, at: str) -> Iterator[Finding]:
+    if len(name.encode()) > NAME_BYTES:
+        message = f"the name has {len(name.encode())} bytes; modifiers keep at most {NAME_BYTES}"
+        yield Finding(Fault.ARGS_INVALID, message, at, "Shorten the name.")
 
 
 def problems(scene: Scene, obj: Block, settings: Any) -> Iterator[Finding]:
     """What the scene has against these settings on that object."""
-    for name, (rna, value) in given(settings).items():
+    for name, (rna, value) in requested(settings).items():
         at = f"{AT}/{name}"
         if rna.refers_to is not None:
             yield from scene.missing(rna.refers_to, value, at)
@@ -33,9 +41,9 @@ def problems(scene: Scene, obj: Block, settings: Any) -> Iterator[Finding]:
         if rna.form == "solver" and value == "MANIFOLD" and scene.version < (4, 5, 0):
             message = "the MANIFOLD solver needs Blender 4.5"
             yield Finding(Fault.ARGS_INVALID, message, at, "Use EXACT.")
-    yield from _wrong_operand(scene, settings)
-    yield from _missing_layer(obj, settings, "vertex_group", "vertex group", obj.vertex_groups)
-    yield from _missing_layer(obj, settings, "uv_layer", "UV map", getattr(obj.data, "uv_layers", ()))
+    yield from _operand_problems(scene, settings)
+    yield from _layer_problems(obj, settings, "vertex_group", "vertex group", obj.vertex_groups)
+    yield from _layer_problems(obj, settings, "uv_layer", "UV map", getattr(obj.data, "uv_layers", ()))
 
 
 def input_problems(scene: Scene, tree: Block | None, settings: Any, modifier: Block | None = None) -> Iterator[Finding]:
@@ -48,7 +56,7 @@ def input_problems(scene: Scene, tree: Block | None, settings: Any, modifier: Bl
             yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs", modifier)
 
 
-def inputs_without_tree(tree: Block | None, settings: Any) -> Iterator[Finding]:
+def missing_tree(tree: Block | None, settings: Any) -> Iterator[Finding]:
     if isinstance(settings, NodesSettings) and settings.inputs and tree is None and settings.node_group is None:
         message = "the modifier has no node group, so it has no inputs"
         yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/inputs", "Give it a 'node_group' too.")
@@ -73,18 +81,18 @@ def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
     return (Finding(Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no modifier named '{name}'", at, cure),)
 
 
-def held(scene: Scene, modifier: Block, settings: Any) -> Iterator[Finding]:
+def animated_settings(scene: Scene, modifier: Block, settings: Any) -> Iterator[Finding]:
     """Where a setting would not last, because keyframes or a driver have it."""
-    for name, (rna, _) in given(settings).items():
+    for name, (rna, _) in requested(settings).items():
         path = modifier.path_from_id(rna.attribute)
-        yield from held_by_animation(scene, modifier.id_data, path, f"{AT}/{name}")
+        yield from channel_conflicts(scene, modifier.id_data, path, f"{AT}/{name}")
     if isinstance(settings, NodesSettings) and settings.inputs and modifier.node_group is not None:
-        yield from inputs.held(scene, modifier, settings.inputs, f"{AT}/inputs")
+        yield from inputs.animated_inputs(scene, modifier, settings.inputs, f"{AT}/inputs")
 
 
 def write(scene: Scene, obj: Block, modifier: Block, settings: Any) -> None:
     """Write the given settings; the object must be open for writing."""
-    for rna, value in given(settings).values():
+    for rna, value in requested(settings).values():
         setattr(modifier, rna.attribute, _to_blender(scene, rna, value))
     if isinstance(settings, NodesSettings) and settings.inputs:
         inputs.write(scene, modifier, settings.inputs)
@@ -97,7 +105,7 @@ def differences(scene: Scene, modifier: Block, settings: Any) -> Iterator[Findin
     yield from differs("its type", settings.type, modifier.type, f"{AT}/type")
     if settings.type != modifier.type:
         return
-    for name, (rna, value) in given(settings).items():
+    for name, (rna, value) in requested(settings).items():
         held = getattr(modifier, rna.attribute)
         yield from differs(f"its {name}", _plain(_to_blender(scene, rna, value)), _plain(held), f"{AT}/{name}")
     if isinstance(settings, NodesSettings) and settings.inputs and modifier.node_group is not None:
@@ -105,7 +113,16 @@ def differences(scene: Scene, modifier: Block, settings: Any) -> Iterator[Findin
             yield from differs(f"that input {identifier} is as asked", True, False, f"{AT}/inputs")
 
 
-def _to_blender(scene: Scene, rna: Rna, value: Any) -> Any:
+def stack_differences(obj: Block, modifier: Block, shown: Mapping[str, bool], index: int | None) -> Iterator[Finding]:
+    """How the visibility of a modifier, and its place in the stack where one is given, differ from what was requested."""
+    for name, value in shown.items():
+        label = "its visibility in renders" if name == "show_render" else "its visibility"
+        yield from differs(label, value, getattr(modifier, name), f"/{name}")
+    if index is not None:
+        yield from differs("its place", index, obj.modifiers.find(modifier.name), "/index")
+
+
+def _to_blender(scene: Scene, rna: BlenderProperty, value: Any) -> Any:
     if rna.refers_to is not None:
         return scene.require(rna.refers_to, value)
     if rna.form == "degrees":
@@ -124,7 +141,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) or not hasattr(value, "__len__") else tuple(value)
 
 
-def _wrong_operand(scene: Scene, settings: Any) -> Iterator[Finding]:
+def _operand_problems(scene: Scene, settings: Any) -> Iterator[Finding]:
     if settings.type != "BOOLEAN" or settings.object is None:
         return
     operand = scene.find(Kind.OBJECT, settings.object)
@@ -133,12 +150,12 @@ def _wrong_operand(scene: Scene, settings: Any) -> Iterator[Finding]:
         yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/object", "Name a mesh object.")
 
 
-def _missing_layer(obj: Block, settings: Any, name: str, word: str, layers: Any) -> Iterator[Finding]:
+def _layer_problems(obj: Block, settings: Any, name: str, word: str, layers: Any) -> Iterator[Finding]:
     """Blender takes the name of a vertex group or UV map that is not there in silence; an empty one means none."""
-    wanted: str | None = getattr(settings, name, None)
+    requested_name: str | None = getattr(settings, name, None)
     names = [layer.name for layer in layers]
-    if wanted and wanted not in names:
-        cure = did_you_mean(wanted, names, otherwise=f"It has {len(names)}; an empty name means none.")
+    if requested_name and requested_name not in names:
+        cure = did_you_mean(requested_name, names, otherwise=f"It has {len(names)}; an empty name means none.")
         yield Finding(
-            Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no {word} named '{wanted}'", f"{AT}/{name}", cure
+            Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no {word} named '{requested_name}'", f"{AT}/{name}", cure
         )

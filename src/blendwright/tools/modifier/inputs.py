@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import custom_path, held_by_animation
+from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
@@ -53,20 +53,20 @@ def problems(
         place = at + pointer_of([key])
         found = _find(sockets, key)
         if len(found) == 1:
-            trouble = list(_misfit(scene, found[0], value, place))
-            yield from trouble
-            if not trouble and modifier is not None and modifier.node_group == tree:
-                yield from _no_item(modifier, found[0], value, place)
+            unfit = list(_value_problems(scene, found[0], value, place))
+            yield from unfit
+            if not unfit and modifier is not None and modifier.node_group == tree:
+                yield from _menu_problems(modifier, found[0], value, place)
         else:
-            yield not_one(tree, found, key, place)
+            yield unclear_input(tree, found, key, place)
 
 
-def named(tree: Block, key: str) -> list[Block]:
+def inputs_named(tree: Block, key: str) -> list[Block]:
     """The inputs of a tree that a key means; more than one when they share a name."""
     return _find(sockets_of(tree), key)
 
 
-def not_one(tree: Block, found: list[Block], key: str, at: str) -> Finding:
+def unclear_input(tree: Block, found: list[Block], key: str, at: str) -> Finding:
     """What is wrong with a key that does not mean exactly one input."""
     if found:
         known = ", ".join(socket.identifier for socket in found)
@@ -77,29 +77,29 @@ def not_one(tree: Block, found: list[Block], key: str, at: str) -> Finding:
     return Finding(Fault.TARGET_NOT_FOUND, f"node group '{tree.name}' has no input '{key}'", at, cure)
 
 
-def held(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at: str) -> Iterator[Finding]:
+def animated_inputs(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at: str) -> Iterator[Finding]:
     """Where a value would not last, because keyframes or a driver have the input."""
     for key in inputs:
-        for socket in named(modifier.node_group, key):
+        for socket in inputs_named(modifier.node_group, key):
             path = modifier.path_from_id() + custom_path(socket.identifier)
-            yield from held_by_animation(scene, modifier.id_data, path, at + pointer_of([key]))
+            yield from channel_conflicts(scene, modifier.id_data, path, at + pointer_of([key]))
 
 
 def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:
     """Write values; the object must be open for writing."""
-    for identifier, value in _wanted(scene, modifier, inputs):
+    for identifier, value in _blender_values(scene, modifier, inputs):
         modifier[identifier] = value
 
 
 def differences(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> Iterator[str]:
     """The identifiers of inputs that hold something else."""
-    for identifier, value in _wanted(scene, modifier, inputs):
+    for identifier, value in _blender_values(scene, modifier, inputs):
         held = modifier.get(identifier)
         if not same(value, list(held) if hasattr(held, "to_list") else held):
             yield identifier
 
 
-def _wanted(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _blender_values(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     sockets = sockets_of(modifier.node_group)
     for key, value in inputs.items():
         socket = _find(sockets, key)[0]
@@ -118,7 +118,7 @@ def _find(sockets: list[Block], key: str) -> list[Block]:
     ]
 
 
-def _misfit(scene: Scene, socket: Block, value: Any, at: str) -> Iterator[Finding]:
+def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Iterator[Finding]:
     kind = REFERENCES.get(socket.socket_type)
     if kind is not None and isinstance(value, str):
         yield from scene.missing(kind, value, at)
@@ -131,10 +131,10 @@ def _misfit(scene: Scene, socket: Block, value: Any, at: str) -> Iterator[Findin
         message = f"input '{socket.name}' takes {form}, not {value!r}"
         yield Finding(Fault.ARGS_INVALID, message, at, f"Give {form}.")
     else:
-        yield from _beyond(socket, value, at)
+        yield from _range_problems(socket, value, at)
 
 
-def _beyond(socket: Block, value: Any, at: str) -> Iterator[Finding]:
+def _range_problems(socket: Block, value: Any, at: str) -> Iterator[Finding]:
     """What Blender's own field for the input would not take: it writes any number into the property behind it."""
     low, high = getattr(socket, "min_value", None), getattr(socket, "max_value", None)
     if low is None or high is None:
@@ -146,7 +146,7 @@ def _beyond(socket: Block, value: Any, at: str) -> Iterator[Finding]:
             return
 
 
-def _no_item(modifier: Block, socket: Block, value: Any, at: str) -> Iterator[Finding]:
+def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Iterator[Finding]:
     """A number of a menu that stands for none of its items."""
     if socket.socket_type != "NodeSocketMenu" or socket.identifier not in modifier:
         return

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.modifier import blender_settings as rna
-from blendwright.tools.modifier.results import ModifierResult
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.modifier import blender_settings
+from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.readback import differs
 from blendwright.values.findings import Finding
 
@@ -28,16 +29,10 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
     """Take a modifier away from an object, without applying it."""
 
     name = "modifier.remove"
-    version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
     # What only this modifier used (a texture, a node tree, another object) gets a fake user, so that a save keeps it.
-    writes = (Kind.OBJECT, Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("modifier_write",))
+    promises = DESTRUCTIVE_WRITE.writes_to(
+        Kind.OBJECT, Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE
+    ).needs("modifier_write")
     examples = (Example({"object": "Box", "modifier": "Row"}, (CUBE, ROW)),)
 
     def check(self, scene: Scene, args: RemoveModifierArgs) -> Iterator[Finding]:
@@ -45,13 +40,12 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
         if obj is None:
             yield from scene.missing(Kind.OBJECT, args.object, "/object")
         else:
-            yield from rna.missing_modifier(obj, args.modifier, "/modifier")
+            yield from blender_settings.missing_modifier(obj, args.modifier, "/modifier")
 
     def apply(self, scene: Scene, args: RemoveModifierArgs) -> ModifierResult:
         obj = scene.edit(scene.require(Kind.OBJECT, args.object, "/object"))
         obj.modifiers.remove(obj.modifiers[args.modifier])
-        stack = [there.name for there in obj.modifiers]
-        return ModifierResult(object=args.object, modifier=args.modifier, stack=stack, changed=True)
+        return modifier_result(obj, args.modifier, changed=True)
 
     def verify(self, scene: Scene, args: RemoveModifierArgs, result: ModifierResult) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")

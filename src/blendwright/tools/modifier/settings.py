@@ -1,7 +1,7 @@
 """The settings of each modifier type as typed models, and how each setting is kept in Blender.
 
 One model per type, told apart by `type`. A setting that is left out keeps its value; on a new modifier that is Blender's default,
-or ours where `for_new` says so. This module knows no scene: `rna.py` reads and writes by its table.
+or ours where `for_new` says so. This module knows no scene: `blender_settings.py` reads and writes by its table.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from blendwright.tool_api.arguments import (
     Name,
     UnitFloat,
     Vector3,
+    optional,
 )
 from blendwright.tool_api.effects import Kind
 
@@ -39,26 +40,21 @@ class ArraySettings(ModifierSettings):
     """Repeat the object in a row."""
 
     type: Literal["ARRAY"]
-    fit_type: Literal["FIXED_COUNT", "FIT_LENGTH"] | None = Field(
-        default=None, description="A number of copies, or a length."
+    fit_type: Literal["FIXED_COUNT", "FIT_LENGTH"] | None = optional("A number of copies, or a length.")
+    count: Annotated[int, Field(ge=1, le=10_000)] | None = optional("Copies, the first included.")
+    fit_length: LengthFloat | None = optional("Length to fill, in metres.")
+    use_relative_offset: bool | None = optional("Step by multiples of the object's size.")
+    relative_offset: Vector3 | None = optional("Step in sizes of the object; turns it on.")
+    use_constant_offset: bool | None = optional("Step by a distance.")
+    constant_offset: Vector3 | None = optional(
+        "Step in metres; turns it on, and on a new modifier the relative one off."
     )
-    count: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
-        default=None, description="Copies, the first included."
+    use_object_offset: bool | None = optional("Step by another object's transform.")
+    offset_object: Name | None = optional(
+        "Object whose transform is the step; turns it on, and on a new modifier the relative one off."
     )
-    fit_length: LengthFloat | None = Field(default=None, description="Length to fill, in metres.")
-    use_relative_offset: bool | None = Field(default=None, description="Step by multiples of the object's size.")
-    relative_offset: Vector3 | None = Field(default=None, description="Step in sizes of the object; turns it on.")
-    use_constant_offset: bool | None = Field(default=None, description="Step by a distance.")
-    constant_offset: Vector3 | None = Field(
-        default=None, description="Step in metres; turns it on, and on a new modifier the relative one off."
-    )
-    use_object_offset: bool | None = Field(default=None, description="Step by another object's transform.")
-    offset_object: Name | None = Field(
-        default=None,
-        description="Object whose transform is the step; turns it on, and on a new modifier the relative one off.",
-    )
-    use_merge_vertices: bool | None = Field(default=None, description="Join vertices of neighbouring copies.")
-    merge_threshold: LengthFloat | None = Field(default=None, description="Distance to join within, in metres.")
+    use_merge_vertices: bool | None = optional("Join vertices of neighbouring copies.")
+    merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
 
     def for_new(self) -> Self:
         other = self.constant_offset is not None or self.offset_object is not None
@@ -71,69 +67,67 @@ class BevelSettings(ModifierSettings):
     """Round edges or corners off."""
 
     type: Literal["BEVEL"]
-    width: LengthFloat | None = Field(
-        default=None, description="Width in metres (for PERCENT: of the edges, in percent)."
+    width: LengthFloat | None = optional("Width in metres (for PERCENT: of the edges, in percent).")
+    segments: Annotated[int, Field(ge=1, le=100)] | None = optional("Steps of the rounding.")
+    affect: Literal["EDGES", "VERTICES"] | None = optional("What is rounded.")
+    limit_method: Literal["NONE", "ANGLE", "WEIGHT", "VGROUP"] | None = optional("Which edges.")
+    angle_limit_deg: Annotated[float, Field(ge=0.0, le=180.0)] | None = optional(
+        "For ANGLE: edges sharper than this, in degrees."
     )
-    segments: Annotated[int, Field(ge=1, le=100)] | None = Field(default=None, description="Steps of the rounding.")
-    affect: Literal["EDGES", "VERTICES"] | None = Field(default=None, description="What is rounded.")
-    limit_method: Literal["NONE", "ANGLE", "WEIGHT", "VGROUP"] | None = Field(default=None, description="Which edges.")
-    angle_limit_deg: Annotated[float, Field(ge=0.0, le=180.0)] | None = Field(
-        default=None, description="For ANGLE: edges sharper than this, in degrees."
+    vertex_group: InnerName | None = optional("For VGROUP: name of the vertex group.")
+    offset_type: Literal["OFFSET", "WIDTH", "DEPTH", "PERCENT", "ABSOLUTE"] | None = optional(
+        "What the width measures."
     )
-    vertex_group: InnerName | None = Field(default=None, description="For VGROUP: name of the vertex group.")
-    offset_type: Literal["OFFSET", "WIDTH", "DEPTH", "PERCENT", "ABSOLUTE"] | None = Field(
-        default=None, description="What the width measures."
+    profile: UnitFloat | None = optional("Shape of the rounding; 0.5 is round.")
+    material: Annotated[int, Field(ge=-1, le=32_767)] | None = optional(
+        "Material slot of the new faces; -1 takes that of the neighbours."
     )
-    profile: UnitFloat | None = Field(default=None, description="Shape of the rounding; 0.5 is round.")
-    material: Annotated[int, Field(ge=-1, le=32_767)] | None = Field(
-        default=None, description="Material slot of the new faces; -1 takes that of the neighbours."
-    )
-    harden_normals: bool | None = Field(default=None, description="Keep the shading of the flat faces.")
-    use_clamp_overlap: bool | None = Field(default=None, description="Stop before bevels run into each other.")
-    loop_slide: bool | None = Field(default=None, description="Slide along edges where that keeps widths even.")
+    harden_normals: bool | None = optional("Keep the shading of the flat faces.")
+    use_clamp_overlap: bool | None = optional("Stop before bevels run into each other.")
+    loop_slide: bool | None = optional("Slide along edges where that keeps widths even.")
 
 
 class BooleanSettings(ModifierSettings):
     """Cut with, join with or keep what lies inside another mesh."""
 
     type: Literal["BOOLEAN"]
-    operation: Literal["DIFFERENCE", "UNION", "INTERSECT"] | None = Field(default=None, description="What is done.")
-    object: Name | None = Field(default=None, description="The other mesh object; needed on a new modifier.")
-    solver: Literal["EXACT", "FLOAT", "MANIFOLD"] | None = Field(
-        default=None, description="FLOAT is called FAST before Blender 5.0; MANIFOLD needs Blender 4.5."
+    operation: Literal["DIFFERENCE", "UNION", "INTERSECT"] | None = optional("What is done.")
+    object: Name | None = optional("The other mesh object; needed on a new modifier.")
+    solver: Literal["EXACT", "FLOAT", "MANIFOLD"] | None = optional(
+        "FLOAT is called FAST before Blender 5.0; MANIFOLD needs Blender 4.5."
     )
-    use_self: bool | None = Field(default=None, description="Take care of a mesh that runs through itself (EXACT).")
-    use_hole_tolerant: bool | None = Field(default=None, description="Better results with open meshes (EXACT).")
+    use_self: bool | None = optional("Take care of a mesh that runs through itself (EXACT).")
+    use_hole_tolerant: bool | None = optional("Better results with open meshes (EXACT).")
 
 
 class MirrorSettings(ModifierSettings):
     """Mirror the object about its origin or another object."""
 
     type: Literal["MIRROR"]
-    axes: Axes | None = Field(default=None, description="Axes to mirror along.")
-    bisect_axes: Axes | None = Field(default=None, description="Axes along which the mesh is cut first.")
-    flip_axes: Axes | None = Field(default=None, description="Cut axes whose other side is kept.")
-    mirror_object: Name | None = Field(default=None, description="Object to mirror about.")
-    use_clip: bool | None = Field(default=None, description="Keep vertices from crossing the middle.")
-    use_mirror_merge: bool | None = Field(default=None, description="Join vertices at the middle.")
-    merge_threshold: LengthFloat | None = Field(default=None, description="Distance to join within, in metres.")
+    axes: Axes | None = optional("Axes to mirror along.")
+    bisect_axes: Axes | None = optional("Axes along which the mesh is cut first.")
+    flip_axes: Axes | None = optional("Cut axes whose other side is kept.")
+    mirror_object: Name | None = optional("Object to mirror about.")
+    use_clip: bool | None = optional("Keep vertices from crossing the middle.")
+    use_mirror_merge: bool | None = optional("Join vertices at the middle.")
+    merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
 
 
 class SolidifySettings(ModifierSettings):
     """Give a surface thickness."""
 
     type: Literal["SOLIDIFY"]
-    thickness: BoundedFloat | None = Field(default=None, description="Thickness in metres.")
-    offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = Field(
-        default=None, description="Where it grows: -1 inward, 0 to both sides, 1 outward."
+    thickness: BoundedFloat | None = optional("Thickness in metres.")
+    offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = optional(
+        "Where it grows: -1 inward, 0 to both sides, 1 outward."
     )
-    use_even_offset: bool | None = Field(default=None, description="Keep the thickness even at sharp corners.")
-    use_quality_normals: bool | None = Field(default=None, description="Slower normals, more even thickness.")
-    use_rim: bool | None = Field(default=None, description="Close the rim.")
-    use_rim_only: bool | None = Field(default=None, description="Make the rim only.")
-    use_flip_normals: bool | None = Field(default=None, description="Turn the faces around.")
-    material_offset: Annotated[int, Field(ge=-32_768, le=32_767)] | None = Field(
-        default=None, description="Added to the material slot of the new side."
+    use_even_offset: bool | None = optional("Keep the thickness even at sharp corners.")
+    use_quality_normals: bool | None = optional("Slower normals, more even thickness.")
+    use_rim: bool | None = optional("Close the rim.")
+    use_rim_only: bool | None = optional("Make the rim only.")
+    use_flip_normals: bool | None = optional("Turn the faces around.")
+    material_offset: Annotated[int, Field(ge=-32_768, le=32_767)] | None = optional(
+        "Added to the material slot of the new side."
     )
 
 
@@ -141,16 +135,12 @@ class SubsurfSettings(ModifierSettings):
     """Subdivide, with or without smoothing."""
 
     type: Literal["SUBSURF"]
-    levels: Annotated[int, Field(ge=0, le=6)] | None = Field(default=None, description="Subdivisions in the viewport.")
-    render_levels: Annotated[int, Field(ge=0, le=6)] | None = Field(
-        default=None, description="Subdivisions in renders; on a new modifier the same as `levels`."
+    levels: Annotated[int, Field(ge=0, le=6)] | None = optional("Subdivisions in the viewport.")
+    render_levels: Annotated[int, Field(ge=0, le=6)] | None = optional(
+        "Subdivisions in renders; on a new modifier the same as `levels`."
     )
-    subdivision_type: Literal["CATMULL_CLARK", "SIMPLE"] | None = Field(
-        default=None, description="Smooth, or only subdivide."
-    )
-    boundary_smooth: Literal["ALL", "PRESERVE_CORNERS"] | None = Field(
-        default=None, description="Smoothing of open borders."
-    )
+    subdivision_type: Literal["CATMULL_CLARK", "SIMPLE"] | None = optional("Smooth, or only subdivide.")
+    boundary_smooth: Literal["ALL", "PRESERVE_CORNERS"] | None = optional("Smoothing of open borders.")
     uv_smooth: (
         Literal[
             "NONE",
@@ -161,9 +151,9 @@ class SubsurfSettings(ModifierSettings):
             "SMOOTH_ALL",
         ]
         | None
-    ) = Field(default=None, description="Smoothing of UV maps.")
-    use_creases: bool | None = Field(default=None, description="Honour creased edges.")
-    use_limit_surface: bool | None = Field(default=None, description="Put vertices where endless subdivision would.")
+    ) = optional("Smoothing of UV maps.")
+    use_creases: bool | None = optional("Honour creased edges.")
+    use_limit_surface: bool | None = optional("Put vertices where endless subdivision would.")
 
     def for_new(self) -> Self:
         if self.levels is not None and self.render_levels is None:
@@ -175,14 +165,14 @@ class DecimateSettings(ModifierSettings):
     """Reduce the number of faces."""
 
     type: Literal["DECIMATE"]
-    decimate_type: Literal["COLLAPSE", "UNSUBDIV", "DISSOLVE"] | None = Field(default=None, description="The method.")
-    ratio: UnitFloat | None = Field(default=None, description="For COLLAPSE: share of the faces to keep.")
-    use_collapse_triangulate: bool | None = Field(default=None, description="For COLLAPSE: leave triangles.")
-    use_symmetry: bool | None = Field(default=None, description="For COLLAPSE: keep symmetry.")
-    symmetry_axis: Axis | None = Field(default=None, description="Axis of the symmetry.")
-    iterations: Annotated[int, Field(ge=0, le=100)] | None = Field(default=None, description="For UNSUBDIV: how often.")
-    angle_limit_deg: Annotated[float, Field(ge=0.0, le=180.0)] | None = Field(
-        default=None, description="For DISSOLVE: flatter angles than this go, in degrees."
+    decimate_type: Literal["COLLAPSE", "UNSUBDIV", "DISSOLVE"] | None = optional("The method.")
+    ratio: UnitFloat | None = optional("For COLLAPSE: share of the faces to keep.")
+    use_collapse_triangulate: bool | None = optional("For COLLAPSE: leave triangles.")
+    use_symmetry: bool | None = optional("For COLLAPSE: keep symmetry.")
+    symmetry_axis: Axis | None = optional("Axis of the symmetry.")
+    iterations: Annotated[int, Field(ge=0, le=100)] | None = optional("For UNSUBDIV: how often.")
+    angle_limit_deg: Annotated[float, Field(ge=0.0, le=180.0)] | None = optional(
+        "For DISSOLVE: flatter angles than this go, in degrees."
     )
 
 
@@ -190,22 +180,20 @@ class ScrewSettings(ModifierSettings):
     """Turn a profile around an axis."""
 
     type: Literal["SCREW"]
-    angle_deg: BoundedFloat | None = Field(default=None, description="Angle of one turn in degrees.")
-    screw_offset: BoundedFloat | None = Field(default=None, description="Rise along the axis per turn, in metres.")
-    steps: Annotated[int, Field(ge=1, le=1000)] | None = Field(
-        default=None, description="Steps per turn in the viewport."
+    angle_deg: BoundedFloat | None = optional("Angle of one turn in degrees.")
+    screw_offset: BoundedFloat | None = optional("Rise along the axis per turn, in metres.")
+    steps: Annotated[int, Field(ge=1, le=1000)] | None = optional("Steps per turn in the viewport.")
+    render_steps: Annotated[int, Field(ge=1, le=1000)] | None = optional(
+        "Steps per turn in renders; on a new modifier the same as `steps`."
     )
-    render_steps: Annotated[int, Field(ge=1, le=1000)] | None = Field(
-        default=None, description="Steps per turn in renders; on a new modifier the same as `steps`."
-    )
-    iterations: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, description="Number of turns.")
-    axis: Axis | None = Field(default=None, description="Axis to turn around.")
-    object: Name | None = Field(default=None, description="Object whose axis is taken instead of the own one.")
-    use_merge_vertices: bool | None = Field(default=None, description="Join vertices that meet.")
-    merge_threshold: LengthFloat | None = Field(default=None, description="Distance to join within, in metres.")
-    use_smooth_shade: bool | None = Field(default=None, description="Shade the faces smooth.")
-    use_normal_calculate: bool | None = Field(default=None, description="Work out which way faces look.")
-    use_normal_flip: bool | None = Field(default=None, description="Turn the faces around.")
+    iterations: Annotated[int, Field(ge=1, le=1000)] | None = optional("Number of turns.")
+    axis: Axis | None = optional("Axis to turn around.")
+    object: Name | None = optional("Object whose axis is taken instead of the own one.")
+    use_merge_vertices: bool | None = optional("Join vertices that meet.")
+    merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
+    use_smooth_shade: bool | None = optional("Shade the faces smooth.")
+    use_normal_calculate: bool | None = optional("Work out which way faces look.")
+    use_normal_flip: bool | None = optional("Turn the faces around.")
 
     def for_new(self) -> Self:
         if self.steps is not None and self.render_steps is None:
@@ -217,37 +205,31 @@ class DisplaceSettings(ModifierSettings):
     """Push vertices along a direction, by a texture or evenly."""
 
     type: Literal["DISPLACE"]
-    strength: BoundedFloat | None = Field(default=None, description="Distance in metres for a full texture value.")
-    mid_level: BoundedFloat | None = Field(default=None, description="Texture value that does not move anything.")
-    direction: Literal["X", "Y", "Z", "NORMAL", "CUSTOM_NORMAL", "RGB_TO_XYZ"] | None = Field(
-        default=None, description="Where vertices go."
-    )
-    space: Literal["LOCAL", "GLOBAL"] | None = Field(default=None, description="Whose axes, for X, Y and Z.")
-    texture: Name | None = Field(
-        default=None, description="Name of a texture; without one all vertices go equally far."
-    )
-    texture_coords: Literal["LOCAL", "GLOBAL", "OBJECT", "UV"] | None = Field(
-        default=None, description="How it is mapped."
-    )
-    texture_coords_object: Name | None = Field(default=None, description="For OBJECT: the object that maps it.")
-    uv_layer: AttributeName | None = Field(default=None, description="For UV: name of the UV map.")
-    vertex_group: InnerName | None = Field(default=None, description="Vertex group that limits it.")
+    strength: BoundedFloat | None = optional("Distance in metres for a full texture value.")
+    mid_level: BoundedFloat | None = optional("Texture value that does not move anything.")
+    direction: Literal["X", "Y", "Z", "NORMAL", "CUSTOM_NORMAL", "RGB_TO_XYZ"] | None = optional("Where vertices go.")
+    space: Literal["LOCAL", "GLOBAL"] | None = optional("Whose axes, for X, Y and Z.")
+    texture: Name | None = optional("Name of a texture; without one all vertices go equally far.")
+    texture_coords: Literal["LOCAL", "GLOBAL", "OBJECT", "UV"] | None = optional("How it is mapped.")
+    texture_coords_object: Name | None = optional("For OBJECT: the object that maps it.")
+    uv_layer: AttributeName | None = optional("For UV: name of the UV map.")
+    vertex_group: InnerName | None = optional("Vertex group that limits it.")
 
 
 class WireframeSettings(ModifierSettings):
     """Turn edges into bars."""
 
     type: Literal["WIREFRAME"]
-    thickness: LengthFloat | None = Field(default=None, description="Thickness of the bars in metres.")
-    offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = Field(
-        default=None, description="Where they grow: -1 inward, 0 to both sides, 1 outward."
+    thickness: LengthFloat | None = optional("Thickness of the bars in metres.")
+    offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = optional(
+        "Where they grow: -1 inward, 0 to both sides, 1 outward."
     )
-    use_replace: bool | None = Field(default=None, description="Without the faces: only the bars are left.")
-    use_boundary: bool | None = Field(default=None, description="Also along open borders.")
-    use_even_offset: bool | None = Field(default=None, description="Keep the thickness even at sharp corners.")
-    use_relative_offset: bool | None = Field(default=None, description="Thickness by the length of the edges.")
-    material_offset: Annotated[int, Field(ge=-32_768, le=32_767)] | None = Field(
-        default=None, description="Added to the material slot of the bars."
+    use_replace: bool | None = optional("Without the faces: only the bars are left.")
+    use_boundary: bool | None = optional("Also along open borders.")
+    use_even_offset: bool | None = optional("Keep the thickness even at sharp corners.")
+    use_relative_offset: bool | None = optional("Thickness by the length of the edges.")
+    material_offset: Annotated[int, Field(ge=-32_768, le=32_767)] | None = optional(
+        "Added to the material slot of the bars."
     )
 
 
@@ -255,9 +237,7 @@ class NodesSettings(ModifierSettings):
     """A geometry-nodes tree and the values of its inputs."""
 
     type: Literal["NODES"]
-    node_group: Name | None = Field(
-        default=None, description="Name of the geometry-nodes tree; needed on a new modifier."
-    )
+    node_group: Name | None = optional("Name of the geometry-nodes tree; needed on a new modifier.")
     inputs: dict[str, InputValue] = Field(
         default={},
         max_length=200,
@@ -276,7 +256,7 @@ ModifierType = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Rna:
+class BlenderProperty:
     """How a setting is kept: under which attribute, in which form, and which switch it turns on."""
 
     attribute: str
@@ -286,42 +266,48 @@ class Rna:
 
 
 # Settings that are not simply the attribute of the same name.
-SPECIAL: dict[str, dict[str, Rna]] = {
+SPECIAL: dict[str, dict[str, BlenderProperty]] = {
     "ARRAY": {
-        "relative_offset": Rna("relative_offset_displace", switch="use_relative_offset"),
-        "constant_offset": Rna("constant_offset_displace", switch="use_constant_offset"),
-        "offset_object": Rna("offset_object", refers_to=Kind.OBJECT, switch="use_object_offset"),
+        "relative_offset": BlenderProperty("relative_offset_displace", switch="use_relative_offset"),
+        "constant_offset": BlenderProperty("constant_offset_displace", switch="use_constant_offset"),
+        "offset_object": BlenderProperty("offset_object", refers_to=Kind.OBJECT, switch="use_object_offset"),
     },
-    "BEVEL": {"angle_limit_deg": Rna("angle_limit", "degrees")},
-    "BOOLEAN": {"object": Rna("object", refers_to=Kind.OBJECT), "solver": Rna("solver", "solver")},
+    "BEVEL": {"angle_limit_deg": BlenderProperty("angle_limit", "degrees")},
+    "BOOLEAN": {
+        "object": BlenderProperty("object", refers_to=Kind.OBJECT),
+        "solver": BlenderProperty("solver", "solver"),
+    },
     "MIRROR": {
-        "axes": Rna("use_axis", "axes"),
-        "bisect_axes": Rna("use_bisect_axis", "axes"),
-        "flip_axes": Rna("use_bisect_flip_axis", "axes"),
-        "mirror_object": Rna("mirror_object", refers_to=Kind.OBJECT),
+        "axes": BlenderProperty("use_axis", "axes"),
+        "bisect_axes": BlenderProperty("use_bisect_axis", "axes"),
+        "flip_axes": BlenderProperty("use_bisect_flip_axis", "axes"),
+        "mirror_object": BlenderProperty("mirror_object", refers_to=Kind.OBJECT),
     },
-    "DECIMATE": {"angle_limit_deg": Rna("angle_limit", "degrees")},
-    "SCREW": {"angle_deg": Rna("angle", "degrees"), "object": Rna("object", refers_to=Kind.OBJECT)},
+    "DECIMATE": {"angle_limit_deg": BlenderProperty("angle_limit", "degrees")},
+    "SCREW": {
+        "angle_deg": BlenderProperty("angle", "degrees"),
+        "object": BlenderProperty("object", refers_to=Kind.OBJECT),
+    },
     "DISPLACE": {
-        "texture": Rna("texture", refers_to=Kind.TEXTURE),
-        "texture_coords_object": Rna("texture_coords_object", refers_to=Kind.OBJECT),
+        "texture": BlenderProperty("texture", refers_to=Kind.TEXTURE),
+        "texture_coords_object": BlenderProperty("texture_coords_object", refers_to=Kind.OBJECT),
     },
-    "NODES": {"node_group": Rna("node_group", refers_to=Kind.NODE_GROUP)},
+    "NODES": {"node_group": BlenderProperty("node_group", refers_to=Kind.NODE_GROUP)},
 }
-# Handled apart: the discriminator, and the inputs of a tree, which are custom properties.
-APART = frozenset({"type", "inputs"})
+# Handled separately: the discriminator, and the inputs of a tree, which are custom properties.
+SEPARATE = frozenset({"type", "inputs"})
 
 
-def given(settings: ModifierSettings) -> dict[str, tuple[Rna, Any]]:
-    """The settings that were given, by name, with how they are kept; switches that they turn on come along."""
+def requested(settings: ModifierSettings) -> dict[str, tuple[BlenderProperty, Any]]:
+    """The settings that are not left out, by name, with how Blender keeps them; switches that they turn on come along."""
     special = SPECIAL.get(getattr(settings, "type", ""), {})
-    found: dict[str, tuple[Rna, Any]] = {}
+    found: dict[str, tuple[BlenderProperty, Any]] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
-        if name in APART or value is None:
+        if name in SEPARATE or value is None:
             continue
-        rna = special.get(name, Rna(name))
+        rna = special.get(name, BlenderProperty(name))
         found[name] = (rna, value)
         if rna.switch and getattr(settings, rna.switch) is None:
-            found[rna.switch] = (Rna(rna.switch), True)
+            found[rna.switch] = (BlenderProperty(rna.switch), True)
     return found

@@ -1,15 +1,30 @@
-"""Editing a tree: the operations that both payloads share, each checked and read back.
+"""Applies edits to a node tree; each is checked and read back.
 
-Works on a tree that may be written freely: a new one, or a draft. A node's id is its name, which is saved with the file and is part
-of the fingerprint; 'group_input' and 'group_output' also mean the group's own nodes where those are called otherwise.
+The tree must be free to be written: a new one, or a copy that will replace the original. A node's id is its name, which is saved
+with the file and is part of the fingerprint; 'group_input' and 'group_output' also mean the group's own nodes where those have
+another name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from blendwright.nodes.catalogue.load import catalogue_for
+from blendwright.nodes.catalogue.model import Side
+from blendwright.nodes.edits import (
+    AddNode,
+    Edit,
+    EnsureSingleGroupIO,
+    Link,
+    RemoveNode,
+    RemoveUnused,
+    SetInput,
+    SetInterface,
+    SetProperty,
+    SocketRef,
+    Unlink,
+)
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
@@ -37,7 +52,38 @@ class TreeEditor:
         self._scene = scene
         self._tree = tree
         self._group = group
-        self.group_io = InterfaceEditor(scene, tree)
+        self._interface = InterfaceEditor(scene, tree)
+
+    def apply_all(self, edits: Iterable[Edit]) -> None:
+        """Apply edits in their order. Defaults of menus come last, when the tree says which items there are."""
+        for edit in edits:
+            self._apply(edit)
+        self._interface.finish()
+
+    def _apply(self, edit: Edit) -> None:
+        match edit:
+            case AddNode():
+                self._add(edit)
+            case RemoveNode():
+                node = self.find(edit.id) if edit.missing_ok else self._node(edit.id, f"{edit.at}/node_id")
+                if node is not None:
+                    self._remove(node)
+            case SetProperty():
+                node = self._node(edit.id, f"{edit.at}/node_id")
+                self._set_property(node, edit.name, edit.value, f"{edit.at}/value")
+            case SetInput():
+                self._set_input(edit)
+            case Link():
+                self._link(self._socket(edit.source, "outputs"), self._socket(edit.target, "inputs"), edit.at)
+            case Unlink():
+                self._unlink(edit)
+            case SetInterface():
+                self._interface.write(edit)
+            case EnsureSingleGroupIO():
+                self._ensure_single_io()
+            case RemoveUnused():
+                for name in unused_nodes(self._tree, graph_of(self._tree)):
+                    self._tree.nodes.remove(self._tree.nodes[name])
 
     # ------------------------------------------------------------------ nodes
 
@@ -48,20 +94,33 @@ class TreeEditor:
             return active_output(self._tree)
         return self._tree.nodes.get(node_id)
 
-    def node(self, node_id: str, at: str) -> Block:
-        found = self.find(node_id)
-        if found is None:
-            known = [node.name for node in self._tree.nodes]
+    def _node(self, node_id: str, at: str) -> Block:
+        node = self.find(node_id)
+        if node is None:
+            names = [node.name for node in self._tree.nodes]
             cure = did_you_mean(
-                node_id, known, otherwise=f"Create it first, or name one of the {len(known)} there are."
+                node_id, names, otherwise=f"Create it first, or name one of the {len(names)} there are."
             )
             raise StepError.of(Fault.TARGET_NOT_FOUND, f"there is no node '{node_id}'", at=at, cure=cure)
-        return found
+        return node
 
-    def create(self, node_id: str, bl_idname: str, location: Sequence[float], at: str, id_at: str) -> Block:
-        if self.find(node_id) is not None:
-            message = f"there is already a node '{node_id}'"
-            raise StepError.of(Fault.SCENE_CONFLICT, message, at=id_at, cure="Choose another id, or delete it first.")
+    def _add(self, edit: AddNode) -> None:
+        node = self.find(edit.id)
+        if node is None:
+            node = self._create(edit.id, edit.bl_idname, f"{edit.at}/bl_idname")
+        elif not edit.exist_ok:
+            message = f"there is already a node '{edit.id}'"
+            cure = "Choose another id, or delete it first."
+            raise StepError.of(Fault.SCENE_CONFLICT, message, at=edit.id_at, cure=cure)
+        elif node.bl_idname != edit.bl_idname:
+            message = f"node '{edit.id}' is a {node.bl_idname}, not a {edit.bl_idname}"
+            cure = "Use another id, or remove it first."
+            raise StepError.of(Fault.SCENE_CONFLICT, message, at=edit.id_at, cure=cure)
+        self._set_properties(node, edit.properties, f"{edit.at}/properties")
+        (old_x, old_y), (x, y) = node.location, edit.location
+        node.location = (old_x if x is None else x, old_y if y is None else y)
+
+    def _create(self, node_id: str, bl_idname: str, at: str) -> Block:
         fonts = self._scene.names(Kind.FONT)
         try:
             node = self._tree.nodes.new(bl_idname)
@@ -69,7 +128,7 @@ class TreeEditor:
             message = f"a geometry tree has no nodes of type '{bl_idname}'"
             raise values.refused_by_blender(message, error, at) from error
         node.name = node_id
-        node.location = location
+        node.location = (0.0, 0.0)
         node.select = False
         font = getattr(node, "font", None)
         # The first node that writes text brings the built-in font along as a datablock.
@@ -77,19 +136,21 @@ class TreeEditor:
             self._scene.adopt(Kind.FONT, font, font.name)
         return node
 
-    def remove(self, node: Block) -> None:
-        touched = [link.to_socket for link in self._tree.links if link.from_node == node and _is_multi(link.to_socket)]
+    def _remove(self, node: Block) -> None:
+        touched = [
+            link.to_socket for link in self._tree.links if link.from_node == node and link.to_socket.is_multi_input
+        ]
         self._tree.nodes.remove(node)
         for socket in touched:
             self._renumber(socket)
 
-    def set_properties(self, node: Block, given: Mapping[str, Any], at: str) -> None:
-        known = catalogue_for(self._scene.version)
-        kind = known.find(node.bl_idname) if known else None
-        for name in kind.in_order(given) if kind else sorted(given):
-            self.set_property(node, name, given[name], f"{at}/{name}")
+    def _set_properties(self, node: Block, values: Mapping[str, Any], at: str) -> None:
+        catalogue = catalogue_for(self._scene.version) if values else None
+        node_type = catalogue.find(node.bl_idname) if catalogue else None
+        for name in node_type.in_order(values) if node_type else sorted(values):
+            self._set_property(node, name, values[name], f"{at}/{name}")
 
-    def set_property(self, node: Block, name: str, value: Any, at: str) -> None:
+    def _set_property(self, node: Block, name: str, value: Any, at: str) -> None:
         if name == properties.PARENT:
             self._set_parent(node, value, at)
         elif name == properties.PAIRED and node.bl_idname in ZONES:
@@ -98,7 +159,7 @@ class TreeEditor:
             properties.write_property(self._scene, node, name, value, at, group=self._group)
 
     def _set_parent(self, node: Block, value: Any, at: str) -> None:
-        frame = None if value is None else self.node(str(value), at)
+        frame = None if value is None else self._node(str(value), at)
         if frame is not None and (frame.bl_idname != FRAME or frame == node):
             message = f"'{value}' is a {frame.bl_idname}, not a frame around '{node.name}'"
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Name a NodeFrame.")
@@ -115,7 +176,7 @@ class TreeEditor:
         if value is None:
             message = "the first node of a zone needs its last"
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the id of the last node.")
-        last = self.node(str(value), at)
+        last = self._node(str(value), at)
         if node.paired_output == last:
             return
         if last.bl_idname != ZONES[node.bl_idname] or not node.pair_with_output(last):
@@ -123,27 +184,25 @@ class TreeEditor:
             cure = f"Name a {ZONES[node.bl_idname]} that ends no other zone."
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
-    def set_input(self, node: Block, key: str, value: Any, at: str, value_at: str) -> None:
-        socket = sockets.find_socket(node, node.inputs, key, at, off=True)
+    def _set_input(self, edit: SetInput) -> None:
+        socket = self._socket(edit.socket, "inputs", off=True)
         if not values.has_value(socket):
-            message = f"input '{key}' of node '{node.name}' holds no value"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Link something to it.")
-        values.write_socket_value(self._scene, socket, socket.type, value, value_at)
+            message = f"input '{edit.socket.socket}' of node '{socket.node.name}' holds no value"
+            raise StepError.of(Fault.ARGS_INVALID, message, at=edit.socket.socket_at, cure="Link something to it.")
+        values.write_socket_value(self._scene, socket, socket.type, edit.value, f"{edit.at}/value")
 
     # ------------------------------------------------------------------ links
 
-    def output(self, node: Block, key: str, at: str) -> Block:
-        return sockets.find_socket(node, node.outputs, key, at)
+    def _socket(self, ref: SocketRef, side: Side, *, off: bool = False) -> Block:
+        node = self._node(ref.node, ref.node_at)
+        return sockets.find_socket(node, getattr(node, side), ref.socket, ref.socket_at, off=off)
 
-    def input(self, node: Block, key: str, at: str) -> Block:
-        return sockets.find_socket(node, node.inputs, key, at)
-
-    def link(self, source: Block, target: Block, at: str) -> None:
-        """Link an output to an input. Circles are made as asked: a gate tells, and another link may undo them."""
+    def _link(self, source: Block, target: Block, at: str) -> None:
+        """Link an output to an input. Cycles are allowed here: a gate reports them, and another edit may undo them."""
         if target.is_linked and any(link.from_socket == source for link in target.links):
             return  # linking again would spoil the order in a multi-input socket (Blender 5.0)
         link = self._tree.links.new(source, target)
-        if link is None or (not link.is_valid and not self._goes_round(source.node, target.node)):
+        if link is None or (not link.is_valid and not self._closes_cycle(source.node, target.node)):
             message = (
                 f"'{source.name}' of '{source.node.name}' ({source.type}) cannot be linked to "
                 f"'{target.name}' of '{target.node.name}' ({target.type})"
@@ -151,20 +210,30 @@ class TreeEditor:
             cure = "Link sockets of the same type, or put a node that converts between them."
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
-    def _goes_round(self, source: Block, target: Block) -> bool:
-        return target.name in graph_of(self._tree).leading_to([source.name])
+    def _closes_cycle(self, source: Block, target: Block) -> bool:
+        return target.name in graph_of(self._tree).upstream_of([source.name])
 
-    def unlink(self, source: Block | None, target: Block | None) -> int:
+    def _unlink(self, edit: Unlink) -> None:
+        ends = [end for end in (edit.source, edit.target) if end is not None]
+        if edit.missing_ok and any(self.find(end.node) is None for end in ends):
+            return
+        source = self._socket(edit.source, "outputs") if edit.source else None
+        target = self._socket(edit.target, "inputs") if edit.target else None
+        if not self._remove_links(source, target) and not edit.missing_ok:
+            cure = "Leave the operation out."
+            raise StepError.of(Fault.TARGET_NOT_FOUND, "there is no such link", at=edit.at, cure=cure)
+
+    def _remove_links(self, source: Block | None, target: Block | None) -> int:
         """Remove the links between two sockets, or all of one; how many there were."""
-        of = target if target is not None else source
-        assert of is not None
-        gone = [link for link in of.links if source is None or link.from_socket == source]
-        uneven = {link.to_socket for link in gone if _is_multi(link.to_socket)}
-        for link in gone:
+        socket = target if target is not None else source
+        assert socket is not None
+        removed = [link for link in socket.links if source is None or link.from_socket == source]
+        uneven = {link.to_socket for link in removed if link.to_socket.is_multi_input}
+        for link in removed:
             self._tree.links.remove(link)
-        for socket in uneven:
-            self._renumber(socket)
-        return len(gone)
+        for multi_input in uneven:
+            self._renumber(multi_input)
+        return len(removed)
 
     def _renumber(self, socket: Block) -> None:
         """Links of a multi-input socket are numbered, and removing one leaves a gap that the next one falls into."""
@@ -179,47 +248,44 @@ class TreeEditor:
 
     # ------------------------------------------------------------------ the whole
 
-    def ensure_single_io(self) -> None:
-        """One group input and one group output: the links of others move to the first, and the others go."""
-        first = first_input(self._tree)
-        if first is None:
-            first = self.create(GROUP_INPUT, INPUT, (-200.0, 0.0), "", "")
-        for node in [node for node in self._tree.nodes if node.bl_idname == INPUT and node != first]:
+    def _ensure_single_io(self) -> None:
+        """One group input and one group output: the links of others move to the first, and the others are removed."""
+        first = self._ensure_group_node(GROUP_INPUT, INPUT, (-200.0, 0.0))
+        for node in self._others(first):
             for output in node.outputs:
                 for target in [link.to_socket for link in output.links]:
-                    self._move(output, target, _twin(output, first.outputs), target)
-            self.remove(node)
-        last = active_output(self._tree)
-        if last is None:
-            last = self.create(GROUP_OUTPUT, OUTPUT, (200.0, 0.0), "", "")
-        for node in [node for node in self._tree.nodes if node.bl_idname == OUTPUT and node != last]:
+                    self._replace_source(target, output, _same_socket(output, first.outputs))
+            self._remove(node)
+        last = self._ensure_group_node(GROUP_OUTPUT, OUTPUT, (200.0, 0.0))
+        for node in self._others(last):
             for target in node.inputs:
-                into = _twin(target, last.inputs)
+                into = _same_socket(target, last.inputs)
                 if target.is_linked and not into.is_linked:
                     self._tree.links.new(target.links[0].from_socket, into)
-            self.remove(node)
+            self._remove(node)
         last.is_active_output = True
 
-    def _move(self, source: Block, target: Block, new_source: Block, new_target: Block) -> None:
+    def _ensure_group_node(self, node_id: str, bl_idname: str, location: tuple[float, float]) -> Block:
+        node = self.find(node_id)
+        if node is None:
+            node = self._create(node_id, bl_idname, "")
+            node.location = location
+        return node
+
+    def _others(self, node: Block) -> list[Block]:
+        return [other for other in self._tree.nodes if other.bl_idname == node.bl_idname and other != node]
+
+    def _replace_source(self, target: Block, old: Block, new: Block) -> None:
+        """Let a link of an input come from another output; all its links keep their order."""
         order = [link.from_socket for link in links_in_order(target)]
-        self.unlink(None, target)
-        for each in order:
-            self._tree.links.new(new_source if each == source else each, new_target)
-
-    def cleanup(self) -> list[str]:
-        """Remove the nodes that do not lead to an output; their names."""
-        unused = unused_nodes(self._tree, graph_of(self._tree))
-        for name in unused:
-            self._tree.nodes.remove(self._tree.nodes[name])
-        return unused
-
-    def finish(self) -> None:
-        self.group_io.finish()
+        self._remove_links(None, target)
+        for source in order:
+            self._tree.links.new(new if source == old else source, target)
 
 
-def unused_nodes(tree: Block, wiring: NodeGraph) -> list[str]:
+def unused_nodes(tree: Block, graph: NodeGraph) -> list[str]:
     """The nodes that lead to no output of the group, in order; group nodes and frames around others do not count."""
-    used = wiring.leading_to([name for name, kind in wiring.types.items() if kind in (INPUT, OUTPUT)])
+    used = graph.upstream_of([name for name, kind in graph.types.items() if kind in (INPUT, OUTPUT)])
     frames: set[str] = set()
     for node in tree.nodes:
         parent = node.parent
@@ -227,7 +293,7 @@ def unused_nodes(tree: Block, wiring: NodeGraph) -> list[str]:
             while parent is not None and parent.name not in frames:
                 frames.add(parent.name)
                 parent = parent.parent
-    return sorted(wiring.types.keys() - used - frames)
+    return sorted(graph.types.keys() - used - frames)
 
 
 def links_in_order(socket: Block) -> list[Block]:
@@ -235,9 +301,5 @@ def links_in_order(socket: Block) -> list[Block]:
     return sorted(socket.links, key=lambda link: link.multi_input_sort_id)
 
 
-def _is_multi(socket: Block) -> bool:
-    return socket.is_multi_input
-
-
-def _twin(socket: Block, others: Sequence[Block]) -> Block:
+def _same_socket(socket: Block, others: Sequence[Block]) -> Block:
     return next(other for other in others if other.identifier == socket.identifier)

@@ -1,4 +1,4 @@
-"""A tree as a value: everything that building it again needs, and nothing that a new node has anyway. Reads only."""
+"""Exports a node tree as a value: everything that rebuilding it needs, without what a new node holds anyway. Reads only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import Tree
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes.modifier_target import TREE
 from blendwright.tools.node_trees import interface, properties
 from blendwright.tools.node_trees.editor import links_in_order
 from blendwright.tools.node_trees.graph import active_output, first_input
@@ -16,23 +15,23 @@ from blendwright.tools.node_trees.sockets import available_sockets, socket_key
 from blendwright.tools.node_trees.values import has_value, to_json
 
 # What a new node holds: its properties, and its inputs by identifier.
-Fresh = tuple[dict[str, Any], dict[str, Any]]
-# Types that bring a datablock along, the built-in font: none is made to look at, and all that they hold is told.
-BRINGING = frozenset({"GeometryNodeStringToCurves"})
-_nodes: dict[str, Fresh] = {}
-_sockets: dict[str, dict[str, Any]] = {}
+Defaults = tuple[dict[str, Any], dict[str, Any]]
+# Types that bring a datablock along, the built-in font: none is created to read its defaults, so all that they hold is exported.
+WITHOUT_DEFAULTS = frozenset({"GeometryNodeStringToCurves"})
+_node_defaults: dict[str, Defaults] = {}
+_socket_defaults: dict[str, dict[str, Any]] = {}
 
 
 def export_tree(scene: Scene, tree: Block) -> Tree:
     """The tree, in the order of its nodes' ids."""
-    _learn(scene, tree)
+    _read_defaults(scene, tree)
     ids = node_ids(tree)
     nodes = sorted(tree.nodes, key=lambda node: ids[node.name])
     return Tree.model_validate(
         {
             "interface": {
-                "inputs": interface.read_interface(tree, "INPUT", _sockets),
-                "outputs": interface.read_interface(tree, "OUTPUT", _sockets),
+                "inputs": interface.read_interface(tree, "INPUT", _socket_defaults),
+                "outputs": interface.read_interface(tree, "OUTPUT", _socket_defaults),
             },
             "nodes": [_node(node, ids) for node in nodes],
             "links": [link for node in nodes for link in _links_into(node, ids)],
@@ -50,34 +49,34 @@ def node_ids(tree: Block) -> dict[str, str]:
 
 
 def _node(node: Block, ids: dict[str, str]) -> dict[str, Any]:
-    fresh_properties, fresh_inputs = _nodes[node.bl_idname]
-    held = properties.read_properties(node, ids)
+    default_properties, default_inputs = _node_defaults[node.bl_idname]
+    values = properties.read_properties(node, ids)
     usable = available_sockets(node.inputs)
     inputs = {
         socket_key(socket, usable): to_json(socket.default_value)
         for socket in node.inputs
-        if has_value(socket) and not _is_fresh(socket, fresh_inputs)
+        if has_value(socket) and not _is_default(socket, default_inputs)
     }
     return {
         "id": ids[node.name],
         "bl_idname": node.bl_idname,
         "location": to_json(node.location),
-        "properties": {name: value for name, value in held.items() if fresh_properties.get(name) != value},
+        "properties": {name: value for name, value in values.items() if default_properties.get(name) != value},
         "inputs": inputs,
     }
 
 
-def _is_fresh(socket: Block, fresh: dict[str, Any]) -> bool:
+def _is_default(socket: Block, defaults: dict[str, Any]) -> bool:
     # A menu without items holds nothing that could be given to it.
     if socket.type == "MENU" and not socket.default_value:
         return True
     identifier = socket.identifier
-    return identifier in fresh and fresh[identifier] == to_json(socket.default_value)
+    return identifier in defaults and defaults[identifier] == to_json(socket.default_value)
 
 
 def _links_into(node: Block, ids: dict[str, str]) -> list[dict[str, Any]]:
     usable = available_sockets(node.inputs)
-    found: list[dict[str, Any]] = []
+    links: list[dict[str, Any]] = []
     for socket in usable:
         if not socket.is_linked:
             continue
@@ -86,25 +85,27 @@ def _links_into(node: Block, ids: dict[str, str]) -> list[dict[str, Any]]:
             others = available_sockets(link.from_node.outputs)
             if source in others:
                 start = {"node_id": ids[link.from_node.name], "socket": socket_key(source, others)}
-                found.append({"from": start, "to": {"node_id": ids[node.name], "socket": socket_key(socket, usable)}})
-    return found
+                links.append({"from": start, "to": {"node_id": ids[node.name], "socket": socket_key(socket, usable)}})
+    return links
 
 
-def _learn(scene: Scene, tree: Block) -> None:
-    """See what new nodes and sockets of these types hold, by making one of each; once for the life of the process."""
-    kinds = {node.bl_idname for node in tree.nodes} - _nodes.keys()
-    sockets = {item.socket_type for item in tree.interface.items_tree if item.item_type == "SOCKET"} - _sockets.keys()
+def _read_defaults(scene: Scene, tree: Block) -> None:
+    """Read what new nodes and sockets of these types hold, by creating one of each; once for the life of the process."""
+    kinds = {node.bl_idname for node in tree.nodes} - _node_defaults.keys()
+    sockets = {
+        item.socket_type for item in tree.interface.items_tree if item.item_type == "SOCKET"
+    } - _socket_defaults.keys()
     if not kinds and not sockets:
         return
-    with scene.temporary(Kind.NODE_GROUP, TREE) as scratch:
+    with scene.temporary(Kind.NODE_GROUP, tree.bl_idname) as scratch:
         for kind in sorted(kinds):
-            if kind in BRINGING:
-                _nodes[kind] = {}, {}
+            if kind in WITHOUT_DEFAULTS:
+                _node_defaults[kind] = {}, {}
                 continue
             node = scratch.nodes.new(kind)
             values = {socket.identifier: to_json(socket.default_value) for socket in node.inputs if has_value(socket)}
-            _nodes[kind] = properties.read_properties(node, {}), values
+            _node_defaults[kind] = properties.read_properties(node, {}), values
         for kind in sorted(sockets):
-            _sockets[kind] = interface.read_socket(
+            _socket_defaults[kind] = interface.read_socket(
                 scratch.interface.new_socket("new", in_out="INPUT", socket_type=kind)
             )

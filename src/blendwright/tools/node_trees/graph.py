@@ -1,4 +1,4 @@
-"""A tree as a graph: which nodes lead to an output, and which links go round in a circle. Reads only."""
+"""A node tree as a graph: which nodes lead to an output, and which links form a cycle. Reads only."""
 
 from __future__ import annotations
 
@@ -31,36 +31,36 @@ class NodeGraph:
     """Nodes by name with their type, and the links between them."""
 
     types: dict[str, str]
-    wires: list[GraphLink]
+    links: list[GraphLink]
     pairs: dict[str, str]
 
-    def leading_to(self, ends: Iterable[str]) -> set[str]:
+    def upstream_of(self, ends: Iterable[str]) -> set[str]:
         """The nodes from which links lead to one of the ends, the ends included; zones count as a whole."""
         before: dict[str, list[str]] = {}
-        for wire in self.wires:
-            before.setdefault(wire.target, []).append(wire.source)
+        for link in self.links:
+            before.setdefault(link.target, []).append(link.source)
         for first, last in self.pairs.items():
             before.setdefault(last, []).append(first)
             before.setdefault(first, []).append(last)
-        found = set(ends)
-        waiting = list(found)
+        reached = set(ends)
+        waiting = list(reached)
         while waiting:
             for name in before.get(waiting.pop(), ()):
-                if name not in found:
-                    found.add(name)
+                if name not in reached:
+                    reached.add(name)
                     waiting.append(name)
-        return found
+        return reached
 
-    def half_zones(self) -> list[str]:
+    def unpaired_zone_outputs(self) -> list[str]:
         """The last nodes of zones that have no first one."""
         whole = set(self.pairs.values())
         return sorted(name for name, kind in self.types.items() if kind in ZONES.values() and name not in whole)
 
-    def circle(self) -> list[str]:
-        """The nodes of one circle of links, in order; empty when there is none."""
+    def find_cycle(self) -> list[str]:
+        """The nodes of one cycle of links, in order; empty when there is none."""
         after: dict[str, list[str]] = {}
-        for wire in self.wires:
-            after.setdefault(wire.source, []).append(wire.target)
+        for link in self.links:
+            after.setdefault(link.source, []).append(link.target)
         done: set[str] = set()
         for start in sorted(after):
             path: list[str] = []
@@ -94,8 +94,8 @@ def graph_of(tree: Block) -> NodeGraph:
         types[node.name] = kind
         if kind in ZONES and node.paired_output is not None:
             pairs[node.name] = node.paired_output.name
-    wires = [GraphLink(link.from_node.name, link.to_node.name, link.is_valid) for link in tree.links]
-    return NodeGraph(types, wires, pairs)
+    links = [GraphLink(link.from_node.name, link.to_node.name, link.is_valid) for link in tree.links]
+    return NodeGraph(types, links, pairs)
 
 
 def active_output(tree: Block) -> Block | None:

@@ -9,8 +9,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.node_trees import items
 from blendwright.tools.node_trees.graph import ZONES
-from blendwright.tools.node_trees.values import refused_by_blender, to_json
-from blendwright.tools.readback import same
+from blendwright.tools.node_trees.values import to_json, write_attribute
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
@@ -99,33 +98,27 @@ def write_property(scene: Scene, node: Block, name: str, value: Any, at: str, *,
 
 def _write(scene: Scene, node: Block, prop: Block, value: Any, at: str, group: Block) -> None:
     name: str = prop.identifier
-    wanted = value
+    blender_value = value
     if prop.type == "POINTER" and value is not None:
-        wanted = scene.require(REFERENCES[prop.fixed_type.identifier], str(value), at)
+        blender_value = scene.require(REFERENCES[prop.fixed_type.identifier], str(value), at)
         if name == GROUP:
-            refuse_nesting(group, wanted, at)
+            refuse_nesting(group, blender_value, at)
     elif prop.type == "ENUM" and prop.is_enum_flag and isinstance(value, list):
         value = sorted(cast("list[str]", value))
-        wanted = set(value)
+        blender_value = set(value)
     if to_json(getattr(node, name)) == value:
         return
-    try:
-        setattr(node, name, wanted)
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise refused_by_blender(f"'{name}' of node '{node.name}' does not take {value!r}", error, at) from error
-    held = to_json(getattr(node, name))
-    if not same(value, held):
-        message = f"'{name}' of node '{node.name}' is {held!r} after {value!r} was given"
-        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Use a value that the property can have.")
+    cure = "Use a value that the property can have."
+    write_attribute(node, name, value, blender_value, f"'{name}' of node '{node.name}'", at, cure)
 
 
-def refuse_nesting(group: Block, wanted: Block, at: str) -> None:
-    """A group inside itself: Blender refuses it in silence, and where the tree is a draft it does not notice."""
-    if wanted.bl_idname != group.bl_idname:
-        message = f"node group '{wanted.name}' is a {wanted.bl_idname}, not a {group.bl_idname}"
+def refuse_nesting(group: Block, inner: Block, at: str) -> None:
+    """Refuse a group inside itself: Blender ignores it without an error, and does not notice where the tree is a copy."""
+    if inner.bl_idname != group.bl_idname:
+        message = f"node group '{inner.name}' is a {inner.bl_idname}, not a {group.bl_idname}"
         raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Name a geometry-nodes group.")
-    if group in nested_trees(wanted):
-        message = f"'{group.name}' would be inside itself, by way of '{wanted.name}'"
+    if group in nested_trees(inner):
+        message = f"'{group.name}' would be inside itself, by way of '{inner.name}'"
         raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Use another group.")
 
 

@@ -1,4 +1,4 @@
-"""Which socket a key means, and which key a socket has.
+"""Finds the socket that a key means, and the key that means a socket.
 
 A key is an identifier or a name; `Name#2` is the second available socket of that name. Identifiers come first. Sockets that stand for
 the group's interface or for a node's own items have identifiers that count creations, so their key is their name.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from blendwright.nodes.socket_names import positions_named
 from blendwright.tool_api.scene import Block
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -21,7 +22,6 @@ KEPT = {
     "GeometryNodeCaptureAttribute": frozenset({"Value", "Attribute"}),
     "GeometryNodeViewer": frozenset({"Value", "Geometry"}),
 }
-NUMBERED = re.compile(r"(.+)#([1-9][0-9]*)$", re.DOTALL)
 # The empty socket at the end of a list, which grows a new one in the editor.
 VIRTUAL = "NodeSocketVirtual"
 
@@ -37,7 +37,7 @@ def find_socket(node: Block, sockets: Sequence[Block], key: str, at: str, *, off
         if socket.identifier == key and socket.enabled and socket.bl_idname != VIRTUAL and not goes_by_name(socket):
             return socket
     usable = available_sockets(sockets)
-    found = [socket for socket in usable if socket.name == key]
+    found = [usable[position] for position in positions_named([socket.name for socket in usable], key)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -45,11 +45,6 @@ def find_socket(node: Block, sockets: Sequence[Block], key: str, at: str, *, off
         message = f"{len(found)} sockets of node '{node.name}' are called '{key}'"
         cure = f"Use an identifier: {known}; or '{key}#1' to '{key}#{len(found)}'."
         raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
-    numbered = NUMBERED.match(key)
-    if numbered:
-        same = [socket for socket in usable if socket.name == numbered[1]]
-        if int(numbered[2]) <= len(same):
-            return same[int(numbered[2]) - 1]
     for socket in sockets if off else usable:
         if socket.identifier == key:
             return socket

@@ -1,4 +1,4 @@
-"""Values between JSON and Blender: what sockets hold, with datablocks by name."""
+"""Converts values between JSON and Blender, and writes what sockets hold; datablocks go by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOCKET_KINDS = {
     "IMAGE": Kind.IMAGE,
     "TEXTURE": Kind.TEXTURE,
 }
-SINGLE = struct.Struct("<f")
+SINGLE_PRECISION = struct.Struct("<f")
 
 
 def has_value(socket: Block) -> bool:
@@ -30,25 +30,31 @@ def has_value(socket: Block) -> bool:
 def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: str) -> None:
     """Write a socket's value and read it back; `kind` is Blender's name of what it holds, like VALUE or OBJECT."""
     refers_to = SOCKET_KINDS.get(kind)
-    wanted = value
+    blender_value = value
     if refers_to is not None:
-        wanted = None if value is None else _named(scene, refers_to, value, at)
+        blender_value = None if value is None else _datablock(scene, refers_to, value, at)
     elif value is None:
         raise StepError.of(Fault.ARGS_INVALID, f"'{socket.name}' cannot hold nothing", at=at, cure="Give a value.")
     elif kind == "INT" and isinstance(value, float) and value.is_integer():
-        wanted = int(value)
+        blender_value = int(value)
+    cure = None if isinstance(value, str) else "Use a value inside the range of the socket."
+    write_attribute(socket, "default_value", value, blender_value, f"'{socket.name}'", at, cure)
+
+
+def write_attribute(
+    struct: Block, name: str, value: Any, blender_value: Any, what: str, at: str, cure: str | None = None
+) -> None:
+    """Write a value as Blender takes it and read it back; a StepError when Blender refuses it or keeps another one."""
     try:
-        socket.default_value = wanted
+        setattr(struct, name, blender_value)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise refused_by_blender(f"'{socket.name}' does not take {value!r}", error, at) from error
-    held = to_json(socket.default_value)
-    if not same(value, held):
-        cure = "Use a value inside the range of the socket." if isinstance(held, (int, float, list)) else None
-        message = f"'{socket.name}' holds {held!r} after {value!r} was given"
-        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+        raise refused_by_blender(f"{what} does not take {value!r}", error, at) from error
+    actual = to_json(getattr(struct, name))
+    if not same(value, actual):
+        raise StepError.of(Fault.ARGS_INVALID, f"{what} is {actual!r} after {value!r} was given", at=at, cure=cure)
 
 
-def _named(scene: Scene, kind: Kind, value: Any, at: str) -> Block:
+def _datablock(scene: Scene, kind: Kind, value: Any, at: str) -> Block:
     if not isinstance(value, str):
         message = f"{value!r} is not the name of a {kind.label}"
         raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the name, or null for none.")
@@ -85,6 +91,6 @@ def shortest_float(value: float) -> float:
 
 def _single(value: float) -> float:
     try:
-        return SINGLE.unpack(SINGLE.pack(value))[0]
+        return SINGLE_PRECISION.unpack(SINGLE_PRECISION.pack(value))[0]
     except OverflowError:
         return value

@@ -8,13 +8,14 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DELETION_WRITES, delete_objects
-from blendwright.tools.readback import differs
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import Deletes
+from blendwright.tools.object_data import DELETION_WRITES, delete_objects
+from blendwright.tools.parenting import unparent_conflicts
 from blendwright.tools.results import Removed
-from blendwright.tools.unparenting import cannot_leave
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -30,21 +31,13 @@ class DeleteArgs(Args):
     )
 
 
-class DeleteObject(Tool[DeleteArgs, Removed]):
+class DeleteObject(Deletes[DeleteArgs, Removed]):
     """Delete an object, with its data and its actions when nobody else uses them.
 
     Whoever referred to it (modifiers, constraints, the scene's camera) has the reference cleared."""
 
     name = "object.delete"
-    version = 1
-    safety_level = SafetyLevel.DESTRUCTIVE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = DELETION_WRITES
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
         Example({"name": "Box"}, given=(CUBE,)),
         Example(
@@ -58,19 +51,13 @@ class DeleteObject(Tool[DeleteArgs, Removed]):
     )
 
     def check(self, scene: Scene, args: DeleteArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
+        obj = yield from existing_object(scene, args.name, "/name")
         if obj is not None:
-            yield from cannot_leave(scene, _victims(args, obj), "/children")
+            yield from unparent_conflicts(scene, _victims(args, obj), "/children")
 
     def apply(self, scene: Scene, args: DeleteArgs) -> Removed:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = required_object(scene, args.name)
         return Removed(removed=delete_objects(scene, _victims(args, obj), "/children", keep_data=args.keep_data))
-
-    def verify(self, scene: Scene, args: DeleteArgs, result: Removed) -> Iterator[Finding]:
-        for entry in result.removed:
-            kind, name = entry.split("/", 1)
-            yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, "/name")
 
 
 def _victims(args: DeleteArgs, obj: Block) -> list[Block]:

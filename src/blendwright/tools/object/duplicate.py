@@ -8,13 +8,15 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import action_of
-from blendwright.tools.objectdata import DATA_KINDS, own_data
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation_data import action_of
+from blendwright.tools.object_data import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectMade
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -37,12 +39,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
     Children are not copied."""
 
     name = "object.duplicate"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = (
+    promises = SAFE_ONE_TIME_WRITE.writes_to(
         Kind.OBJECT,
         Kind.COLLECTION,
         Kind.MESH,
@@ -52,19 +49,15 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         Kind.ARMATURE,
         Kind.ACTION,
         Kind.SHAPE_KEY,
-    )
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    ).needs("object_write")
     examples = (
         Example({"name": "Box", "new_name": "Second box"}, given=(CUBE,)),
         Example({"name": "Box", "new_name": "Own box", "mode": "deep"}, given=(CUBE,)),
     )
 
     def check(self, scene: Scene, args: DuplicateArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = yield from existing_object(scene, args.name, "/name")
         yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
-        obj = scene.find(Kind.OBJECT, args.name)
         if obj is None or args.mode == "linked":
             return
         if obj.data is not None and obj.type not in DATA_KINDS and obj.type != "EMPTY":

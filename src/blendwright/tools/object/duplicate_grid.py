@@ -9,16 +9,17 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.extents import world_bounds
-from blendwright.tools.geometry import Point
-from blendwright.tools.place.movement import is_still, unplaced
-from blendwright.tools.placement import home, no_home
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import world_bounds
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.place.movement import is_negligible, position_problems
 from blendwright.tools.readback import differs
-from blendwright.tools.world import world_matrix
+from blendwright.tools.targets import missing_target_collection, target_collection
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -72,15 +73,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     """Copy an object into a grid. The copies share its data; the grid grows from where the object stands, along +X, +Y and +Z."""
 
     name = "object.duplicate_grid"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, given=(CUBE,)),
         Example(
@@ -89,11 +82,11 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     )
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Iterator[Finding]:
-        yield from unplaced(scene, args.name, "/name")
+        yield from position_problems(scene, args.name, "/name")
         obj = scene.find(Kind.OBJECT, args.name)
         if obj is not None:
-            yield from cannot_move(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
-        yield from no_home(scene, args.collection)
+            yield from move_conflicts(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
+        yield from missing_target_collection(scene, args.collection)
         for name in args.names():
             yield from scene.taken(Kind.OBJECT, name, "/prefix")
 
@@ -101,7 +94,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         [bounds] = world_bounds(scene, [obj])
         step = (bounds.size(0) + args.gap[0], bounds.size(1) + args.gap[1], bounds.size(2) + args.gap[2])
-        homes = [home(scene, args.collection)] if args.collection else scene.collections_of(obj)
+        homes = [target_collection(scene, args.collection)] if args.collection else scene.collections_of(obj)
         for number, name in enumerate(args.names(), start=1):
             copy = scene.adopt(Kind.OBJECT, obj.copy(), name)
             copy.use_fake_user = False
@@ -119,5 +112,5 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
             yield from differs(f"that '{name}' shares its data", True, copy.data == obj.data, "/name")
             wanted = start + scene.vector(args.way(number, result.step))
             off = world_matrix(scene, copy).translation - wanted
-            still = is_still([part / 16 for part in off], wanted)
+            still = is_negligible([part / 16 for part in off], wanted)
             yield from differs(f"that '{name}' is in its place (no constraint holds it)", True, still, "/name")

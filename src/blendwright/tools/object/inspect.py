@@ -9,16 +9,18 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.described import plain, properties, settings
-from blendwright.tools.extents import Reach
-from blendwright.tools.objectdata import own_data
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.bounding_boxes import Reach
+from blendwright.tools.object_data import own_data
+from blendwright.tools.plain_data import custom_properties, plain_settings, plain_value
 from blendwright.tools.readback import differs
 from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
-from blendwright.tools.world import orientation, world_matrix
+from blendwright.tools.targets import existing_object
+from blendwright.tools.world_space import orientation, world_matrix
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
@@ -75,19 +77,11 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
     """Everything about one object: transform, size, bounds, parent, collections, materials, modifiers, custom properties, hashes."""
 
     name = "object.inspect"
-    version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.NOTHING
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (Example({"name": "Box"}, given=(CUBE,)),)
 
     def check(self, scene: Scene, args: InspectArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        yield from existing_object(scene, args.name, "/name")
 
     def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
@@ -97,11 +91,11 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
             object=obj.name,
             type=obj.type,
             data=None if obj.data is None else obj.data.name,
-            location=plain(obj.location),
+            location=plain_value(obj.location),
             rotation_mode=obj.rotation_mode,
             rotation_euler_deg=[number(math.degrees(angle)) for angle in _angles(obj, turn)],
-            rotation_quaternion=plain(turn),
-            scale=plain(obj.scale),
+            rotation_quaternion=plain_value(turn),
+            scale=plain_value(obj.scale),
             matrix_world=[list(vector4(row)) for row in world_matrix(scene, obj)],
             dimensions=list(vector3(reach.own_size(obj))),
             bounds=_bounds(reach, obj),
@@ -110,7 +104,7 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
             collections=[home.name for home in scene.collections_of(obj)],
             materials=[None if slot.material is None else slot.material.name for slot in obj.material_slots],
             modifiers=[_modifier(modifier) for modifier in obj.modifiers],
-            properties=properties(obj),
+            properties=custom_properties(obj),
             visible_viewport=not obj.hide_viewport,
             visible_render=not obj.hide_render,
             content_hash=scene.content_hash(obj),
@@ -132,5 +126,5 @@ def _bounds(reach: Reach, obj: Block) -> Bounds | None:
 
 
 def _modifier(modifier: Block) -> ModifierReport:
-    inputs = properties(modifier) if modifier.type == "NODES" else {}
-    return ModifierReport(name=modifier.name, type=modifier.type, settings=settings(modifier), inputs=inputs)
+    inputs = custom_properties(modifier) if modifier.type == "NODES" else {}
+    return ModifierReport(name=modifier.name, type=modifier.type, settings=plain_settings(modifier), inputs=inputs)

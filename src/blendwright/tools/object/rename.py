@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.objectdata import DATA_KINDS, own_data
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.object_data import DATA_KINDS, own_data
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectRenamed
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -32,16 +34,8 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
     """Give an object another name, and if asked its data as well. Whatever refers to it goes on doing so."""
 
     name = "object.rename"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.NON_IDEMPOTENT
     # Any kind may refer to the object or to its data, and is then told apart by the new name.
-    writes = tuple(Kind)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ONE_TIME_WRITE.writes_to(*Kind).needs("object_write")
     examples = (
         Example({"name": "Box", "new_name": "Crate"}, given=(CUBE,)),
         Example({"name": "Box", "new_name": "Crate", "rename_data": True}, given=(CUBE,)),
@@ -51,10 +45,9 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
         return Idempotence.IDEMPOTENT if args.name == args.new_name else Idempotence.NON_IDEMPOTENT
 
     def check(self, scene: Scene, args: RenameArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
+        obj = yield from existing_object(scene, args.name, "/name")
         if args.new_name != args.name:
             yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
-        obj = scene.find(Kind.OBJECT, args.name)
         if obj is None or not args.rename_data:
             return
         data = own_data(obj)

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.parenting import IDENTITY, parent_space, stay_in_place_conflicts
 from blendwright.tools.readback import differs
-from blendwright.tools.unparenting import IDENTITY, cannot_stand_alone, space
-from blendwright.tools.world import near, rows, world_matrix
+from blendwright.tools.targets import existing_object
+from blendwright.tools.world_space import matrix_rows, nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -41,15 +43,7 @@ class SetParent(Tool[SetParentArgs, Parented]):
     """Make an object follow another, or none. Only the child is written."""
 
     name = "object.set_parent"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"child": "Tip", "parent": "Box"}, given=(CUBE, TIP)),
         Example({"child": "Tip", "parent": "Box", "keep_transform": False}, given=(CUBE, TIP)),
@@ -60,14 +54,12 @@ class SetParent(Tool[SetParentArgs, Parented]):
     )
 
     def check(self, scene: Scene, args: SetParentArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.child, "/child")
-        child = scene.find(Kind.OBJECT, args.child)
+        child = yield from existing_object(scene, args.child, "/child")
         if args.parent is None:
             if child is not None and child.parent is not None and args.keep_transform:
-                yield from cannot_stand_alone(scene, child, "/keep_transform", UNEVEN)
+                yield from stay_in_place_conflicts(scene, child, "/keep_transform", UNEVEN)
             return
-        yield from scene.missing(Kind.OBJECT, args.parent, "/parent")
-        parent = scene.find(Kind.OBJECT, args.parent)
+        parent = yield from existing_object(scene, args.parent, "/parent")
         if child is None or parent is None:
             return
         if parent == child or child in _ancestors(parent):
@@ -90,24 +82,26 @@ class SetParent(Tool[SetParentArgs, Parented]):
         changed = _follow(scene, child, parent, args.keep_transform)
         if not args.keep_transform:
             place = world_matrix(scene, child)
-        return Parented(object=args.child, parent=args.parent, changed=changed, matrix_world=rows(place))
+        return Parented(object=args.child, parent=args.parent, changed=changed, matrix_world=matrix_rows(place))
 
     def verify(self, scene: Scene, args: SetParentArgs, result: Parented) -> Iterator[Finding]:
         child = scene.require(Kind.OBJECT, args.child, "/child")
         held = None if child.parent is None else child.parent.name
         yield from differs("its parent", args.parent, held, "/parent")
-        if not near(result.matrix_world, rows(world_matrix(scene, child))):
+        if not nearly_equal_matrices(result.matrix_world, matrix_rows(world_matrix(scene, child))):
             yield from differs("that it stayed in place", True, False, "/keep_transform")
         if not args.keep_transform:
-            yield from differs("its parent inverse", IDENTITY, rows(child.matrix_parent_inverse), "/keep_transform")
+            yield from differs(
+                "its parent inverse", IDENTITY, matrix_rows(child.matrix_parent_inverse), "/keep_transform"
+            )
 
 
 def _follow(scene: Scene, child: Block, parent: Block | None, keep: bool) -> bool:
     """Returns whether anything had to be written."""
     related = child.parent == parent and (parent is None or child.parent_type == "OBJECT")
-    if related and (keep or rows(child.matrix_parent_inverse) == IDENTITY):
+    if related and (keep or matrix_rows(child.matrix_parent_inverse) == IDENTITY):
         return False
-    frame = space(scene, child)
+    frame = parent_space(scene, child)
     place = frame @ child.matrix_basis
     if child.parent_type != "OBJECT":
         # While the old parent is there: with another one the type may be one that Blender cannot name.

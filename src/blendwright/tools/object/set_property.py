@@ -9,12 +9,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, InnerName, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import custom_path, held_by_animation
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -58,15 +60,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     """Set or remove a custom property of an object."""
 
     name = "object.set_property"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Marker", "key": "mass", "value": 2.5}, given=(EMPTY,)),
         Example({"name": "Marker", "key": "part", "value": "hull"}, given=(EMPTY,)),
@@ -78,8 +72,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: SetPropertyArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
+        obj = yield from existing_object(scene, args.name, "/name")
         if obj is None:
             return
         registered = obj.bl_rna.properties.get(args.key)
@@ -87,7 +80,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
             # Before Blender 5.0 add-ons keep their settings in the same place.
             message = f"'{args.key}' is the name of an add-on's settings"
             yield Finding(Fault.SCENE_CONFLICT, message, "/key", "Choose another key.")
-        yield from held_by_animation(scene, obj, custom_path(args.key), "/key")
+        yield from channel_conflicts(scene, obj, custom_path(args.key), "/key")
 
     def apply(self, scene: Scene, args: SetPropertyArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

@@ -8,13 +8,13 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import held_by_animation
-from blendwright.tools.readback import differs
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.results import ObjectChanged
-from blendwright.values.findings import Finding
+from blendwright.tools.settings import Setting
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -30,47 +30,18 @@ class SetVisibilityArgs(Args):
             raise PydanticCustomError("nothing_asked", "give viewport, render or both")
         return self
 
-    def flags(self) -> dict[str, bool]:
-        """Argument to whether the object is to be seen, of those that are given."""
-        given = {"viewport": self.viewport, "render": self.render}
-        return {where: shown for where, shown in given.items() if shown is not None}
 
-
-class SetVisibility(Tool[SetVisibilityArgs, ObjectChanged]):
+class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
     """Show or hide an object in viewports and renders. Its children are not affected."""
 
     name = "object.set_visibility"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Box", "render": False}, given=(CUBE,)),
         Example({"name": "Box", "viewport": False, "render": True}, given=(CUBE,)),
     )
 
-    def check(self, scene: Scene, args: SetVisibilityArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
-        if obj is not None:
-            for where in args.flags():
-                yield from held_by_animation(scene, obj, f"hide_{where}", f"/{where}")
-
-    def apply(self, scene: Scene, args: SetVisibilityArgs) -> ObjectChanged:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
-        changed = False
-        for where, shown in args.flags().items():
-            if getattr(obj, f"hide_{where}") == shown:
-                scene.set(obj, f"hide_{where}", not shown)
-                changed = True
-        return ObjectChanged(object=args.name, changed=changed)
-
-    def verify(self, scene: Scene, args: SetVisibilityArgs, result: ObjectChanged) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
-        for where, shown in args.flags().items():
-            yield from differs(f"its visibility ({where})", shown, not getattr(obj, f"hide_{where}"), f"/{where}")
+    def settings(self, scene: Scene, args: SetVisibilityArgs, target: Block) -> Iterator[Setting]:
+        for where, shown in (("viewport", args.viewport), ("render", args.render)):
+            if shown is not None:
+                yield Setting(target, f"hide_{where}", not shown, f"/{where}")

@@ -10,13 +10,16 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import ROTATIONS, held_by_animation, rotation_channel
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
 from blendwright.tools.placement import radians
 from blendwright.tools.readback import differs
-from blendwright.tools.world import orientation
+from blendwright.tools.settings import Setting, write_settings
+from blendwright.tools.targets import existing_object
+from blendwright.tools.world_space import orientation
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -71,15 +74,7 @@ class Transform(Tool[TransformArgs, Transformed]):
     """Move, turn or scale an object by its own channels (relative to its parent, where it has one)."""
 
     name = "object.transform"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.ACCUMULATING
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, given=(CUBE,)),
         Example({"name": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, given=(CUBE,)),
@@ -90,68 +85,63 @@ class Transform(Tool[TransformArgs, Transformed]):
         return Idempotence.IDEMPOTENT if args.mode == "set" else Idempotence.ACCUMULATING
 
     def check(self, scene: Scene, args: TransformArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
+        obj = yield from existing_object(scene, args.name, "/name")
         if obj is None:
             return
         if args.location is not None:
-            yield from held_by_animation(scene, obj, "location", "/location")
+            yield from channel_conflicts(scene, obj, "location", "/location")
         if args.scale is not None:
-            yield from held_by_animation(scene, obj, "scale", "/scale")
+            yield from channel_conflicts(scene, obj, "scale", "/scale")
         if args.rotation_euler_deg is not None:
-            yield from held_by_animation(scene, obj, rotation_channel(obj), "/rotation_euler_deg")
+            yield from channel_conflicts(scene, obj, rotation_channel(obj), "/rotation_euler_deg")
         if args.rotation_quaternion is not None:
             # Another mode would silence the keyframes of the old one.
             for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle"):
-                yield from held_by_animation(scene, obj, channel, "/rotation_quaternion")
+                yield from channel_conflicts(scene, obj, channel, "/rotation_quaternion")
 
     def apply(self, scene: Scene, args: TransformArgs) -> Transformed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        wanted = _wanted(scene, args, obj)
-        changed = False
-        for channel, value in wanted.items():
-            # Bit by bit: what is only nearly there is still written, so that the end does not depend on the beginning.
-            before = _plain(getattr(obj, channel))
-            scene.set(obj, channel, value)
-            changed = changed or _plain(getattr(obj, channel)) != before
-        values = {**_held(obj), **wanted}
+        requested = _requested(scene, args, obj)
+        # What is only nearly there is still written, so that the end does not depend on the beginning.
+        changed = write_settings(scene, [Setting(obj, channel, value, "") for channel, value in requested.items()])
+        values = {**_channels(obj), **requested}
         mode = values["rotation_mode"]
         return Transformed(
             object=args.name,
             changed=changed,
             location=values["location"],
             rotation_mode=mode,
-            rotation=_shown(mode, values[ROTATIONS.get(mode, "rotation_euler")]),
+            rotation=_in_degrees(mode, values[ROTATIONS.get(mode, "rotation_euler")]),
             scale=values["scale"],
         )
 
     def verify(self, scene: Scene, args: TransformArgs, result: Transformed) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        held = _held(obj)
-        yield from differs("its location", result.location, held["location"], "/location")
-        yield from differs("its scale", result.scale, held["scale"], "/scale")
-        yield from differs("its rotation mode", result.rotation_mode, held["rotation_mode"], "/rotation_quaternion")
+        actual = _channels(obj)
+        yield from differs("its location", result.location, actual["location"], "/location")
+        yield from differs("its scale", result.scale, actual["scale"], "/scale")
+        yield from differs("its rotation mode", result.rotation_mode, actual["rotation_mode"], "/rotation_quaternion")
         mode = result.rotation_mode
-        rotation = _shown(mode, held[ROTATIONS.get(mode, "rotation_euler")])
+        rotation = _in_degrees(mode, actual[ROTATIONS.get(mode, "rotation_euler")])
         pointer = "/rotation_euler_deg" if args.rotation_quaternion is None else "/rotation_quaternion"
         yield from differs("its rotation", result.rotation, rotation, pointer)
 
 
-def _wanted(scene: Scene, args: TransformArgs, obj: Block) -> dict[str, Any]:
+def _requested(scene: Scene, args: TransformArgs, obj: Block) -> dict[str, Any]:
     """The channels to write, with their new values."""
     add = args.mode == "add"
-    wanted: dict[str, Any] = {}
+    requested: dict[str, Any] = {}
     if args.location is not None:
-        wanted["location"] = _each(sum, obj.location, args.location) if add else args.location
+        requested["location"] = _each(sum, obj.location, args.location) if add else args.location
     if args.rotation_quaternion is not None:
         turn = scene.quaternion(args.rotation_quaternion).normalized()
-        wanted["rotation_mode"] = "QUATERNION"
-        wanted["rotation_quaternion"] = tuple(turn @ orientation(scene, obj) if add else turn)
+        requested["rotation_mode"] = "QUATERNION"
+        requested["rotation_quaternion"] = tuple(turn @ orientation(scene, obj) if add else turn)
     if args.rotation_euler_deg is not None:
-        wanted.update(_euler(scene, obj, radians(args.rotation_euler_deg), add))
+        requested.update(_euler(scene, obj, radians(args.rotation_euler_deg), add))
     if args.scale is not None:
-        wanted["scale"] = _each(math.prod, obj.scale, args.scale) if add else args.scale
-    return wanted
+        requested["scale"] = _each(math.prod, obj.scale, args.scale) if add else args.scale
+    return requested
 
 
 def _euler(scene: Scene, obj: Block, angles: tuple[float, ...], add: bool) -> dict[str, Any]:
@@ -172,16 +162,12 @@ def _each(combine: Any, held: Sequence[float], given: Sequence[float]) -> tuple[
     return tuple(combine(pair) for pair in zip(held, given, strict=True))
 
 
-def _held(obj: Block) -> dict[str, Any]:
+def _channels(obj: Block) -> dict[str, Any]:
     channels = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
     return {"rotation_mode": obj.rotation_mode, **{channel: tuple(getattr(obj, channel)) for channel in channels}}
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str) else tuple(value)
-
-
-def _shown(mode: str, rotation: Sequence[float]) -> tuple[float, ...]:
+def _in_degrees(mode: str, rotation: Sequence[float]) -> tuple[float, ...]:
     if mode == "QUATERNION":
         return tuple(rotation)
     if mode == "AXIS_ANGLE":

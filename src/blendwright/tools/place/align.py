@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, BoundedFloat, Name, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.extents import world_bounds
-from blendwright.tools.geometry import Point
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.place.bounds import AXES, Edge, side
 from blendwright.tools.place.movement import (
+    Offset,
     along,
     ancestors,
-    further_rounds,
-    is_still,
-    shift,
-    unmovable,
-    unplaced,
-    unsettled,
+    does_not_settle,
+    is_in_place,
+    most_rounds,
+    movement_problems,
+    position_problems,
+    shift_all,
 )
 from blendwright.tools.place.results import Moved
 from blendwright.tools.readback import differs
@@ -40,13 +41,11 @@ class AlignArgs(Args):
     )
     axis: Literal["X", "Y", "Z"] = Field(description="World axis along which they move.")
     edge: Edge = Field(default="center", description="Which end of each object's bounds is put in place.")
-    reference: Name | None = Field(default=None, description="Object to align to; stays where it is.")
-    reference_edge: Edge | None = Field(
-        default=None, description="Which end of the reference's bounds to align to; the same as `edge` when left out."
+    reference: Name | None = optional("Object to align to; stays where it is.")
+    reference_edge: Edge | None = optional(
+        "Which end of the reference's bounds to align to; the same as `edge` when left out."
     )
-    value: BoundedFloat | None = Field(
-        default=None, description="Coordinate in metres to align to, instead of an object."
-    )
+    value: BoundedFloat | None = optional("Coordinate in metres to align to, instead of an object.")
 
     @model_validator(mode="after")
     def one_of_two(self) -> AlignArgs:
@@ -61,15 +60,7 @@ class Align(Tool[AlignArgs, Moved]):
     """Align objects along a world axis by their bounds: to an object, or to a coordinate."""
 
     name = "place.align"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, (BOX, BALL)),
         Example(
@@ -79,10 +70,10 @@ class Align(Tool[AlignArgs, Moved]):
     )
 
     def check(self, scene: Scene, args: AlignArgs) -> Iterator[Finding]:
-        yield from unmovable(scene, args.objects, "/objects")
+        yield from movement_problems(scene, args.objects, "/objects")
         if args.reference is None:
             return
-        yield from unplaced(scene, args.reference, "/reference")
+        yield from position_problems(scene, args.reference, "/reference")
         for parent in ancestors(scene.find(Kind.OBJECT, args.reference)):
             if parent.name in args.objects:
                 message = f"the reference '{args.reference}' moves along with its parent '{parent.name}'"
@@ -90,40 +81,31 @@ class Align(Tool[AlignArgs, Moved]):
                 yield Finding(Fault.SCENE_CONFLICT, message, at, "Take another reference, or leave the parent out.")
 
     def apply(self, scene: Scene, args: AlignArgs) -> Moved:
-        moved = _shifted(scene, self._ways(scene, args))
+        moved = shift_all(scene, self._offsets(scene, args))
         named = [*args.objects, *filter(None, [args.reference])]
-        left = further_rounds(*(scene.require(Kind.OBJECT, name) for name in named))
-        while left and (ways := [way for way in self._ways(scene, args) if not _is_aligned(scene, *way)]):
-            left -= 1
-            if not left:
-                raise unsettled(ways[0][0], f"/objects/{args.objects.index(ways[0][0])}")
-            moved |= _shifted(scene, ways)
+        rounds = most_rounds(*(scene.require(Kind.OBJECT, name) for name in named))
+        while rounds and (offsets := [each for each in self._offsets(scene, args) if not is_in_place(scene, each)]):
+            rounds -= 1
+            if not rounds:
+                name = offsets[0][0]
+                raise does_not_settle(name, f"/objects/{args.objects.index(name)}")
+            moved |= shift_all(scene, offsets)
         return Moved(objects=args.objects, moved=[name for name in args.objects if name in moved])
 
     def verify(self, scene: Scene, args: AlignArgs, result: Moved) -> Iterator[Finding]:
-        for number, (name, way) in enumerate(self._ways(scene, args)):
-            aligned = _is_aligned(scene, name, way)
-            yield from differs(f"that '{name}' is aligned", True, aligned, f"/objects/{number}")
+        for number, offset in enumerate(self._offsets(scene, args)):
+            aligned = is_in_place(scene, offset)
+            yield from differs(f"that '{offset[0]}' is aligned", True, aligned, f"/objects/{number}")
 
-    def _ways(self, scene: Scene, args: AlignArgs) -> list[tuple[str, Point]]:
+    def _offsets(self, scene: Scene, args: AlignArgs) -> list[Offset]:
         axis = AXES[args.axis]
         target = args.value
         if target is None:
             reference = scene.require(Kind.OBJECT, args.reference or "", "/reference")
-            [held] = world_bounds(scene, [reference])
-            target = side(held, axis, args.reference_edge or args.edge)
+            [box] = world_bounds(scene, [reference])
+            target = side(box, axis, args.reference_edge or args.edge)
         bounds = world_bounds(scene, [scene.require(Kind.OBJECT, name) for name in args.objects])
         return [
             (name, along(axis, target - side(box, axis, args.edge)))
             for name, box in zip(args.objects, bounds, strict=True)
         ]
-
-
-def _shifted(scene: Scene, ways: Sequence[tuple[str, Point]]) -> set[str]:
-    return {name for name, way in ways if shift(scene, scene.require(Kind.OBJECT, name), way)}
-
-
-def _is_aligned(scene: Scene, name: str, way: Point) -> bool:
-    place = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
-    # A little more than one step of noise: moving is itself rounded.
-    return is_still([part / 4 for part in way], place)

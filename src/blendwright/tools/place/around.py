@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.geometry import Point
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, view_matrix, zero_scale
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.picture_subject import subject
 from blendwright.tools.readback import differs
-from blendwright.tools.subject import missing_targets, subject
-from blendwright.tools.views import flat, like, pose, stand, view_axes
-from blendwright.tools.world import near, world_matrix
+from blendwright.tools.targets import existing_objects
+from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -57,15 +59,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
     """Put an object around others, by angles and a distance that goes with their size, and turn it to them."""
 
     name = "place.around"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example(
             {"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3},
@@ -77,42 +71,42 @@ class PlaceAround(Tool[AroundArgs, Around]):
 
     def check(self, scene: Scene, args: AroundArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        yield from missing_targets(scene, args.targets, "/targets")
+        yield from existing_objects(scene, args.targets, "/targets")
         if args.object in args.targets:
             message = f"'{args.object}' cannot stand around itself"
             at = f"/targets/{args.targets.index(args.object)}"
             yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out of the targets.")
         obj = scene.find(Kind.OBJECT, args.object)
         if obj is not None:
-            yield from flat(scene, obj, "/object")
-            yield from cannot_move(scene, obj, "/object", turn=args.face)
+            yield from zero_scale(scene, obj, "/object")
+            yield from move_conflicts(scene, obj, "/object", turn=args.face)
 
     def apply(self, scene: Scene, args: AroundArgs) -> Around:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        found = subject(scene, args.targets, args.object)
-        changed = stand(scene, obj, self._pose(scene, args, obj))
+        targets = subject(scene, args.targets, args.object)
+        changed = move_to(scene, obj, self._pose(scene, args, obj))
         place = world_matrix(scene, obj).translation
         return Around(
             object=args.object,
             location=(place[0], place[1], place[2]),
-            center=found.center,
-            radius=found.radius,
+            center=targets.center,
+            radius=targets.radius,
             changed=changed,
         )
 
     def verify(self, scene: Scene, args: AroundArgs, result: Around) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        there = near(self._pose(scene, args, obj), world_matrix(scene, obj))
-        yield from differs("that it stands there (no constraint or animation holds it)", True, there, "/object")
+        in_place = nearly_equal_matrices(self._pose(scene, args, obj), world_matrix(scene, obj))
+        yield from differs("that it stands there (no constraint or animation holds it)", True, in_place, "/object")
 
     def _pose(self, scene: Scene, args: AroundArgs, obj: Block) -> Block:
-        found = subject(scene, args.targets, args.object)
+        targets = subject(scene, args.targets, args.object)
         around, above = math.radians(args.azimuth_deg), math.radians(args.elevation_deg)
-        way = (math.sin(around) * math.cos(above), -math.cos(around) * math.cos(above), math.sin(above))
-        far = args.distance * found.radius
-        x, y, z = (center + part * far for center, part in zip(found.center, way, strict=True))
-        held = world_matrix(scene, obj)
+        direction = (math.sin(around) * math.cos(above), -math.cos(around) * math.cos(above), math.sin(above))
+        far = args.distance * targets.radius
+        x, y, z = (center + part * far for center, part in zip(targets.center, direction, strict=True))
+        current = world_matrix(scene, obj)
         if args.face:
-            return pose(scene, like(held, view_axes(way)), (x, y, z), held)
-        held.translation = (x, y, z)
-        return held
+            return view_matrix(scene, mirrored_like(current, view_axes(direction)), (x, y, z), current)
+        current.translation = (x, y, z)
+        return current

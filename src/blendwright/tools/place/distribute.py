@@ -8,14 +8,15 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.extents import Bounds, world_bounds
-from blendwright.tools.geometry import Point
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.bounds import AXES
-from blendwright.tools.place.movement import along, is_still, shift, unmovable
+from blendwright.tools.place.movement import Offset, along, is_in_place, movement_problems, shift_all
 from blendwright.tools.place.results import Moved
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
@@ -28,25 +29,23 @@ ROW = tuple(
     )
     for number, place in enumerate((0, 1.5, 9))
 )
-Placed = tuple[str, Bounds]
+Placed = tuple[str, BoundingBox]
 
 
 class DistributeArgs(Args):
     objects: Annotated[list[Name], Field(min_length=2, max_length=1000)] = Field(
         description="Names of the objects to move."
     )
-    axis: Literal["X", "Y", "Z"] | None = Field(
-        default=None, description="World axis along which they move, between the first and the last, which stay."
+    axis: Literal["X", "Y", "Z"] | None = optional(
+        "World axis along which they move, between the first and the last, which stay."
     )
-    start: Vector3 | None = Field(
-        default=None, description="Where the first centre goes, instead of an axis; needs `end`."
-    )
-    end: Vector3 | None = Field(default=None, description="Where the last centre goes; needs `start`.")
+    start: Vector3 | None = optional("Where the first centre goes, instead of an axis; needs `end`.")
+    end: Vector3 | None = optional("Where the last centre goes; needs `start`.")
     spacing: Literal["centers", "gaps"] = Field(
         default="centers", description="Equal distances between centres, or equal gaps between bounds (with an axis)."
     )
-    gap: LengthFloat | None = Field(
-        default=None, description="A fixed gap in metres (with `gaps`): only the first stays, the others follow it."
+    gap: LengthFloat | None = optional(
+        "A fixed gap in metres (with `gaps`): only the first stays, the others follow it."
     )
     order: Literal["position", "given"] = Field(
         default="position", description="In the order in which they stand along the way, or as listed."
@@ -69,15 +68,7 @@ class Distribute(Tool[DistributeArgs, Moved]):
     """Distribute objects evenly along a world axis or between two points, by their centres or by the gaps between them."""
 
     name = "place.distribute"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, ROW),
         Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, ROW),
@@ -85,9 +76,9 @@ class Distribute(Tool[DistributeArgs, Moved]):
     )
 
     def check(self, scene: Scene, args: DistributeArgs) -> Iterator[Finding]:
-        trouble = list(unmovable(scene, args.objects, "/objects"))
-        yield from trouble
-        if trouble or args.spacing != "gaps" or args.gap is not None or args.axis is None:
+        problems = list(movement_problems(scene, args.objects, "/objects"))
+        yield from problems
+        if problems or args.spacing != "gaps" or args.gap is not None or args.axis is None:
             return
         placed = _ordered(scene, args)
         if _free_gap(placed, AXES[args.axis]) < 0.0:
@@ -96,19 +87,18 @@ class Distribute(Tool[DistributeArgs, Moved]):
             yield Finding(Fault.SCENE_CONFLICT, message, "/spacing", cure)
 
     def apply(self, scene: Scene, args: DistributeArgs) -> Moved:
-        ways = _ways(scene, args)
-        moved = [name for name, way in ways if shift(scene, scene.require(Kind.OBJECT, name), way)]
-        return Moved(objects=[name for name, _ in ways], moved=moved)
+        offsets = _offsets(scene, args)
+        moved = shift_all(scene, offsets)
+        names = [name for name, _ in offsets]
+        return Moved(objects=names, moved=[name for name in names if name in moved])
 
     def verify(self, scene: Scene, args: DistributeArgs, result: Moved) -> Iterator[Finding]:
-        for name, way in _ways(scene, args):
-            place = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
-            # A little more than one step of noise: moving is itself rounded.
-            still = is_still([part / 4 for part in way], place)
-            yield from differs(f"that '{name}' is in its place", True, still, f"/objects/{args.objects.index(name)}")
+        for offset in _offsets(scene, args):
+            at = f"/objects/{args.objects.index(offset[0])}"
+            yield from differs(f"that '{offset[0]}' is in its place", True, is_in_place(scene, offset), at)
 
 
-def _ways(scene: Scene, args: DistributeArgs) -> list[tuple[str, Point]]:
+def _offsets(scene: Scene, args: DistributeArgs) -> list[Offset]:
     """How far each object has to go, in their order along the way."""
     placed = _ordered(scene, args)
     if args.start is not None and args.end is not None:
@@ -133,16 +123,16 @@ def _ordered(scene: Scene, args: DistributeArgs) -> list[Placed]:
     return sorted(placed, key=progress)
 
 
-def _between(placed: list[Placed], start: Point, end: Point) -> list[tuple[str, Point]]:
-    ways: list[tuple[str, Point]] = []
+def _between(placed: list[Placed], start: Point, end: Point) -> list[Offset]:
+    offsets: list[Offset] = []
     for number, (name, bounds) in enumerate(placed):
         share = number / (len(placed) - 1)
         x, y, z = (a + (b - a) * share - c for a, b, c in zip(start, end, bounds.center, strict=True))
-        ways.append((name, (x, y, z)))
-    return ways
+        offsets.append((name, (x, y, z)))
+    return offsets
 
 
-def _by_centers(placed: list[Placed], axis: int) -> list[tuple[str, Point]]:
+def _by_centers(placed: list[Placed], axis: int) -> list[Offset]:
     first, last = placed[0][1].center[axis], placed[-1][1].center[axis]
     step = (last - first) / (len(placed) - 1)
     return [
@@ -150,14 +140,14 @@ def _by_centers(placed: list[Placed], axis: int) -> list[tuple[str, Point]]:
     ]
 
 
-def _by_gaps(placed: list[Placed], axis: int, gap: float | None) -> list[tuple[str, Point]]:
+def _by_gaps(placed: list[Placed], axis: int, gap: float | None) -> list[Offset]:
     width = _free_gap(placed, axis) if gap is None else gap
-    ways: list[tuple[str, Point]] = []
+    offsets: list[Offset] = []
     at = placed[0][1].low[axis]
     for name, bounds in placed:
-        ways.append((name, along(axis, at - bounds.low[axis])))
+        offsets.append((name, along(axis, at - bounds.low[axis])))
         at += bounds.size(axis) + width
-    return ways
+    return offsets
 
 
 def _free_gap(placed: list[Placed], axis: int) -> float:

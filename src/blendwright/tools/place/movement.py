@@ -1,36 +1,39 @@
-"""Moving objects by a distance in the world, and what speaks against moving several at once."""
+"""Moves objects by a distance in the world, and checks whether several can be moved at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.geometry import Point
-from blendwright.tools.mesh.target import not_evaluated
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.targets import not_evaluated
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-# Shorter ways are the noise of single precision: leaving them makes a repetition write nothing.
+# The name of an object, and how far it has to go in the world.
+Offset = tuple[str, Point]
+
+# Shorter distances are the noise of single precision: leaving them makes a repetition write nothing.
 ABSOLUTE = 1e-6
 RELATIVE = 1e-6
 # A shape that depends on its place comes to rest within a few rounds, or never.
 ROUNDS = 8
 
 
-def is_still(delta: Sequence[float], place: Sequence[float]) -> bool:
-    """Whether a way is too short to count at that place."""
+def is_negligible(delta: Sequence[float], place: Sequence[float]) -> bool:
+    """Whether a distance is too short to count at that place."""
     return max(map(abs, delta)) <= ABSOLUTE + RELATIVE * max(map(abs, place))
 
 
 def shift(scene: Scene, obj: Block, delta: Sequence[float]) -> bool:
-    """Move an object by a distance in the world; false, and nothing written, when the way is too short to count.
+    """Move an object by a distance in the world; False, and nothing is written, when the distance is too short to count.
 
     Takes the world matrix as last evaluated: evaluating anew for each of a thousand objects would take seconds."""
     place = obj.matrix_world
-    if is_still(delta, place.translation):
+    if is_negligible(delta, place.translation):
         return False
     # Only the location is written: taking a whole matrix apart would touch rotation and scale with rounding noise.
     frame = (place @ obj.matrix_basis.inverted_safe()).to_3x3()
@@ -38,12 +41,24 @@ def shift(scene: Scene, obj: Block, delta: Sequence[float]) -> bool:
     return True
 
 
-def further_rounds(*objects: Block) -> int:
+def shift_all(scene: Scene, offsets: Iterable[Offset]) -> set[str]:
+    """Move objects by their offsets; the names of those that were moved."""
+    return {name for name, delta in offsets if shift(scene, scene.require(Kind.OBJECT, name), delta)}
+
+
+def is_in_place(scene: Scene, offset: Offset) -> bool:
+    """Whether an object is where it should be. A little more than one step of noise is allowed: moving is itself rounded."""
+    name, delta = offset
+    place = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
+    return is_negligible([part / 4 for part in delta], place)
+
+
+def most_rounds(*objects: Block) -> int:
     """How often to move again, at the most: not at all unless a modifier ties the shape of an object to its place."""
-    return ROUNDS if any(_tied(obj) for obj in objects) else 0
+    return ROUNDS if any(_depends_on_place(obj) for obj in objects) else 0
 
 
-def _tied(obj: Block) -> bool:
+def _depends_on_place(obj: Block) -> bool:
     for modifier in obj.modifiers:
         if modifier.type == "NODES":
             return True  # nodes may ask for any object, and for the place of their own
@@ -54,14 +69,14 @@ def _tied(obj: Block) -> bool:
     return False
 
 
-def unsettled(name: str, at: str) -> StepError:
+def does_not_settle(name: str, at: str) -> StepError:
     """Moving it changed its shape, and moving it accordingly changed it again."""
     message = f"the shape of '{name}' depends on where it is, and it does not come to rest there"
     return StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Apply the modifier that uses another object first.")
 
 
-def unmovable(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
-    """What speaks against moving these objects, each with its own pointer."""
+def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
+    """Why these objects cannot be moved, each with its own pointer."""
     seen: dict[str, int] = {}
     for number, name in enumerate(names):
         place = f"{at}/{number}"
@@ -70,10 +85,10 @@ def unmovable(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
             message = f"object '{name}' is named twice"
             yield Finding(Fault.ARGS_INVALID, message, place, "Name each object once.")
             continue
-        yield from unplaced(scene, name, place)
+        yield from position_problems(scene, name, place)
         obj = scene.find(Kind.OBJECT, name)
         if obj is not None:
-            yield from cannot_move(scene, obj, place)
+            yield from move_conflicts(scene, obj, place)
     for number, name in enumerate(names):
         obj = scene.find(Kind.OBJECT, name)
         parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)
@@ -82,7 +97,7 @@ def unmovable(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
             yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/{number}", "Name only one of the two.")
 
 
-def unplaced(scene: Scene, name: str, at: str) -> Iterator[Finding]:
+def position_problems(scene: Scene, name: str, at: str) -> Iterator[Finding]:
     """A finding when there is no such object, or none whose place in the world is known."""
     obj = scene.find(Kind.OBJECT, name)
     if obj is None:

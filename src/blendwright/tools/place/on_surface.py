@@ -7,16 +7,24 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2, optional
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.animated import cannot_move
-from blendwright.tools.extents import Reach, own_box, shape
-from blendwright.tools.geometry import Point
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import Reach, own_box, shape
 from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.place.movement import ancestors, further_rounds, is_still, shift, unplaced, unsettled
-from blendwright.tools.place.surface import Hit, no_surface, vertical_hit
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.place.movement import (
+    ancestors,
+    does_not_settle,
+    is_negligible,
+    most_rounds,
+    position_problems,
+    shift,
+)
+from blendwright.tools.place.surface import Hit, surface_problems, vertical_hit
 from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -30,7 +38,7 @@ STEADY = 1e-5
 class OnSurfaceArgs(Args):
     object: Name = Field(description="Name of the object to move; its children go with it.")
     target: Name = Field(description="Name of the object whose surface it rests on.")
-    at: Vector2 | None = Field(default=None, description="World x and y of the place; the object's own when left out.")
+    at: Vector2 | None = optional("World x and y of the place; the object's own when left out.")
     side: Literal["top", "bottom"] = Field(
         default="top", description="Stand on the uppermost surface, or hang below the lowest one."
     )
@@ -59,15 +67,7 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
     The surface is the evaluated one, modifiers included, at the vertical through the place."""
 
     name = "place.on_surface"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.ACCUMULATING
-    writes = (Kind.OBJECT,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Box", "target": "Hill"}, (GROUND, BOX)),
         Example({"object": "Box", "target": "Hill", "at": [2, 1], "align_to_normal": True, "gap": 0.01}, (GROUND, BOX)),
@@ -81,42 +81,42 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
 
     def check(self, scene: Scene, args: OnSurfaceArgs) -> Iterator[Finding]:
         obj, target = scene.find(Kind.OBJECT, args.object), scene.find(Kind.OBJECT, args.target)
-        trouble = list(unplaced(scene, args.object, "/object"))
-        trouble += no_surface(scene, args.target, "/target", target)
+        problems = list(position_problems(scene, args.object, "/object"))
+        problems += surface_problems(scene, args.target, "/target", target)
         if obj is not None:
-            trouble += cannot_move(scene, obj, "/object", turn=args.align_to_normal)
+            problems += move_conflicts(scene, obj, "/object", turn=args.align_to_normal)
         if obj is not None and target is not None and obj in (target, *ancestors(target)):
             message = f"'{args.target}' moves along with '{args.object}', so the one cannot rest on the other"
-            trouble.append(Finding(Fault.SCENE_CONFLICT, message, "/target", "Name an object that stays where it is."))
-        yield from trouble
-        if not trouble and _hit(scene, args, obj) is None:
+            problems.append(Finding(Fault.SCENE_CONFLICT, message, "/target", "Name an object that stays where it is."))
+        yield from problems
+        if not problems and _hit(scene, args, obj) is None:
             message = f"there is no surface of '{args.target}' straight above or below {_place(scene, args, obj)}"
             at = "/at" if args.at is not None else "/object"
             yield Finding(Fault.SCENE_CONFLICT, message, at, "Give a place 'at' that lies over the target.")
 
     def apply(self, scene: Scene, args: OnSurfaceArgs) -> RestingOn:
         obj, target = (scene.require(Kind.OBJECT, name) for name in (args.object, args.target))
-        hit, moved = self._put(scene, args, obj)
-        left = further_rounds(obj, target)
-        while left and _off(scene, args, obj, hit):
-            left -= 1
-            if not left:
-                raise unsettled(args.object, "/object")
-            hit, again = self._put(scene, args, obj)
+        hit, moved = self._move_to_surface(scene, args, obj)
+        rounds = most_rounds(obj, target)
+        while rounds and _is_off(scene, args, obj, hit):
+            rounds -= 1
+            if not rounds:
+                raise does_not_settle(args.object, "/object")
+            hit, again = self._move_to_surface(scene, args, obj)
             moved |= again
         x, y, z = scene.evaluated(obj).matrix_world.translation
         return RestingOn(object=args.object, moved=moved, point=hit.point, normal=hit.normal, location=(x, y, z))
 
     def verify(self, scene: Scene, args: OnSurfaceArgs, result: RestingOn) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        off = _off(scene, args, obj, Hit(result.point, result.normal))
+        off = _is_off(scene, args, obj, Hit(result.point, result.normal))
         yield from differs("that it rests on the surface", True, not off, "/object")
 
-    def _put(self, scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[Hit, bool]:
+    def _move_to_surface(self, scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[Hit, bool]:
         """Move it to where it touches the surface as things are now; whether it was elsewhere."""
         hit = _hit(scene, args, obj)
         if hit is None:
-            raise unsettled(args.object, "/object")
+            raise does_not_settle(args.object, "/object")
         place = _resting_place(scene, args, obj, hit)
         if not args.align_to_normal:
             return hit, shift(scene, obj, place.translation - obj.matrix_world.translation)
@@ -126,10 +126,10 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
         return hit, moved
 
 
-def _off(scene: Scene, args: OnSurfaceArgs, obj: Block, hit: Hit) -> bool:
-    wanted = _resting_place(scene, args, obj, hit)
-    way = (wanted.translation - scene.evaluated(obj).matrix_world.translation) / 16
-    return not is_still(way, wanted.translation)
+def _is_off(scene: Scene, args: OnSurfaceArgs, obj: Block, hit: Hit) -> bool:
+    target = _resting_place(scene, args, obj, hit)
+    way = (target.translation - scene.evaluated(obj).matrix_world.translation) / 16
+    return not is_negligible(way, target.translation)
 
 
 def _place(scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[float, float]:
@@ -154,12 +154,12 @@ def _resting_place(scene: Scene, args: OnSurfaceArgs, obj: Block, hit: Hit) -> B
         axis = matrix.to_3x3().col[2].normalized()
         matrix = (axis.rotation_difference(away * sign).to_matrix() @ matrix.to_3x3()).to_4x4()
     matrix.translation = (0.0, 0.0, 0.0)
-    reach = _reach(scene, args, obj, matrix, away)
-    matrix.translation = scene.vector(hit.point) + away * (args.gap - reach)
+    lowest = _lowest_point(scene, args, obj, matrix, away)
+    matrix.translation = scene.vector(hit.point) + away * (args.gap - lowest)
     return matrix
 
 
-def _reach(scene: Scene, args: OnSurfaceArgs, obj: Block, turn: Block, away: Block) -> float:
+def _lowest_point(scene: Scene, args: OnSurfaceArgs, obj: Block, turn: Block, away: Block) -> float:
     """How far the object's points lie along a direction from its origin, at the least, once it is turned."""
     if args.contact == "origin":
         return 0.0
@@ -167,20 +167,20 @@ def _reach(scene: Scene, args: OnSurfaceArgs, obj: Block, turn: Block, away: Blo
     boxes = [into @ scene.vector(corner) for corner in Reach(scene).instance_corners(obj)]
     if args.contact == "bounds":
         boxes += [scene.vector(corner) for corner in own_box(scene, obj)]
-    reaches = [(turn @ corner).dot(away) for corner in boxes]
+    distances = [(turn @ corner).dot(away) for corner in boxes]
     if args.contact == "mesh":
         with shape(scene, obj) as mesh:
             if mesh is not None and len(mesh.vertices):
                 upright = away.rotation_difference(scene.vector((0.0, 0.0, 1.0))).to_matrix().to_4x4()
                 mesh.transform(upright @ turn)
-                reaches.append(min(positions_of(mesh)[2::3]))
-    return min(reaches, default=0.0)
+                distances.append(min(positions_of(mesh)[2::3]))
+    return min(distances, default=0.0)
 
 
-def _is_there(wanted: Block, held: Block) -> bool:
+def _is_there(target: Block, current: Block) -> bool:
     turned = max(
         abs(a - b)
-        for one, other in zip(wanted.to_3x3(), held.to_3x3(), strict=True)
+        for one, other in zip(target.to_3x3(), current.to_3x3(), strict=True)
         for a, b in zip(one, other, strict=True)
     )
-    return turned <= STEADY and is_still((wanted.translation - held.translation) / 8, wanted.translation)
+    return turned <= STEADY and is_negligible((target.translation - current.translation) / 8, target.translation)

@@ -1,4 +1,4 @@
-"""Random points on a surface that keep a least distance from each other. Knows no scene."""
+"""Chooses random points on a surface that keep a minimum distance from each other. Knows no scene."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import math
 from random import Random
 
-from blendwright.tools.geometry import Point
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.surface import Hit, Surface
 
 # Darts thrown for each point that is wanted, before the surface counts as full.
@@ -15,7 +15,7 @@ TRIES = 50
 Cell = tuple[int, int, int]
 
 
-def random_points(surface: Surface, random: Random, count: int, least: float) -> list[Hit]:
+def random_points(surface: Surface, random: Random, count: int, min_distance: float) -> list[Hit]:
     """Up to `count` points; fewer when no more were found a place."""
     hits: list[Hit] = []
     cells: dict[Cell, list[Point]] = {}
@@ -23,9 +23,9 @@ def random_points(surface: Surface, random: Random, count: int, least: float) ->
         if len(hits) == count:
             break
         hit = surface.random_point(random)
-        if least > 0.0:
-            cell = _cell(hit.point, least)
-            if _is_near(hit.point, cell, cells, least):
+        if min_distance > 0.0:
+            cell = _cell(hit.point, min_distance)
+            if _is_near(hit.point, cell, cells, min_distance):
                 continue
             cells.setdefault(cell, []).append(hit.point)
         hits.append(hit)
@@ -37,10 +37,10 @@ def _cell(point: Point, size: float) -> Cell:
     return x, y, z
 
 
-def _is_near(point: Point, cell: Cell, cells: dict[Cell, list[Point]], least: float) -> bool:
+def _is_near(point: Point, cell: Cell, cells: dict[Cell, list[Point]], min_distance: float) -> bool:
     x, y, z = cell
     for i, j, k in itertools.product((-1, 0, 1), repeat=3):
         for other in cells.get((x + i, y + j, z + k), ()):
-            if math.dist(point, other) < least:
+            if math.dist(point, other) < min_distance:
                 return True
     return False

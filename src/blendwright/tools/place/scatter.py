@@ -11,16 +11,17 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.geometry import Point
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.random_points import random_points
-from blendwright.tools.place.surface import Hit, Surface, no_surface
-from blendwright.tools.placement import home, no_home
+from blendwright.tools.place.surface import Hit, Surface, surface_problems
 from blendwright.tools.readback import same
-from blendwright.tools.world import world_matrix
+from blendwright.tools.targets import missing_target_collection, target_collection
+from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -39,9 +40,7 @@ class ScatterArgs(Args):
     prefix: Annotated[Name, Field(max_length=200)] = Field(
         description="Copies are named prefix_0001, prefix_0002 and so on."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to link them to; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to link them to; the scene's own when left out.")
     align_to_normal: bool = Field(default=False, description="Tilt each copy's Z axis to the direction of the surface.")
     random_yaw: bool = Field(default=True, description="Turn each copy about its Z axis at random.")
     scale_range: ScaleRange = Field(default=(1.0, 1.0), description="Least and greatest scale, relative to the source.")
@@ -80,15 +79,11 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     """Scatter copies of an object over the surface of another: random but repeatable, evenly by area, at a least distance."""
 
     name = "place.scatter"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.SEEDED
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.COLLECTION)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write",))
+    promises = (
+        SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED)
+        .writes_to(Kind.OBJECT, Kind.COLLECTION)
+        .needs("object_write")
+    )
     examples = (
         Example({"source": "Stone", "target": "Ground", "count": 12, "seed": 7, "prefix": "Pebble"}, (GROUND, STONE)),
         Example(
@@ -106,11 +101,11 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     )
 
     def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
-        trouble = list(scene.missing(Kind.OBJECT, args.source, "/source"))
-        trouble += no_surface(scene, args.target, "/target", scene.find(Kind.OBJECT, args.target))
-        trouble += no_home(scene, args.collection)
-        yield from trouble
-        if trouble:
+        problems = list(scene.missing(Kind.OBJECT, args.source, "/source"))
+        problems += surface_problems(scene, args.target, "/target", scene.find(Kind.OBJECT, args.target))
+        problems += missing_target_collection(scene, args.collection)
+        yield from problems
+        if problems:
             return
         spots = _spots(scene, args)
         if len(spots) < args.count:
@@ -119,8 +114,8 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             )
             at = "/min_distance" if args.min_distance else "/target"
             yield Finding(Fault.ARGS_INVALID, message, at, "Use a smaller 'min_distance' or 'count'.")
-        elif not _all_there(scene, args, spots):
-            yield from _names_taken(scene, args)
+        elif not _all_in_place(scene, args, spots):
+            yield from _name_conflicts(scene, args)
 
     def apply(self, scene: Scene, args: ScatterArgs) -> Scattered:
         names = [args.copy_name(number) for number in range(args.count)]
@@ -128,16 +123,16 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             return Scattered(objects=names, created=False)
         spots = _spots(scene, args)
         source = scene.require(Kind.OBJECT, args.source, "/source")
-        collection = home(scene, args.collection)
+        collection = target_collection(scene, args.collection)
         for name, spot in zip(names, spots, strict=True):
             copy = scene.adopt(Kind.OBJECT, source.copy(), name)
-            _free(copy)
+            _reset_copy(copy)
             copy.location, copy.rotation_euler, copy.scale = spot.location, spot.rotation, spot.scale
             scene.link(collection, copy)
         return Scattered(objects=names, created=True)
 
     def verify(self, scene: Scene, args: ScatterArgs, result: Scattered) -> Iterator[Finding]:
-        if not _all_there(scene, args, _spots(scene, args)):
+        if not _all_in_place(scene, args, _spots(scene, args)):
             yield Finding(Fault.SCENE_CONFLICT, "not all copies are where they should be", "/prefix")
 
 
@@ -168,7 +163,7 @@ def _spot(scene: Scene, args: ScatterArgs, hit: Hit, matrix: Block, random: Rand
     return Spot((x, y, z), (i, j, k), (sx, sy, sz))
 
 
-def _free(copy: Block) -> None:
+def _reset_copy(copy: Block) -> None:
     """A copy stands by itself: nothing but its own channels moves it, and it is seen even where the source is a hidden model."""
     copy.animation_data_clear()
     copy.parent = None
@@ -182,23 +177,23 @@ def _free(copy: Block) -> None:
     copy.delta_scale = (1.0, 1.0, 1.0)
 
 
-def _all_there(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
+def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
     """Whether every copy is in its place, with the source's data and in its collection."""
     data = scene.require(Kind.OBJECT, args.source, "/source").data
-    collection = home(scene, args.collection)
+    collection = target_collection(scene, args.collection)
     for number, spot in enumerate(spots):
         copy = scene.find(Kind.OBJECT, args.copy_name(number))
         if copy is None or copy.data != data or not scene.is_in(collection, copy):
             return False
-        held = (copy.location, copy.rotation_euler, copy.scale)
+        current = (copy.location, copy.rotation_euler, copy.scale)
         if not all(
-            same(one, other) for one, other in zip((spot.location, spot.rotation, spot.scale), held, strict=True)
+            same(one, other) for one, other in zip((spot.location, spot.rotation, spot.scale), current, strict=True)
         ):
             return False
     return True
 
 
-def _names_taken(scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
+def _name_conflicts(scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
     for number in range(args.count):
         findings = scene.taken(Kind.OBJECT, args.copy_name(number), "/prefix")
         if findings:

@@ -1,4 +1,4 @@
-"""Surfaces to put things on: where a ray meets one, and random points on it. Reads only."""
+"""Surfaces to put things on: where a vertical ray hits one, and random points on it. Reads only."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from itertools import accumulate
 from random import Random
 
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.extents import SOLID, world_bounds, world_mesh
-from blendwright.tools.geometry import Point
+from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
 from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.place.movement import unplaced
+from blendwright.tools.mesh_data import Point
+from blendwright.tools.place.movement import position_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -27,15 +27,15 @@ class Hit:
     normal: Point
 
 
-def no_surface(scene: Scene, name: str, at: str, find: Block | None) -> Iterator[Finding]:
-    """What speaks against an object as a surface."""
-    trouble = list(unplaced(scene, name, at))
-    yield from trouble
-    if trouble or find is None:
+def surface_problems(scene: Scene, name: str, at: str, target: Block | None) -> Iterator[Finding]:
+    """Why nothing can be put on an object."""
+    problems = list(position_problems(scene, name, at))
+    yield from problems
+    if problems or target is None:
         return
-    with world_mesh(scene, find) as mesh:
+    with world_mesh(scene, target) as mesh:
         empty = mesh is None or not len(mesh.polygons)
-    if find.type not in SOLID or empty:
+    if target.type not in SOLID or empty:
         message = f"object '{name}' has no faces to put anything on"
         yield Finding(Fault.SCENE_CONFLICT, message, at, "Name an object with faces.")
 
@@ -48,8 +48,8 @@ def vertical_hit(scene: Scene, target: Block, x: float, y: float, side: str) -> 
     away = 1.0 + box.size(2)
     start = scene.vector((x, y, box.high[2] + away if side == "top" else box.low[2] - away))
     into = source.matrix_world.inverted_safe()
-    found, place, normal, _ = source.ray_cast(into @ start, into.to_3x3() @ scene.vector((0.0, 0.0, down)))
-    if not found:
+    hit, place, normal, _ = source.ray_cast(into @ start, into.to_3x3() @ scene.vector((0.0, 0.0, down)))
+    if not hit:
         return None
     outward = (into.to_3x3().transposed() @ normal).normalized()
     if outward.z * down > 0.0:  # a face that looks the other way

@@ -8,17 +8,10 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Result, Seed
-from blendwright.tool_api.effects import (
-    Determinism,
-    Idempotence,
-    Isolation,
-    Kind,
-    Revert,
-    SafetyLevel,
-    SafetyMode,
-)
+from blendwright.tool_api.effects import Determinism, Isolation, Kind, Revert
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Version
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool, Version
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.python.code_check import check_code
 from blendwright.values.findings import Finding
 
@@ -60,15 +53,11 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     behind: no registered text, no scripted driver, no linked library, no path to a file. It reaches no file, process or network."""
 
     name = "python.run"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.SEEDED
-    idempotence = Idempotence.NON_IDEMPOTENT
-    writes = tuple(Kind)
-    revert = Revert.MEMFILE
-    replayable = False
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("python_safe",))
+    promises = (
+        SAFE_ONE_TIME_WRITE.but(determinism=Determinism.SEEDED, revert=Revert.MEMFILE, replayable=False)
+        .writes_to(*Kind)
+        .needs("python_safe")
+    )
     examples = (
         Example({
             "code": "import bpy, random\n"

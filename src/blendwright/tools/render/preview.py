@@ -9,17 +9,17 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Seed
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, Seed, optional
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.engines import engine_id
-from blendwright.tools.extents import everything
-from blendwright.tools.pictures import PngName, Rendered, read_picture
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.bounding_boxes import everything
+from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.readback import differs
-from blendwright.tools.typed import wrong_type
-from blendwright.tools.views import FROM, View, frustum, pose, standpoint, view_axes
-from blendwright.values.errors import StepError
+from blendwright.tools.render.engines import engine_id
+from blendwright.tools.render.picture import camera_problems, render_picture
+from blendwright.tools.render.pictures import PngName, Rendered
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -30,12 +30,8 @@ MARGIN = 0.05
 
 
 class PreviewArgs(Args):
-    view: View | None = Field(
-        default=None, description="Look at all objects from this side, through a camera that does not stay."
-    )
-    camera: Name | None = Field(
-        default=None, description="Camera to look through; left out together with view, the scene's own."
-    )
+    view: View | None = optional("Look at all objects from this side, through a camera that does not stay.")
+    camera: Name | None = optional("Camera to look through; left out together with view, the scene's own.")
     engine: Literal["WORKBENCH", "CYCLES"] = Field(
         default="WORKBENCH", description="WORKBENCH is fast and plain; CYCLES shows lights and shading."
     )
@@ -57,15 +53,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
     """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
 
     name = "render.preview"
-    version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.SEEDED
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.NOTHING
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render"))
+    promises = READ_ONLY.but(determinism=Determinism.SEEDED).needs("scene_read", "render")
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, given=(CUBE,)),
         Example(
@@ -77,61 +65,40 @@ class Preview(Tool[PreviewArgs, Rendered]):
         return Determinism.SEEDED if args.engine == "CYCLES" else Determinism.DETERMINISTIC
 
     def check(self, scene: Scene, args: PreviewArgs) -> Iterator[Finding]:
-        if args.camera is not None:
-            yield from scene.missing(Kind.OBJECT, args.camera, "/camera")
-            camera = scene.find(Kind.OBJECT, args.camera)
-            if camera is not None:
-                yield from wrong_type(camera, ("CAMERA",), "/camera")
-        elif args.view is None and scene.active.camera is None:
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                "the scene has no camera",
-                "/camera",
-                "Give a view such as ISO, or the name of a camera.",
-            )
-        elif args.view is not None and not everything(scene):
-            yield Finding(
-                Fault.SCENE_CONFLICT, "there is nothing to look at", "/view", "Create a visible object first."
-            )
+        if args.view is None:
+            yield from camera_problems(scene, args.camera, "Give a view such as ISO, or the name of a camera.")
+        elif not everything(scene):
+            cure = "Create a visible object first."
+            yield Finding(Fault.SCENE_CONFLICT, "there is nothing to look at", "/view", cure)
 
     def apply(self, scene: Scene, args: PreviewArgs) -> Rendered:
-        path = scene.artifact(args.artifact)
-        with ExitStack() as held:
-            for target, values in _quick(scene, args):
-                held.enter_context(scene.temporarily(target, **values))
-            scene.render_still(path, camera=self._camera(scene, args, held))
-        picture = read_picture(path)
-        if picture is None:
-            raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture")
-        return Rendered(
-            artifact=args.artifact,
-            width=picture.width,
-            height=picture.height,
-            engine=args.engine,
-            pixels_sha256=picture.pixels_sha256,
-        )
+        with ExitStack() as temporary:
+            for target, values in _preview_settings(scene, args):
+                temporary.enter_context(scene.temporarily(target, **values))
+            camera = self._camera(scene, args, temporary)
+            return render_picture(scene, scene.artifact(args.artifact), camera, args.engine, artifact=args.artifact)
 
     def verify(self, scene: Scene, args: PreviewArgs, result: Rendered) -> Iterator[Finding]:
         yield from differs("the width of the picture", args.width, result.width, "/width")
         yield from differs("the height of the picture", args.height, result.height, "/height")
 
-    def _camera(self, scene: Scene, args: PreviewArgs, held: ExitStack) -> Block | None:
+    def _camera(self, scene: Scene, args: PreviewArgs, temporary: ExitStack) -> Block | None:
         if args.camera is not None:
             return scene.require(Kind.OBJECT, args.camera, "/camera")
         if args.view is None:
             return None
-        lens = held.enter_context(scene.temporary(Kind.CAMERA))
-        eye = held.enter_context(scene.temporary(Kind.OBJECT, lens))
+        lens = temporary.enter_context(scene.temporary(Kind.CAMERA))
+        eye = temporary.enter_context(scene.temporary(Kind.OBJECT, lens))
         axes = view_axes(FROM[args.view])
         stand = standpoint(everything(scene), axes, frustum(scene, lens).within(MARGIN), lens.clip_start * 2.0)
         lens.clip_end = max(stand.farthest * 2.0, 1.0)
         # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
         lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
-        eye.matrix_world = pose(scene, axes, stand.place)
+        eye.matrix_world = view_matrix(scene, axes, stand.place)
         return eye
 
 
-def _quick(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
+def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
     """The settings of a preview, as pairs of their owner and values."""
     target = scene.active
     yield (

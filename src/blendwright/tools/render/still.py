@@ -8,15 +8,15 @@ from contextlib import ExitStack
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Seed, WritePath
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
+from blendwright.tool_api.effects import Determinism, Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.engines import engine_name
-from blendwright.tools.pictures import PngName, Rendered, read_picture
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
-from blendwright.tools.typed import wrong_type
-from blendwright.values.errors import StepError
+from blendwright.tools.render.engines import engine_name
+from blendwright.tools.render.picture import camera_problems, render_picture
+from blendwright.tools.render.pictures import PngName, Rendered
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -31,23 +31,18 @@ MOST_PIXELS = 8192 * 8192
 
 
 class StillArgs(Args):
-    camera: Name | None = Field(default=None, description="Camera to look through; left out, the scene's own.")
+    camera: Name | None = optional("Camera to look through; left out, the scene's own.")
     artifact: PngName = Field(
         default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
     )
-    path: WritePath | None = Field(default=None, description="PNG file to write instead of an artifact.")
+    path: WritePath | None = optional("PNG file to write instead of an artifact.")
     overwrite: bool = Field(
         default=False, description="Whether a file that is there may be replaced; the call is then destructive."
     )
-    samples: int | None = Field(
-        default=None, ge=1, le=100_000, description="Samples per pixel of CYCLES, instead of the scene's."
-    )
+    samples: int | None = optional("Samples per pixel of CYCLES, instead of the scene's.", ge=1, le=100_000)
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
-    time_limit_s: float | None = Field(
-        default=None,
-        gt=0.0,
-        le=86_400.0,
-        description="CYCLES stops here with what it has; the picture then depends on the machine's speed.",
+    time_limit_s: float | None = optional(
+        "CYCLES stops here with what it has; the picture then depends on the machine's speed.", gt=0.0, le=86_400.0
     )
 
     @field_validator("path")
@@ -65,16 +60,12 @@ class Still(Tool[StillArgs, Rendered]):
     CYCLES depends on the seed given here, not on the scene's."""
 
     name = "render.still"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
     destructive_with = ("overwrite",)
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.NONDETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.INVERSE
-    replayable = False
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read", "render", "file_write"))
+    promises = (
+        SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        .writes_to()
+        .needs("scene_read", "render", "file_write")
+    )
     examples = (
         Example({"camera": "Camera"}, given=STAGE),
         Example({"path": "picture.png", "samples": 1}, given=(*STAGE, ("camera.set_active", {"name": "Camera"}))),
@@ -91,55 +82,31 @@ class Still(Tool[StillArgs, Rendered]):
         return args.seed
 
     def check(self, scene: Scene, args: StillArgs) -> Iterator[Finding]:
-        render = scene.active.render
-        if args.camera is not None:
-            yield from scene.missing(Kind.OBJECT, args.camera, "/camera")
-            camera = scene.find(Kind.OBJECT, args.camera)
-            if camera is not None:
-                yield from wrong_type(camera, ("CAMERA",), "/camera")
-        elif scene.active.camera is None:
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                "the scene has no camera",
-                "/camera",
-                "Name a camera, or call camera.set_active first.",
-            )
+        yield from camera_problems(scene, args.camera, "Name a camera, or call camera.set_active first.")
         width, height = _size(scene)
         if width * height > MOST_PIXELS:
             message = f"the picture would have {width} by {height} pixels"
             yield Finding(Fault.LIMIT_EXCEEDED, message, "", "Lower resolution or percentage with scene.set_render.")
-        if engine_name(render.engine) != "CYCLES":
+        engine = engine_name(scene.active.render.engine)
+        if engine != "CYCLES":
             for argument in ("samples", "time_limit_s"):
                 if getattr(args, argument) is not None:
-                    message = f"{argument} is for CYCLES; the engine is {engine_name(render.engine)}"
-                    yield Finding(
-                        Fault.ARGS_INVALID,
-                        message,
-                        f"/{argument}",
-                        "Leave it out, or set the engine with scene.set_render.",
-                    )
+                    message = f"{argument} is for CYCLES; the engine is {engine}"
+                    cure = "Leave it out, or set the engine with scene.set_render."
+                    yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", cure)
 
     def apply(self, scene: Scene, args: StillArgs) -> Rendered:
-        path = scene.output_file(args.path) if args.path is not None else scene.artifact(args.artifact)
+        file = scene.output_file(args.path) if args.path is not None else scene.artifact(args.artifact)
         camera = scene.require(Kind.OBJECT, args.camera, "/camera") if args.camera is not None else None
-        with ExitStack() as held:
-            if engine_name(scene.active.render.engine) == "CYCLES":
+        engine = engine_name(scene.active.render.engine)
+        artifact = args.artifact if args.path is None else None
+        with ExitStack() as temporary:
+            if engine == "CYCLES":
                 values = {"device": "CPU", "seed": args.seed, "use_animated_seed": False}
                 values |= {"samples": args.samples} if args.samples is not None else {}
                 values |= {"time_limit": args.time_limit_s or 0.0}
-                held.enter_context(scene.temporarily(scene.active.cycles, **values))
-            scene.render_still(path, camera=camera)
-        picture = read_picture(path)
-        if picture is None:
-            raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at="/path")
-        return Rendered(
-            artifact=args.artifact if args.path is None else None,
-            path=args.path,
-            width=picture.width,
-            height=picture.height,
-            engine=engine_name(scene.active.render.engine),
-            pixels_sha256=picture.pixels_sha256,
-        )
+                temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
+            return render_picture(scene, file, camera, engine, artifact=artifact, path=args.path)
 
     def verify(self, scene: Scene, args: StillArgs, result: Rendered) -> Iterator[Finding]:
         yield from differs("the size of the picture", _size(scene), (result.width, result.height), "/path")

@@ -13,7 +13,7 @@ from blendwright.tools.scene.snapshot_model import MOST_IN_LIST, CollectionNode
 MOST_NESTED = 32
 
 
-def homes(scene: Scene) -> Iterator[tuple[str, Block]]:
+def all_collections(scene: Scene) -> Iterator[tuple[str, Block]]:
     """Every collection with its name; a scene's own collection goes by the scene's name."""
     for owner in scene.blocks(Kind.SCENE):
         yield f"scene:{owner.name}", owner.collection
@@ -23,15 +23,15 @@ def homes(scene: Scene) -> Iterator[tuple[str, Block]]:
 
 def collections_of(scene: Scene, objects: Sequence[Block]) -> dict[str, list[str]]:
     """The names of the collections that hold each of some objects, sorted. One pass over all members, whatever their number."""
-    found: dict[str, list[str]] = {obj.name: [] for obj in objects}
-    for name, home in homes(scene):
-        for member in home.objects:
-            entry = found.get(member.name)
+    names_by_object: dict[str, list[str]] = {obj.name: [] for obj in objects}
+    for name, collection in all_collections(scene):
+        for member in collection.objects:
+            entry = names_by_object.get(member.name)
             if entry is not None and member.library is None:
                 entry.append(name)
-    for names in found.values():
+    for names in names_by_object.values():
         names.sort()
-    return found
+    return names_by_object
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Place:
 
 def collection_order(scene: Scene) -> list[Place]:
     """All collections, each once: depth first from each scene's own, then those that no scene holds, by name."""
-    places = {name: Place(name, collection) for name, collection in homes(scene)}
+    places = {name: Place(name, collection) for name, collection in all_collections(scene)}
     children: dict[str, list[str]] = {}
     for name, place in places.items():
         children[name] = [child.name for child in place.collection.children if child.library is None]

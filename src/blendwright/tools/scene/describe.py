@@ -25,7 +25,7 @@ from blendwright.tools.scene.snapshot_model import (
     Vector4,
     WorldState,
 )
-from blendwright.tools.world import evaluated_matrix
+from blendwright.tools.world_space import evaluated_matrix
 
 
 def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> ObjectState:

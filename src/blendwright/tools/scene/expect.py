@@ -8,10 +8,11 @@ from typing import Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -38,13 +39,13 @@ class Expectation(Args):
         "object", "collection", "material", "mesh", "light", "camera", "world", "image", "action", "node_group",
         "active_camera",
     ] = Field(description="What it is about; active_camera is the camera that the scene renders through.")  # fmt: skip
-    name: Name | None = Field(default=None, description="The datablock; left out, all of the kind are counted.")
+    name: Name | None = optional("The datablock; left out, all of the kind are counted.")
     exists: bool = Field(default=True, description="Whether there must be one (of that name), or must not.")
-    type: Literal["MESH", "CURVE", "FONT", "EMPTY", "LIGHT", "CAMERA", "ARMATURE"] | None = Field(
-        default=None, description="The type that the object must have; without a name, which objects are counted."
+    type: Literal["MESH", "CURVE", "FONT", "EMPTY", "LIGHT", "CAMERA", "ARMATURE"] | None = optional(
+        "The type that the object must have; without a name, which objects are counted."
     )
-    at_least: int | None = Field(default=None, ge=0, description="Without a name: so many at least.")
-    at_most: int | None = Field(default=None, ge=0, description="Without a name: so many at most.")
+    at_least: int | None = optional("Without a name: so many at least.", ge=0)
+    at_most: int | None = optional("Without a name: so many at most.", ge=0)
 
     @model_validator(mode="after")
     def _one_question(self) -> Expectation:
@@ -76,15 +77,7 @@ class Expect(Tool[ExpectArgs, Expected]):
     """Fail unless things are as expected: datablocks that are there, or are not, of a type, in number; a camera to render through."""
 
     name = "scene.expect"
-    version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.NOTHING
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, given=(CUBE,)),
         Example(
@@ -100,7 +93,7 @@ class Expect(Tool[ExpectArgs, Expected]):
 
     def check(self, scene: Scene, args: ExpectArgs) -> Iterator[Finding]:
         for place, expectation in enumerate(args.expectations):
-            for finding in _broken(scene, expectation, f"/expectations/{place}"):
+            for finding in _unmet(scene, expectation, f"/expectations/{place}"):
                 if args.moment == "before":
                     yield finding
                 else:
@@ -113,7 +106,7 @@ class Expect(Tool[ExpectArgs, Expected]):
         yield from self.check(scene, args)
 
 
-def _broken(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
+def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
     if expectation.kind == "active_camera":
         if (scene.active.camera is not None) != expectation.exists:
             there = "has a camera already" if not expectation.exists else "has no camera"
@@ -127,9 +120,9 @@ def _broken(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding
         yield from scene.taken(kind, expectation.name, f"{at}/name")
     else:
         yield from scene.missing(kind, expectation.name, f"{at}/name")
-        found = scene.find(kind, expectation.name)
-        if found is not None and expectation.type is not None and found.type != expectation.type:
-            message = f"the object '{expectation.name}' is of type {found.type}, and {expectation.type} is expected"
+        block = scene.find(kind, expectation.name)
+        if block is not None and expectation.type is not None and block.type != expectation.type:
+            message = f"the object '{expectation.name}' is of type {block.type}, and {expectation.type} is expected"
             yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/name", "Name another object.")
 
 

@@ -8,16 +8,17 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.extents import Reach, around
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.bounding_boxes import Reach, around
 from blendwright.tools.readback import same
 from blendwright.tools.scene.object_filter import Paged, matching, missing_collection, next_offset, page
 from blendwright.tools.scene.plain_values import custom_keys, vector3
 from blendwright.tools.scene.snapshot_model import Vector3 as Position
-from blendwright.tools.world import evaluated_matrix
+from blendwright.tools.world_space import evaluated_matrix
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -30,9 +31,7 @@ Corner = Annotated[tuple[float, float, float], Field(strict=False)]
 
 class PropertyFilter(Args):
     key: Name = Field(description="The custom property that an object must have.")
-    equals: bool | int | float | str | None = Field(
-        default=None, description="The value it must have; any when left out."
-    )
+    equals: bool | int | float | str | None = optional("The value it must have; any when left out.")
 
 
 class Box(Args):
@@ -53,9 +52,9 @@ class Box(Args):
 
 
 class FindArgs(Paged):
-    material: Name | None = Field(default=None, description="Only objects that have this material in a slot.")
-    property: PropertyFilter | None = Field(default=None, description="Only objects with this custom property.")
-    box: Box | None = Field(default=None, description="Only objects in this box; hidden objects never are.")
+    material: Name | None = optional("Only objects that have this material in a slot.")
+    property: PropertyFilter | None = optional("Only objects with this custom property.")
+    box: Box | None = optional("Only objects in this box; hidden objects never are.")
 
 
 class Found(Result):
@@ -78,15 +77,7 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
     """Find objects by name pattern, type, collection, material, custom property or place; all filters must hold."""
 
     name = "scene.find"
-    version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.NOTHING
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"name": "B*", "type": "MESH"}, given=(CUBE, BALL)),
         Example({"box": {"min": [4, -1, -1], "max": [6, 1, 1], "test": "inside"}}, given=(CUBE, BALL)),
@@ -99,11 +90,11 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
 
     def apply(self, scene: Scene, args: FindArgs) -> FoundObjects:
         reach = Reach(scene)
-        found = [obj for obj in matching(scene, args) if _fits(scene, args, obj, reach)]
+        matches = [obj for obj in matching(scene, args) if _fits(scene, args, obj, reach)]
         return FoundObjects(
-            total=len(found),
-            objects=[_found(scene, obj) for obj in page(found, args)],
-            next_offset=next_offset(args, len(found)),
+            total=len(matches),
+            objects=[_found(scene, obj) for obj in page(matches, args)],
+            next_offset=next_offset(args, len(matches)),
         )
 
     def verify(self, scene: Scene, args: FindArgs, result: FoundObjects) -> Iterator[Finding]:
@@ -119,13 +110,13 @@ def _fits(scene: Scene, args: FindArgs, obj: Block, reach: Reach) -> bool:
     return args.box is None or _in_box(scene, obj, args.box, reach)
 
 
-def _has_property(obj: Block, wanted: PropertyFilter) -> bool:
-    if wanted.key not in custom_keys(obj):
+def _has_property(obj: Block, condition: PropertyFilter) -> bool:
+    if condition.key not in custom_keys(obj):
         return False
-    held = obj[wanted.key]
-    if isinstance(wanted.equals, bool):
-        return isinstance(held, int) and held == wanted.equals  # Blender saves booleans as integers
-    return wanted.equals is None or same(wanted.equals, held)
+    value = obj[condition.key]
+    if isinstance(condition.equals, bool):
+        return isinstance(value, int) and value == condition.equals  # Blender saves booleans as integers
+    return condition.equals is None or same(condition.equals, value)
 
 
 def _in_box(scene: Scene, obj: Block, box: Box, reach: Reach) -> bool:
@@ -133,8 +124,8 @@ def _in_box(scene: Scene, obj: Block, box: Box, reach: Reach) -> bool:
     if matrix is None:
         return False
     low = high = tuple(matrix.translation)
-    if box.test != "origin" and (held := around(reach.corners(obj))) is not None:
-        low, high = held.low, held.high
+    if box.test != "origin" and (box_around := around(reach.corners(obj))) is not None:
+        low, high = box_around.low, box_around.high
     if box.test == "overlaps":
         return all(low[axis] <= box.max[axis] and high[axis] >= box.min[axis] for axis in range(3))
     return all(low[axis] >= box.min[axis] and high[axis] <= box.max[axis] for axis in range(3))

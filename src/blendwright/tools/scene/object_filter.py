@@ -1,4 +1,4 @@
-"""Choosing objects by what they are, and the page of a list: shared by `scene.snapshot` and `scene.find`."""
+"""Filters objects by name, type and collection, and cuts lists into pages: shared by `scene.snapshot` and `scene.find`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import NAME_BYTES, Args, Name
+from blendwright.tool_api.arguments import NAME_BYTES, Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.placement import home, no_home
+from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.findings import Finding
 
 T = TypeVar("T")
@@ -26,28 +26,27 @@ ObjectType = Literal[
 class Paged(Args):
     """Arguments of tools that answer page by page, with filters on objects."""
 
-    name: Annotated[str, Field(min_length=1, max_length=NAME_BYTES)] | None = Field(
-        default=None,
-        description="Only objects whose whole name matches; * is any text, ? any one character; case matters.",
+    name: Annotated[str, Field(min_length=1, max_length=NAME_BYTES)] | None = optional(
+        "Only objects whose whole name matches; * is any text, ? any one character; case matters."
     )
-    type: ObjectType | None = Field(default=None, description="Only objects of this type.")
-    collection: Name | None = Field(default=None, description="Only objects in this collection or in those below it.")
+    type: ObjectType | None = optional("Only objects of this type.")
+    collection: Name | None = optional("Only objects in this collection or in those below it.")
     offset: int = Field(default=0, ge=0, description="Where the page starts, counted from 0 in the order of names.")
     limit: int = Field(default=200, ge=1, le=1000, description="Most entries on the page.")
 
 
 def missing_collection(scene: Scene, args: Paged) -> Sequence[Finding]:
-    return no_home(scene, args.collection)
+    return missing_target_collection(scene, args.collection)
 
 
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
     """The objects that pass the filters, in the order of their names."""
-    fits = _pattern(args.name).match if args.name is not None else None
-    inside = _names_inside(scene, args.collection) if args.collection else None
+    match = _pattern(args.name).match if args.name is not None else None
+    members = _names_in_collection(scene, args.collection) if args.collection else None
     for obj in _candidates(scene, args.name):
-        if fits is not None and fits(obj.name) is None:
+        if match is not None and match(obj.name) is None:
             continue
-        if (inside is None or obj.name in inside) and (args.type is None or obj.type == args.type):
+        if (members is None or obj.name in members) and (args.type is None or obj.type == args.type):
             yield obj
 
 
@@ -75,5 +74,5 @@ def _pattern(wildcards: str) -> re.Pattern[str]:
     return re.compile(fnmatch.translate(wildcards.replace("[", "[[]")))
 
 
-def _names_inside(scene: Scene, collection: str) -> set[str]:
-    return {obj.name for obj in home(scene, collection).all_objects if obj.library is None}
+def _names_in_collection(scene: Scene, collection: str) -> set[str]:
+    return {obj.name for obj in target_collection(scene, collection).all_objects if obj.library is None}

@@ -1,4 +1,4 @@
-"""Blender's values as plain data: exact floats without a negative zero, and custom properties within bounds."""
+"""Converts Blender's values to plain data: exact floats without a negative zero, and custom properties cut to a size."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def custom_keys(block: Block) -> list[str]:
 def custom_properties(block: Block) -> tuple[list[CustomProperty], int]:
     """A datablock's custom properties within bounds, and how many it has."""
     keys = custom_keys(block)
-    room = _Room()
-    return [_property(key, block[key], room) for key in keys[:MOST_IN_LIST]], len(keys)
+    budget = _Budget()
+    return [_property(key, block[key], budget) for key in keys[:MOST_IN_LIST]], len(keys)
 
 
-def _property(key: str, value: Any, room: _Room) -> CustomProperty:
-    room.cut = False
-    plain = _plain(value, room, 0)
-    return CustomProperty.model_validate({"name": key, "type": _type(value), "value": plain, "truncated": room.cut})
+def _property(key: str, value: Any, budget: _Budget) -> CustomProperty:
+    budget.cut = False
+    plain = _plain(value, budget, 0)
+    return CustomProperty.model_validate({"name": key, "type": _type(value), "value": plain, "truncated": budget.cut})
 
 
 def _type(value: Any) -> str:
@@ -74,8 +74,8 @@ def _type(value: Any) -> str:
     return "group" if hasattr(value, "to_dict") else "list"
 
 
-class _Room:
-    """How much may still be said about one datablock."""
+class _Budget:
+    """How many characters and numbers may still be used for one datablock."""
 
     def __init__(self) -> None:
         self.left = MOST_PER_BLOCK
@@ -97,7 +97,7 @@ class _Room:
         return values[:most]
 
 
-def _plain(value: Any, room: _Room, depth: int) -> Any:
+def _plain(value: Any, budget: _Budget, depth: int) -> Any:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
@@ -105,14 +105,14 @@ def _plain(value: Any, room: _Room, depth: int) -> Any:
     if value is None:
         return None
     if isinstance(value, str):
-        return room.text(value)
+        return budget.text(value)
     if isinstance(value, bytes):
-        return room.text(value.hex())
+        return budget.text(value.hex())
     if hasattr(value, "id_type"):
-        return room.text(f"{value.id_type}/{value.name}")
+        return budget.text(f"{value.id_type}/{value.name}")
     if depth == MOST_DEPTH:
-        room.cut = True
+        budget.cut = True
         return None
     if hasattr(value, "to_dict"):
-        return {room.text(key): _plain(value[key], room, depth + 1) for key in room.some(sorted(value.keys()))}
-    return [_plain(part, room, depth + 1) for part in room.some(list(cast("Iterable[Any]", value)))]
+        return {budget.text(key): _plain(value[key], budget, depth + 1) for key in budget.some(sorted(value.keys()))}
+    return [_plain(part, budget, depth + 1) for part in budget.some(list(cast("Iterable[Any]", value)))]

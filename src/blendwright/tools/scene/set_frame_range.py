@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, settings_differ, write_settings
 from blendwright.values.findings import Finding
 
 LAST = 1_048_574  # Blender's own limit
@@ -21,9 +22,7 @@ LAST = 1_048_574  # Blender's own limit
 class SetFrameRangeArgs(Args):
     start: int = Field(ge=0, le=LAST, description="First frame.")
     end: int = Field(ge=0, le=LAST, description="Last frame, which is played too.")
-    step: int | None = Field(
-        default=None, ge=1, le=10_000, description="Frames from one rendered frame to the next; left out, it stays."
-    )
+    step: int | None = optional("Frames from one rendered frame to the next; left out, it stays.", ge=1, le=10_000)
 
     @field_validator("end")
     @classmethod
@@ -37,15 +36,7 @@ class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
     """Set the first and last frame of the scene's animation. The current frame stays."""
 
     name = "scene.set_frame_range"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (Example({"start": 1, "end": 120}), Example({"start": 300, "end": 400, "step": 2}))
 
     def check(self, scene: Scene, args: SetFrameRangeArgs) -> Iterator[Finding]:
@@ -56,10 +47,10 @@ class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
         # A start behind the old end would push it, and an unrecorded value would be lost for the revert.
         if args.start > scene.active.frame_end:
             settings = [settings[1], settings[0], *settings[2:]]
-        return SceneChanged(scene=scene.active.name, changed=write(scene, settings))
+        return SceneChanged(scene=scene.active.name, changed=write_settings(scene, settings))
 
     def verify(self, scene: Scene, args: SetFrameRangeArgs, result: SceneChanged) -> Iterator[Finding]:
-        yield from unlike(_settings(args, scene.active))
+        yield from settings_differ(_settings(args, scene.active))
 
 
 def _settings(args: SetFrameRangeArgs, target: Block) -> list[Setting]:

@@ -8,13 +8,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Seed
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Seed, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.engines import Engine, engine_id, engine_name
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.render.engines import Engine, engine_id, engine_name
 from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, held, unlike, write
+from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -22,40 +23,20 @@ Side = Annotated[int, Field(ge=4, le=65536)]
 
 
 class SetRenderArgs(Args):
-    engine: Engine | None = Field(
-        default=None, description="WORKBENCH is fast and plain, EEVEE quick, CYCLES a path tracer."
-    )
-    resolution: Annotated[tuple[Side, Side], Field(strict=False)] | None = Field(
-        default=None, description="Width and height in pixels."
-    )
-    percentage: int | None = Field(
-        default=None, ge=1, le=1000, description="Size of the rendered picture in percent of the resolution."
-    )
-    samples: int | None = Field(
-        default=None, ge=1, le=1_000_000, description="Samples per pixel of CYCLES or EEVEE, whichever is the engine."
-    )
-    seed: Seed | None = Field(default=None, description="Seed of the noise of CYCLES.")
-    film_transparent: bool | None = Field(
-        default=None, description="Whether the background is transparent instead of the world."
-    )
-    fps: float | None = Field(
-        default=None, ge=0.1, le=1000.0, description="Frames per second; 23.976 and its like are kept as a ratio."
-    )
+    engine: Engine | None = optional("WORKBENCH is fast and plain, EEVEE quick, CYCLES a path tracer.")
+    resolution: Annotated[tuple[Side, Side], Field(strict=False)] | None = optional("Width and height in pixels.")
+    percentage: int | None = optional("Size of the rendered picture in percent of the resolution.", ge=1, le=1000)
+    samples: int | None = optional("Samples per pixel of CYCLES or EEVEE, whichever is the engine.", ge=1, le=1_000_000)
+    seed: Seed | None = optional("Seed of the noise of CYCLES.")
+    film_transparent: bool | None = optional("Whether the background is transparent instead of the world.")
+    fps: float | None = optional("Frames per second; 23.976 and its like are kept as a ratio.", ge=0.1, le=1000.0)
 
 
 class SetRender(Tool[SetRenderArgs, SceneChanged]):
     """Set how the scene is rendered: engine, resolution, samples, seed, background, frame rate. What is left out stays."""
 
     name = "scene.set_render"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (
         Example({"engine": "CYCLES", "samples": 32, "seed": 7, "resolution": [1280, 720]}),
         Example({"engine": "WORKBENCH", "percentage": 50, "film_transparent": True}),
@@ -70,13 +51,13 @@ class SetRender(Tool[SetRenderArgs, SceneChanged]):
                 Fault.ARGS_INVALID, message, "/samples", "Leave it out, or set the engine to CYCLES or EEVEE."
             )
         else:
-            yield from held(scene, _settings(scene, args))
+            yield from animation_conflicts(scene, _settings(scene, args))
 
     def apply(self, scene: Scene, args: SetRenderArgs) -> SceneChanged:
-        return SceneChanged(scene=scene.active.name, changed=write(scene, _settings(scene, args)))
+        return SceneChanged(scene=scene.active.name, changed=write_settings(scene, _settings(scene, args)))
 
     def verify(self, scene: Scene, args: SetRenderArgs, result: SceneChanged) -> Iterator[Finding]:
-        yield from unlike(_settings(scene, args))
+        yield from settings_differ(_settings(scene, args))
 
 
 def _settings(scene: Scene, args: SetRenderArgs) -> Iterator[Setting]:

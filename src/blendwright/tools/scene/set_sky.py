@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.principled import with_nodes
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.readback import differs
 from blendwright.tools.scene.set_world import WorldSet, background
-from blendwright.tools.settings import Setting, held, unlike, write
+from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -36,15 +37,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
     """Give the scene a world with a physical sky and a sun in it."""
 
     name = "scene.set_sky"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.SCENE, Kind.WORLD)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"sun_elevation_deg": 25, "sun_rotation_deg": 130}),
         Example({"name": "Evening", "sun_elevation_deg": 4, "strength": 0.2}, given=(("scene.set_sky", {}),)),
@@ -58,7 +51,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
             message = f"the world '{args.name}' is there and has no sky of this kind"
             yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Give the name of a new world.")
         else:
-            yield from held(scene, _settings(scene, args, world))
+            yield from animation_conflicts(scene, _settings(scene, args, world))
 
     def apply(self, scene: Scene, args: SetSkyArgs) -> WorldSet:
         world = scene.find(Kind.WORLD, args.name)
@@ -70,7 +63,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
             node = tree.nodes.new(SKY)
             node.location = (-250.0, 300.0)
             tree.links.new(node.outputs["Color"], background(world).inputs["Color"])
-        changed = write(scene, _settings(scene, args, world), owner=world)
+        changed = write_settings(scene, _settings(scene, args, world), owner=world)
         if scene.active.world != world:
             scene.set(scene.active, "world", world)
             changed = True
@@ -80,7 +73,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
         world = scene.active.world
         yield from differs("the scene's world", args.name, world.name if world else None, "/name")
         if world is not None:
-            yield from unlike(_settings(scene, args, world))
+            yield from settings_differ(_settings(scene, args, world))
 
 
 def _sky(world: Block) -> Block | None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
-
-from blendwright.tool_api.arguments import Args
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, unlike, write
+from blendwright.tools.settings import Setting, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -26,10 +25,8 @@ DEPENDENT = ("length_unit", "mass_unit", "time_unit", "temperature_unit")
 
 
 class SetUnitsArgs(Args):
-    system: Literal["NONE", "METRIC", "IMPERIAL"] | None = Field(
-        default=None, description="System of units for display and export."
-    )
-    scale: float | None = Field(default=None, ge=1e-9, le=1e9, description="Metres that one Blender unit stands for.")
+    system: Literal["NONE", "METRIC", "IMPERIAL"] | None = optional("System of units for display and export.")
+    scale: float | None = optional("Metres that one Blender unit stands for.", ge=1e-9, le=1e9)
     length_unit: (
         Literal[
             "ADAPTIVE",
@@ -44,23 +41,15 @@ class SetUnitsArgs(Args):
             "THOU",
         ]
         | None
-    ) = Field(default=None, description="Unit that lengths are shown in; must belong to the system.")
-    rotation: Literal["DEGREES", "RADIANS"] | None = Field(default=None, description="Unit that angles are shown in.")
+    ) = optional("Unit that lengths are shown in; must belong to the system.")
+    rotation: Literal["DEGREES", "RADIANS"] | None = optional("Unit that angles are shown in.")
 
 
 class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
     """Set the units that the scene is shown and exported in. Nothing is scaled, and arguments of tools stay in metres and degrees."""
 
     name = "scene.set_units"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.SCENE,)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (
         Example({"system": "METRIC", "scale": 0.001, "length_unit": "MILLIMETERS"}),
         Example({"system": "IMPERIAL"}, given=(("scene.set_units", {"length_unit": "CENTIMETERS"}),)),
@@ -77,26 +66,26 @@ class SetUnits(Tool[SetUnitsArgs, SceneChanged]):
         changed = False
         if args.system is not None and args.system != units.system:
             for attribute in DEPENDENT:
-                held = getattr(units, attribute)
+                value = getattr(units, attribute)
                 # Without a system Blender has no unit of temperature, and takes none.
-                if held:
-                    scene.set(units, attribute, held)
+                if value:
+                    scene.set(units, attribute, value)
             scene.set(units, "system", args.system)
             changed = True
-        changed = write(scene, _settings(args, units)) or changed
+        changed = write_settings(scene, _settings(args, units)) or changed
         return SceneChanged(scene=scene.active.name, changed=changed)
 
     def verify(self, scene: Scene, args: SetUnitsArgs, result: SceneChanged) -> Iterator[Finding]:
         units = scene.active.unit_settings
-        yield from unlike(_settings(args, units))
+        yield from settings_differ(_settings(args, units))
         if args.system is not None:
-            yield from unlike([Setting(units, "system", args.system, "/system")])
+            yield from settings_differ([Setting(units, "system", args.system, "/system")])
 
 
 def _settings(args: SetUnitsArgs, units: Block) -> list[Setting]:
-    asked = (
+    settings = (
         Setting(units, "scale_length", args.scale, "/scale"),
         Setting(units, "length_unit", args.length_unit, "/length_unit"),
         Setting(units, "system_rotation", args.rotation, "/rotation"),
     )
-    return [setting for setting in asked if setting.value is not None]
+    return [setting for setting in settings if setting.value is not None]

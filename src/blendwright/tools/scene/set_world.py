@@ -7,13 +7,14 @@ from typing import Any
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Color3, Name, Result
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.principled import with_nodes
+from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.readback import differs
-from blendwright.tools.settings import Setting, held, unlike, write
+from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -22,14 +23,11 @@ DEFAULT = "World"
 
 
 class SetWorldArgs(Args):
-    name: Name | None = Field(
-        default=None,
-        description="World to use, created when there is none of that name; left out, the scene's own, or a new one named World.",
+    name: Name | None = optional(
+        "World to use, created when there is none of that name; left out, the scene's own, or a new one named World."
     )
-    color: Color3 | None = Field(
-        default=None, description="Colour of the background and of its light, linear RGB from 0 to 1."
-    )
-    strength: float | None = Field(default=None, ge=0.0, le=1e6, description="Strength of the background's light.")
+    color: Color3 | None = optional("Colour of the background and of its light, linear RGB from 0 to 1.")
+    strength: float | None = optional("Strength of the background's light.", ge=0.0, le=1e6)
 
 
 class WorldSet(Result):
@@ -42,22 +40,14 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
     """Give the scene a world with a plain background colour and strength."""
 
     name = "scene.set_world"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.SCENE, Kind.WORLD)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_write",))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"color": [0.5, 0.7, 1.0], "strength": 0.8}),
         Example({"name": "Night", "color": [0, 0, 0.02]}, given=(("scene.set_world", {"color": [1, 1, 1]}),)),
     )
 
     def check(self, scene: Scene, args: SetWorldArgs) -> Iterator[Finding]:
-        world = _found(scene, args)
+        world = _existing_world(scene, args)
         if world is None:
             yield from scene.taken(Kind.WORLD, args.name or DEFAULT, "/name")
             return
@@ -74,18 +64,18 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
                 yield Finding(
                     Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one."
                 )
-        yield from held(scene, _sockets(args, node))
+        yield from animation_conflicts(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
-        world = _found(scene, args)
+        world = _existing_world(scene, args)
         created = world is None
         if world is None:
             world = scene.create(Kind.WORLD, args.name or DEFAULT)
         with_nodes(scene, world)
-        changed = write(scene, _sockets(args, background(world)), owner=world)
+        changed = write_settings(scene, _sockets(args, background(world)), owner=world)
         # Workbench does not look at nodes.
         if args.color is not None:
-            changed = write(scene, [Setting(world, "color", args.color, "/color")]) or changed
+            changed = write_settings(scene, [Setting(world, "color", args.color, "/color")]) or changed
         if scene.active.world != world:
             scene.set(scene.active, "world", world)
             changed = True
@@ -95,10 +85,10 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         world = scene.active.world
         yield from differs("the scene's world", result.world, world.name if world else None, "/name")
         if world is not None:
-            yield from unlike(_sockets(args, background(world)))
+            yield from settings_differ(_sockets(args, background(world)))
 
 
-def _found(scene: Scene, args: SetWorldArgs) -> Block | None:
+def _existing_world(scene: Scene, args: SetWorldArgs) -> Block | None:
     """The world to work on, if it is there. A world that no scene uses is not taken for the scene's own."""
     return scene.active.world if args.name is None else scene.find(Kind.WORLD, args.name)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
+from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.scene import describe
 from blendwright.tools.scene.collection_tree import collection_order, collection_trees, collections_of
@@ -28,10 +29,17 @@ from blendwright.tools.scene.snapshot_model import (
 )
 from blendwright.values.findings import Finding
 
-T = TypeVar("T")
-
 Part = Literal["objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "indices"]
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+
+
+# Lists of datablocks of one kind: the type of the section, the kind, and how one entry is described.
+SECTIONS: dict[str, tuple[type[Section[Any]], Kind, Callable[[Scene, Block], Any]]] = {
+    "materials": (Section[MaterialState], Kind.MATERIAL, describe.describe_material),
+    "cameras": (Section[CameraState], Kind.CAMERA, describe.describe_camera),
+    "lights": (Section[LightState], Kind.LIGHT, describe.describe_light),
+    "node_groups": (Section[NodeGroupState], Kind.NODE_GROUP, describe.describe_node_group),
+}
 
 
 class SnapshotArgs(Paged):
@@ -47,15 +55,7 @@ class TakeSnapshot(Tool[SnapshotArgs, Snapshot]):
     are in all, and next_offset leads on. Equal scenes give equal snapshots, byte for byte."""
 
     name = "scene.snapshot"
-    version = 1
-    safety_level = SafetyLevel.READ_ONLY
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = ()
-    revert = Revert.NOTHING
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("scene_read",))
+    promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({}, given=(CUBE,)),
         Example({"name": "B*", "type": "MESH", "include": ["objects", "indices"], "limit": 10}, given=(CUBE,)),
@@ -65,42 +65,33 @@ class TakeSnapshot(Tool[SnapshotArgs, Snapshot]):
         yield from missing_collection(scene, args)
 
     def apply(self, scene: Scene, args: SnapshotArgs) -> Snapshot:
-        return _Camera(scene, args).picture()
+        return _SnapshotBuilder(scene, args).build()
 
     def verify(self, scene: Scene, args: SnapshotArgs, result: Snapshot) -> Iterator[Finding]:
         yield from differs("the fingerprint", result.fingerprint, scene.scene_hash(), "")
 
 
-class _Camera:
-    """Takes one snapshot, section by section."""
+class _SnapshotBuilder:
+    """Builds one snapshot, section by section."""
 
     def __init__(self, scene: Scene, args: SnapshotArgs) -> None:
         self._scene = scene
         self._args = args
         self._totals: list[int] = []
 
-    def picture(self) -> Snapshot:
+    def build(self) -> Snapshot:
         scene, args = self._scene, self._args
         active = scene.active
-        wanted = set[str](args.include or get_args(Part))
+        included = set[str](args.include or get_args(Part))
         # Brings keyed and driven values and world matrices up to date: without, equal scenes could look different.
         scene.depsgraph()
-        objects = self._objects() if wanted & {"objects", "indices"} else None
-        collections = self._collections() if "collections" in wanted else None
-        materials = (
-            self._section(Section[MaterialState], Kind.MATERIAL, describe.describe_material)
-            if "materials" in wanted
-            else None
-        )
-        cameras = (
-            self._section(Section[CameraState], Kind.CAMERA, describe.describe_camera) if "cameras" in wanted else None
-        )
-        lights = self._section(Section[LightState], Kind.LIGHT, describe.describe_light) if "lights" in wanted else None
-        groups = (
-            self._section(Section[NodeGroupState], Kind.NODE_GROUP, describe.describe_node_group)
-            if "node_groups" in wanted
-            else None
-        )
+        objects = self._objects() if included & {"objects", "indices"} else None
+        collections = self._collections() if "collections" in included else None
+        sections: dict[str, Any] = {
+            name: self._section(section, kind, entry)
+            for name, (section, kind, entry) in SECTIONS.items()
+            if name in included
+        }
         return Snapshot(
             scene=SceneName(id=f"scenes/{active.name}", name=active.name),
             blender_version=scene.version,
@@ -108,41 +99,43 @@ class _Camera:
             offset=args.offset,
             limit=args.limit,
             next_offset=next_offset(args, *self._totals),
-            objects=objects if "objects" in wanted else None,
+            objects=objects if "objects" in included else None,
             collections=collections,
-            materials=materials,
-            cameras=cameras,
-            lights=lights,
-            node_groups=groups,
-            world=describe.describe_world(scene, active.world) if "world" in wanted and active.world else None,
-            render=describe.describe_render(active) if "render" in wanted else None,
-            indices=_indices(objects.items, args.offset) if objects and "indices" in wanted else None,
+            materials=sections.get("materials"),
+            cameras=sections.get("cameras"),
+            lights=sections.get("lights"),
+            node_groups=sections.get("node_groups"),
+            world=describe.describe_world(scene, active.world) if "world" in included and active.world else None,
+            render=describe.describe_render(active) if "render" in included else None,
+            indices=_indices(objects.items, args.offset) if objects and "indices" in included else None,
         )
 
     def _objects(self) -> Section[ObjectState]:
-        found = list(matching(self._scene, self._args))
-        shown = page(found, self._args)
-        homes = collections_of(self._scene, shown)
-        items = [describe.describe_object(self._scene, obj, homes[obj.name]) for obj in shown]
-        return Section[ObjectState](total=self._counted(len(found)), items=items, truncated=self._goes_on(len(found)))
+        matches = list(matching(self._scene, self._args))
+        shown = page(matches, self._args)
+        collections = collections_of(self._scene, shown)
+        items = [describe.describe_object(self._scene, obj, collections[obj.name]) for obj in shown]
+        return Section[ObjectState](
+            total=self._count(len(matches)), items=items, truncated=self._is_truncated(len(matches))
+        )
 
     def _collections(self) -> Section[CollectionNode]:
         places = collection_order(self._scene)
         trees = collection_trees(page(places, self._args))
         return Section[CollectionNode](
-            total=self._counted(len(places)), items=trees, truncated=self._goes_on(len(places))
+            total=self._count(len(places)), items=trees, truncated=self._is_truncated(len(places))
         )
 
-    def _section(self, section: type[Section[T]], kind: Kind, entry: Callable[[Scene, Block], T]) -> Section[T]:
+    def _section(self, section: type[Section[Any]], kind: Kind, entry: Callable[[Scene, Block], Any]) -> Section[Any]:
         names = self._scene.names(kind)
         items = [entry(self._scene, self._scene.require(kind, name)) for name in page(names, self._args)]
-        return section(total=self._counted(len(names)), items=items, truncated=self._goes_on(len(names)))
+        return section(total=self._count(len(names)), items=items, truncated=self._is_truncated(len(names)))
 
-    def _counted(self, total: int) -> int:
+    def _count(self, total: int) -> int:
         self._totals.append(total)
         return total
 
-    def _goes_on(self, total: int) -> bool:
+    def _is_truncated(self, total: int) -> bool:
         return next_offset(self._args, total) is not None
 
 

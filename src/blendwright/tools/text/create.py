@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Requires, Tool
-from blendwright.tools.placement import Placed, create_object, misplaced, missing_collection, name_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.settings import Setting, fill, unlike
-from blendwright.values.findings import Finding
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import CreatesObject
+from blendwright.tools.placement import ObjectPlacement
+from blendwright.tools.settings import Setting
 
 # Argument -> Blender's property on the text.
 PROPERTIES: dict[str, str] = {
@@ -29,7 +28,7 @@ PROPERTIES: dict[str, str] = {
 }
 
 
-class CreateTextArgs(Placed):
+class CreateTextArgs(ObjectPlacement):
     body: str = Field(
         min_length=1, max_length=10_000, description="What it says, taken literally; lines are parted by newlines."
     )
@@ -46,19 +45,13 @@ class CreateTextArgs(Placed):
     line_spacing: float = Field(default=1.0, ge=0.0, le=10.0, description="Distance of the lines, in lines.")
 
 
-class CreateText(Tool[CreateTextArgs, ObjectMade]):
+class CreateText(CreatesObject[CreateTextArgs]):
     """Add a text object in Blender's built-in font, lying in its XY plane and read along X."""
 
     name = "text.create"
-    version = 1
-    safety_level = SafetyLevel.SAFE_WRITE
-    safety_mode = SafetyMode.HEADLESS_SAFE
-    determinism = Determinism.DETERMINISTIC
-    idempotence = Idempotence.IDEMPOTENT
-    writes = (Kind.OBJECT, Kind.CURVE, Kind.COLLECTION, Kind.FONT)
-    revert = Revert.INVERSE
-    replayable = True
-    requires = Requires(blender_min=(4, 2, 0), capabilities=("object_write", "mesh_write"))
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CURVE, Kind.COLLECTION, Kind.FONT).needs(
+        "object_write", "mesh_write"
+    )
     examples = (
         Example({"name": "Title", "body": "Hello"}),
         Example(
@@ -75,34 +68,16 @@ class CreateText(Tool[CreateTextArgs, ObjectMade]):
         ),
     )
 
-    def check(self, scene: Scene, args: CreateTextArgs) -> Iterator[Finding]:
-        yield from missing_collection(scene, args)
-        yield from name_conflicts(scene, args, Kind.CURVE, lambda obj: self._differences(scene, args, obj))
+    object_type = "FONT"
+    data_kind = Kind.CURVE
 
-    def apply(self, scene: Scene, args: CreateTextArgs) -> ObjectMade:
-        there = scene.find(Kind.OBJECT, args.name)
-        if there is not None:
-            return ObjectMade(object=args.name, data=there.data.name, created=False)
+    def new_data(self, scene: Scene, args: CreateTextArgs) -> Block:
         fonts = set(scene.names(Kind.FONT))
         text = scene.create(Kind.CURVE, args.name, "FONT")
         # The first text of a file brings the built-in font along as a datablock.
         if text.font.name not in fonts:
             scene.adopt(Kind.FONT, text.font, text.font.name)
-        fill(_settings(args, text))
-        create_object(scene, args, text)
-        return ObjectMade(object=args.name, data=args.name, created=True)
+        return text
 
-    def verify(self, scene: Scene, args: CreateTextArgs, result: ObjectMade) -> Iterator[Finding]:
-        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.name, "/name"))
-
-    def _differences(self, scene: Scene, args: CreateTextArgs, obj: Block) -> Iterator[Finding]:
-        if obj.type != "FONT":
-            yield from differs("its type", "FONT", obj.type, "/name")
-            return
-        yield from unlike(_settings(args, obj.data))
-        yield from misplaced(scene, args, obj)
-
-
-def _settings(args: CreateTextArgs, text: Block) -> Iterator[Setting]:
-    for argument, attribute in PROPERTIES.items():
-        yield Setting(text, attribute, getattr(args, argument), f"/{argument}")
+    def settings(self, scene: Scene, args: CreateTextArgs, target: Block) -> Iterable[Setting]:
+        return [Setting(target, name, getattr(args, argument), f"/{argument}") for argument, name in PROPERTIES.items()]

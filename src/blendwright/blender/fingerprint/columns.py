@@ -1,0 +1,126 @@
+"""Plain numbers of a type as one row of bytes per datablock: of all datablocks in bulk, or of one, the same bytes.
+
+Responsible for: the two readers agreeing bit by bit. Strings, pointers and lists are not its business.
+"""
+
+import struct as packing
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from blendwright.blender.fingerprint.floats import fold_all, fold_array, may_need_fold
+from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_properties, number_column
+
+_UNKNOWN = -1  # an enum value that has no name
+_MOST_CACHED = 1024
+
+
+class NumberColumns:
+    """The row layout of one type: whole numbers, then floats, then flags."""
+
+    def __init__(self, rna: Any) -> None:
+        properties = {p.identifier: p for p in hashed_properties(rna)}
+        columns = [column for p in properties.values() if (column := number_column(p)) is not None]
+        enums = [n for n, _, _ in columns if properties[n].type == "ENUM"]
+        self._enums = [{e.identifier: e.value for e in properties[n].enum_items_static} for n in enums]
+        self._enum_cache: dict[tuple[str, ...], list[int]] = {}
+        self._known = dict(zip(enums, (np.array([*values.values()]) for values in self._enums), strict=True))
+        self._groups: list[_Group] = []
+        self.offsets: dict[str, tuple[int, int, int]] = {}
+        self.columns: list[tuple[str, int, str]] = []
+        offset = 0
+        for dtype in ("<i4", "<f4", "?"):
+            group = _Group([(n, w) for n, w, d in columns if d == dtype], properties, enums)
+            self._groups.append(group)
+            size = np.dtype(dtype).itemsize
+            for name, width in group.order:
+                self.columns.append((name, width, dtype))
+                self.offsets[name] = (offset, size, width)
+                offset += width * size
+        self.width = offset
+        self.names = frozenset(self.offsets)
+        whole, floats, _ = self._groups
+        self._pack_whole = packing.Struct(f"<{sum(w for _, w in whole.order)}i").pack
+        self._pack_floats = packing.Struct(f"<{sum(w for _, w in floats.order)}f").pack
+
+    def bulk(self, blocks: Any) -> list[bytes]:
+        """The rows of a bpy.data collection, in its order."""
+        count = len(blocks)
+        table = np.empty((count, self.width), np.uint8)
+        offset = 0
+        for name, width, dtype in self.columns:
+            column = np.empty(count * width, dtype)
+            blocks.foreach_get(name, column)
+            if dtype == "<f4":
+                fold_array(column)
+            elif name in self._known:
+                column[~np.isin(column, self._known[name])] = _UNKNOWN
+            size = column.itemsize * width
+            table[:, offset : offset + size] = column.view(np.uint8).reshape(count, size)
+            offset += size
+        raw = table.tobytes()
+        return [raw[start : start + self.width] for start in range(0, count * self.width, self.width)]
+
+    def one(self, block: Any) -> bytes:
+        """The row of one datablock. Without numpy, whose calls cost more than a row of numbers does."""
+        whole, floats, flags = self._groups
+        names = whole.enums(block)
+        values = self._enum_cache.get(names) or self._number(names)
+        numbers = floats.values(block)
+        packed = self._pack_floats(*numbers)
+        if may_need_fold(packed):
+            packed = self._pack_floats(*fold_all(numbers))
+        return self._pack_whole(*values, *whole.values(block)) + packed + bytes(flags.values(block))
+
+    def _number(self, names: tuple[str, ...]) -> list[int]:
+        """Names of enum values as numbers; kept, because most datablocks have the same ones."""
+        if len(self._enum_cache) >= _MOST_CACHED:
+            self._enum_cache.clear()
+        values = [known.get(name, _UNKNOWN) for known, name in zip(self._enums, names, strict=True)]
+        self._enum_cache[names] = values
+        return values
+
+    def blanked(self, row: bytes, channels: dict[str, set[int]]) -> bytes:
+        """A row with zeros in place of animated channels."""
+        blank = bytearray(row)
+        for name, indices in channels.items():
+            if name in self.offsets:
+                offset, size, width = self.offsets[name]
+                # A single number has no index, whatever its curve says; an index past the end animates nothing.
+                for index in indices if width > 1 else (0,):
+                    if index < width:
+                        start = offset + index * size
+                        blank[start : start + size] = bytes(size)
+        return bytes(blank)
+
+
+class _Group:
+    """Columns of one number type: enums, scalars, vectors, matrices, in this order."""
+
+    def __init__(self, columns: list[tuple[str, int]], properties: dict[str, Any], enums: list[str]) -> None:
+        widths = dict(columns)
+        own_enums = tuple(n for n in widths if n in enums)
+        arrays = [n for n in widths if getattr(properties[n], "is_array", False)]
+        matrices = [n for n in arrays if properties[n].array_dimensions[1]]
+        vectors = tuple(n for n in arrays if n not in matrices)
+        scalars = tuple(n for n in widths if n not in arrays and n not in own_enums)
+        self.order = [(n, widths[n]) for n in (*own_enums, *scalars, *vectors, *matrices)]
+        self._enums = getter(own_enums)
+        self._scalars = getter(scalars)
+        self._vectors: Getter | None = getter(vectors)
+        self._matrices = [attrgetter(n) for n in matrices]
+
+    def enums(self, block: Any) -> tuple[str, ...]:
+        return self._enums(block) if self._enums else ()
+
+    def values(self, block: Any) -> list[Any]:
+        found: list[Any] = [*self._scalars(block)] if self._scalars else []
+        if self._vectors:
+            for vector in self._vectors(block):
+                found += vector[:]  # a slice is read in one piece
+        for matrix in self._matrices:
+            # foreach_get gives matrices column by column.
+            for column in matrix(block).transposed():
+                found += column[:]
+        return found

@@ -1,0 +1,153 @@
+"""Content that RNA values alone do not give: view layers, texts, images, curves, slots, shape keys.
+
+Responsible for: one reader per type, each with the reason why the plain walk will not do.
+"""
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blendwright.blender.fingerprint.attributes import blob
+from blendwright.blender.fingerprint.floats import fold, fold_array
+from blendwright.blender.fingerprint.identity import key_of
+from blendwright.blender.fingerprint.poses import encode_pose
+
+if TYPE_CHECKING:
+    from blendwright.blender.fingerprint.walk import Out, Walk
+
+
+_CACHE_RANGE = ("frame_start", "frame_end")
+
+
+def encode_object(walk: "Walk", owner: Any, out: "Out") -> None:
+    encode_slots(owner, out)
+    if owner.show_only_shape_key:
+        out.append(owner.active_shape_key_index)  # otherwise it is only the one that is chosen in a list
+    encode_pose(walk, owner, out)
+
+
+def encode_slots(owner: Any, out: "Out") -> None:
+    """Materials that belong to the object; those of its data are in the data's leaf."""
+    slots = owner.material_slots
+    if slots:
+        linked = [(i, slot.material) for i, slot in enumerate(slots) if slot.link == "OBJECT"]
+        if linked:
+            out.append([(i, None if material is None else key_of(material)) for i, material in linked])
+
+
+def encode_layer_collections(_walk: "Walk", layer: Any, out: "Out") -> None:
+    """Flags of collections in a view layer, only where set: the tree itself repeats the collections."""
+    found: list[tuple[tuple[str, ...], tuple[bool, ...]]] = []
+
+    def visit(node: Any, path: tuple[str, ...]) -> None:
+        flags = (node.exclude, node.holdout, node.indirect_only, node.hide_viewport)
+        if any(flags):
+            found.append((path, flags))
+        for child in node.children:
+            visit(child, (*path, child.name))
+
+    visit(layer.layer_collection, ())
+    out.append(sorted(found))
+
+
+def encode_light_linking(_walk: "Walk", collection: Any, out: "Out") -> None:
+    """Light linking says per member whether it is excluded."""
+    if collection.is_embedded_data:
+        return  # a scene's own collection cannot be used for light linking
+    for members, blocks in (
+        (collection.collection_objects, collection.objects),
+        (collection.collection_children, collection.children),
+    ):
+        states = [member.light_linking.link_state for member in members]
+        excluded = [i for i, state in enumerate(states) if state != "INCLUDE"]
+        if excluded:
+            # The key says which of the two lists it is.
+            out.append(sorted(key_of(blocks[i]) for i in excluded))
+
+
+def encode_drivers(walk: "Walk", data: Any, out: "Out") -> None:
+    """Drivers, whatever their order."""
+    walk.unordered(data.drivers, out)
+
+
+def encode_channelbag(walk: "Walk", bag: Any, out: "Out") -> None:
+    """F-curves, whatever their order: it tells only in which order keys were set."""
+    walk.unordered(bag.fcurves, out)
+
+
+def encode_action(walk: "Walk", action: Any, out: "Out") -> None:
+    """Before Blender 4.4 the curves belong to the action itself."""
+    if not hasattr(action, "layers"):
+        walk.unordered(action.fcurves, out)
+
+
+def encode_strip(_walk: "Walk", strip: Any, out: "Out") -> None:
+    """Influence and time of an NLA strip, unless the strip's own curves write them."""
+    out.append(None if strip.use_animated_influence else fold(strip.influence))
+    out.append(None if strip.use_animated_time else fold(strip.strip_time))
+
+
+def encode_particle_system(walk: "Walk", particles: Any, out: "Out") -> None:
+    """The cache, whose range evaluation takes from emitting particles and the scene, and the dynamics of hair.
+
+    Hair dynamics are settings of a cloth modifier that no list shows; Blender makes it when they are switched on. What weights
+    its forces are those of the particles: its own are lost when the file is saved."""
+    is_hair = particles.settings.type == "HAIR"
+    walk.inner_without(particles.point_cache, () if is_hair else _CACHE_RANGE, out)
+    cloth = particles.cloth
+    if cloth is not None and particles.use_hair_dynamics:
+        walk.values(cloth.settings, out)
+        walk.inner(cloth.collision_settings, out)
+
+
+def encode_paint_surface(walk: "Walk", surface: Any, out: "Out") -> None:
+    """The cache without its range, which evaluation copies from the surface's."""
+    walk.inner_without(surface.point_cache, _CACHE_RANGE, out)
+
+
+def encode_particle_settings(_walk: "Walk", settings: Any, out: "Out") -> None:
+    """New settings have 0 trails, which opening the file turns into 1."""
+    out.append(max(1, settings.trail_count))
+
+
+def encode_field(_walk: "Walk", field: Any, out: "Out") -> None:
+    """The seed of a force field, which a new one takes from the clock; without a force it does nothing."""
+    out.append(None if field.type == "NONE" else field.seed)
+
+
+def encode_image_format(_walk: "Walk", settings: Any, out: "Out") -> None:
+    """The colour space of formats that store linear colours; for others it has no valid value."""
+    if settings.has_linear_colorspace:
+        out.append(settings.linear_colorspace_settings.name)
+
+
+def encode_text(_walk: "Walk", text: Any, out: "Out") -> None:
+    out.append(hashlib.sha256(text.as_string().encode("utf-8", "surrogateescape")).digest())
+
+
+def encode_image(_walk: "Walk", image: Any, out: "Out") -> None:
+    """Pixels that exist only in memory. Others follow from the file or from the settings, and reading would load them."""
+    if image.is_dirty:
+        pixels = np.empty(len(image.pixels), "<f4")
+        image.pixels.foreach_get(pixels)
+        out.append(tuple(image.size))
+        out.append(blob(fold_array(pixels)))
+
+
+def encode_shape_key(walk: "Walk", key: Any, out: "Out") -> None:
+    """Points: of a mesh or lattice in bulk; those of a curve differ in type from spline to spline.
+
+    When a key shows counts only where keys follow each other in time; otherwise it tells how they were made."""
+    if not key.id_data.use_relative:
+        out.append(fold(key.frame))
+    points = key.data
+    count = len(points)
+    out.append(count)
+    if count and points[0].bl_rna.identifier == "ShapeKeyPoint":
+        array = np.empty(count * 3, "<f4")
+        points.foreach_get("co", array)
+        out.append(blob(fold_array(array)))
+    else:
+        for point in points:
+            walk.inner(point, out)

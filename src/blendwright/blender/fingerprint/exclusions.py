@@ -1,0 +1,284 @@
+"""What stays out of the fingerprint, and why.
+
+Responsible for: the data that steers the RNA walk. Everything that RNA offers takes part unless a rule or an entry here
+says otherwise, so that a property of a newer Blender takes part by itself. Holds no code that touches Blender.
+"""
+
+from typing import Final
+
+EXCLUDED_KINDS: Final[dict[str, str]] = {
+    "window_managers": "user interface: windows, key maps, running jobs",
+    "screens": "user interface: the layout of areas",
+    "workspaces": "user interface: tabs and their tools",
+    "brushes": "tool state: comes from asset libraries, not part of what is modelled",
+    "paint_curves": "tool state: strokes drawn for a brush",
+    "libraries": "linked datablocks carry the library's path in their key",
+}
+
+# Rules on property names, for all types.
+UI_NAMES: Final[frozenset[str]] = frozenset(
+    {"select", "active", "is_active", "show_expanded", "is_expanded", "is_open"}
+)
+UI_PREFIXES: Final[tuple[str, ...]] = ("select_", "active_", "open_", "is_selected")
+
+# Exceptions to the rules: (type, property) that is content although its name or its being read-only says otherwise.
+INCLUDED: Final[frozenset[tuple[str, str]]] = frozenset(
+    {
+        ("Scene", "active_clip"),  # constraints and nodes use it
+        ("Bone", "use_connect"),  # writable only in edit mode
+        # Which edges are drawn.
+        *(
+            ("FreestyleLineSet", f"select_{name}")
+            for name in (
+                *("by_visibility", "by_edge_types", "by_collection", "by_image_border", "by_face_marks"),
+                *("silhouette", "border", "crease", "ridge_valley", "suggestive_contour", "material_boundary"),
+                *("contour", "external_contour", "edge_mark"),
+            )
+        ),
+        ("DynamicPaintSurface", "is_active"),  # whether it is painted on at all
+        ("ShaderFxGlow", "select_color"),  # the colour that glows
+        ("ThemeBoneColorSet", "select"),  # colours of bones
+        ("ThemeBoneColorSet", "active"),
+        # Set by an operator that binds; what it computes shows in no property.
+        ("SurfaceDeformModifier", "is_bound"),
+        ("MeshDeformModifier", "is_bound"),
+        ("LaplacianDeformModifier", "is_bind"),
+        ("CorrectiveSmoothModifier", "is_bind"),
+    }
+)
+
+_DERIVED = "computed from other values that are in"
+_EVALUATED = "an evaluated value"
+_UI = "user interface state"
+_SPECIAL = "read by a reader of its own"
+_VIEW = "another view of data that is in"
+_CLASS = "a constant of the class, not of the instance"
+_CACHE = "the state of a cache"
+_FILE = "read from an external file whose path is in"
+_SESSION = "differs per session"
+
+# What the socket lists of nodes are made of.
+_SOCKET_ITEMS = (
+    "ForeachGeometryElementGenerationItem ForeachGeometryElementInputItem ForeachGeometryElementMainItem "
+    "GeometryNodeFieldToGridItem NodeClosureInputItem NodeClosureOutputItem NodeCombineBundleItem "
+    "NodeCompositorFileOutputItem NodeEvaluateClosureInputItem NodeEvaluateClosureOutputItem "
+    "NodeFunctionFormatStringItem NodeGeometryBakeItem NodeGeometryCaptureAttributeItem NodeGeometryViewerItem "
+    "NodeSeparateBundleItem RepeatItem SimulationStateItem"
+)
+
+# Type -> reason -> the properties that it holds for, separated by spaces. Entries hold for subtypes too.
+_BY_REASON: Final[dict[str, dict[str, str]]] = {
+    "ID": {
+        _DERIVED: "name_full users",
+        _SESSION: "tag session_uid use_extra_user is_runtime_data",
+        _CLASS: "id_type",
+        _EVALUATED: "original",
+        "part of the key": "library",
+        "a remark on where an appended datablock came from": "library_weak_reference",
+        "an image of the content, rendered when the interface likes": "preview",
+    },
+    "IDOverrideLibrary": {"found by comparison when saving": "properties", _DERIVED: "is_in_hierarchy"},
+    "AssetMetaData": {"a copy for when the catalogue file is lost": "catalog_simple_name"},
+    "Object": {
+        _DERIVED: "type matrix_local matrix_basis children",
+        _UI: "mode use_shape_key_edit_mode",
+        _EVALUATED: "bound_box dimensions matrix_world motion_path",
+        "how motion paths are drawn": "animation_visualization",
+        _VIEW: "use_mesh_mirror_x use_mesh_mirror_y use_mesh_mirror_z",
+        _SPECIAL: "material_slots pose",
+    },
+    "Mesh": {
+        _VIEW: (
+            "vertices edges loops polygons uv_layers vertex_colors color_attributes auto_texspace vertex_paint_masks"
+        ),
+        _DERIVED: "loop_triangles loop_triangle_polygons vertex_normals polygon_normals corner_normals normals_domain",
+        _UI: (
+            "uv_layer_clone uv_layer_clone_index uv_layer_stencil uv_layer_stencil_index total_vert_sel "
+            "total_edge_sel total_face_sel use_paint_mask use_paint_mask_vertex use_paint_bone_selection"
+        ),
+        _SPECIAL: "texspace_location texspace_size attributes skin_vertices",
+    },
+    "Curve": {_SPECIAL: "texspace_location texspace_size"},
+    "MetaBall": {_SPECIAL: "texspace_location texspace_size"},
+    "TextCurve": {_UI: "edit_format"},
+    "Curves": {
+        _VIEW: "curves points position_data color_attributes",
+        _EVALUATED: "normals",
+        _UI: "surface_collision_distance",
+    },
+    "PointCloud": {_VIEW: "points color_attributes"},
+    "GreasePencil": {_VIEW: "color_attributes root_nodes"},
+    "GreasePencilDrawing": {_DERIVED: "user_count", _VIEW: "color_attributes strokes"},
+    "GreasePencilTreeNode": {_VIEW: "next_node prev_node"},
+    "GreasePencilLayer": {_DERIVED: "matrix_local", _EVALUATED: "matrix_layer"},
+    "LatticePoint": {_DERIVED: "co", _SPECIAL: "groups"},
+    "Key": {"the datablock that these keys are in refers to them": "user"},
+    "ShapeKey": {_SPECIAL: "frame data", _VIEW: "points"},
+    "VertexGroup": {"its place in the list": "index"},
+    "Collection": {
+        "membership has leaves of its own": "objects all_objects",
+        _SPECIAL: "collection_objects collection_children",
+        _UI: "active_exporter_index",
+    },
+    "Scene": {
+        _DERIVED: "objects frame_current_final",
+        "settings of interactive tools": "tool_settings",
+        _UI: "transform_orientation_slots show_keys_from_selected_only lock_frame_selection_to_range",
+        "a tool's position, not content": "cursor",
+        "frame_current and frame_subframe are in": "frame_float",
+        _VIEW: "keying_sets_all",
+    },
+    "RenderSettings": {_VIEW: "stereo_views", _DERIVED: "file_extension frame_path"},
+    "ImageFormatSettings": {_SPECIAL: "linear_colorspace_settings"},
+    "View3DShading": {
+        "belongs to the preferences": "selected_studio_light",
+        "of viewports only; a scene's has no valid value": "wireframe_color_type",
+        _UI: "cycles",
+    },
+    "ViewLayer": {_DERIVED: "objects", _EVALUATED: "depsgraph", _SPECIAL: "layer_collection"},
+    "Modifier": {_SESSION: "persistent_uid", _EVALUATED: "execution_time"},
+    "NodesModifier": {_EVALUATED: "node_warnings", _UI: "panels show_group_selector show_manage_panel"},
+    "NodesModifierBake": {_CACHE: "data_blocks", "the bake's id is in": "node"},
+    "DecimateModifier": {_EVALUATED: "face_count"},
+    "MultiresModifier": {_DERIVED: "total_levels"},
+    "ClothModifier": {_EVALUATED: "hair_grid_min hair_grid_max hair_grid_resolution solver_result"},
+    "FluidDomainSettings": {
+        _EVALUATED: (
+            "density_grid velocity_grid flame_grid color_grid heat_grid temperature_grid start_point cell_size "
+            "domain_resolution"
+        ),
+        _CACHE: (
+            "cache_frame_pause_data cache_frame_pause_guide cache_frame_pause_mesh cache_frame_pause_noise "
+            "cache_frame_pause_particles"
+        ),
+    },
+    "Constraint": {_EVALUATED: "error_location error_rotation"},
+    "PointCache": {_CACHE: "info", _VIEW: "point_caches"},
+    "PointCacheItem": {_CACHE: "info"},
+    "ParticleSystem": {_EVALUATED: "particles child_particles dt_frac", _SPECIAL: "cloth point_cache"},
+    "DynamicPaintSurface": {_SPECIAL: "point_cache"},
+    "FieldSettings": {_SPECIAL: "seed"},
+    "ParticleSettings": {_SPECIAL: "trail_count", "the name of the slot whose number is in": "material_slot"},
+    "ParticleTarget": {_DERIVED: "name"},
+    "ParticleDupliWeight": {_DERIVED: "name"},
+    "PoseBone": {
+        _EVALUATED: "matrix matrix_channel matrix_basis head tail length",
+        _VIEW: "bone parent child motion_path",
+    },
+    "Pose": {"how motion paths are drawn": "animation_visualization", _SPECIAL: "bones"},
+    "Armature": {"exist only in edit mode": "edit_bones", _VIEW: "collections_all"},
+    "Bone": {_DERIVED: "children matrix head tail length collections"},
+    "BoneCollection": {_DERIVED: "index child_number parent"},
+    "AnimData": {
+        _DERIVED: "action_suitable_slots",
+        "a memory for when an action is assigned again": "last_slot_identifier",
+        _SESSION: "action_slot_handle action_slot_handle_tweak_storage",
+        _SPECIAL: "drivers",
+        _UI: "use_tweak_mode use_pin",
+    },
+    "Action": {_DERIVED: "curve_frame_range", _SPECIAL: "fcurves"},
+    "ActionSlot": {"counts creations; the identifier is in": "handle", _DERIVED: "target_id_type_icon"},
+    "ActionChannelbag": {"counts creations; the slot's identifier is in": "slot_handle", _SPECIAL: "fcurves"},
+    "ActionGroup": {"each curve names its group": "channels", "a palette entry drawn in editors": "colors"},
+    "ActionConstraint": {
+        _DERIVED: "action_suitable_slots",
+        _SESSION: "action_slot_handle",
+        _UI: "last_slot_identifier",
+    },
+    "FCurve": {_EVALUATED: "is_valid"},
+    "Keyframe": {_VIEW: "co_ui"},
+    "Driver": {_EVALUATED: "is_valid"},
+    "NlaStrip": {
+        _DERIVED: "action_suitable_slots",
+        _SESSION: "action_slot_handle",
+        _UI: "last_slot_identifier",
+        _SPECIAL: "influence strip_time",
+        _VIEW: "frame_start_ui frame_end_ui frame_start_raw frame_end_raw",
+    },
+    "NodeTree": {
+        _UI: "view_center",
+        _SPECIAL: "nodes links interface",
+        _CLASS: "type bl_label bl_description bl_icon bl_use_group_interface",
+    },
+    "Node": {
+        _DERIVED: "location_absolute internal_links",
+        "recomputed when the node is drawn": "height",
+        "computed when the node is drawn": "dimensions",
+        _UI: "show_preview",
+        _SPECIAL: "inputs outputs",
+        _CLASS: (
+            "color_tag type bl_label bl_description bl_icon bl_static_type bl_width_default bl_width_min "
+            "bl_width_max bl_height_default bl_height_min bl_height_max"
+        ),
+    },
+    "CompositorNodeImage": {_SPECIAL: "layer view"},
+    "CompositorNodeCryptomatteV2": {_SPECIAL: "layer view"},
+    "GeometryNodeClosureInput": {
+        "experimental in Blender 4.5, where reading it without a pair crashes": "paired_output",
+    },
+    "GeometryNodeMenuSwitch": {"the node itself": "enum_definition"},
+    "NodeSocket": {
+        _VIEW: "node",
+        _DERIVED: "label description display_shape inferred_structure_type",
+        _CLASS: "type link_limit bl_idname bl_label bl_subtype_label",
+    },
+    "NodeTreeInterfaceItem": {_DERIVED: "index position"},
+    "NodeTreeInterfacePanel": {_VIEW: "interface_items"},
+    "NodeTreeInterfaceSocket": {_CLASS: "bl_socket_idname"},
+    **{item: {_DERIVED: "color"} for item in _SOCKET_ITEMS.split()},
+    "Camera": {_DERIVED: "angle angle_x angle_y"},
+    "Light": {_DERIVED: "temperature_color"},
+    "Material": {_DERIVED: "texture_paint_images texture_paint_slots", _UI: "paint_active_slot paint_clone_slot"},
+    "Image": {
+        _FILE: "size channels depth frame_duration resolution",
+        _VIEW: "pixels bindcode filepath_raw",
+        "of an image from a file: what was read there; of others: how it would be written": "file_format",
+        "the first of packed_files, which are in": "packed_file",
+        "rendered results": "render_slots",
+        _DERIVED: "type",
+    },
+    "UDIMTile": {_FILE: "size channels"},
+    "ImageUser": {_UI: "multilayer_layer multilayer_pass multilayer_view"},
+    "PackedFile": {_DERIVED: "size"},
+    "Text": {
+        _SPECIAL: "lines",
+        _UI: "current_line current_line_index current_character select_end_line select_end_line_index",
+    },
+    "Sound": {_FILE: "samplerate channels factory"},
+    "MovieClip": {_FILE: "size fps frame_duration", _DERIVED: "source"},
+    "MovieTracking": {_VIEW: "tracks plane_tracks reconstruction"},
+    "MovieTrackingTrack": {_DERIVED: "bundle average_error"},
+    "MovieTrackingMarker": {_DERIVED: "pattern_bound_box"},
+    "MovieTrackingDopesheet": {_UI: "sort_method use_invert_sort show_hidden show_only_selected"},
+    "CacheFile": {_FILE: "object_paths"},
+    "Volume": {_FILE: "grids velocity_x_grid velocity_y_grid velocity_z_grid"},
+    "Spline": {_DERIVED: "point_count_u point_count_v character_index"},
+    "CurveProfile": {_DERIVED: "segments"},
+    "KeyingSet": {_CLASS: "type_info"},
+    "SequenceEditor": {
+        _VIEW: "strips_all sequences_all sequences",
+        _UI: "meta_stack",
+        _CACHE: "cache_raw_size cache_final_size",
+    },
+    "Strip": {_DERIVED: "frame_final_duration frame_final_start frame_final_end frame_duration", _VIEW: "sequences"},
+    "MetaStrip": {_VIEW: "sequences"},
+    "MovieStrip": {_FILE: "fps"},
+    "MovieClipStrip": {_FILE: "fps"},
+    "SceneStrip": {_DERIVED: "fps"},
+}
+EXCLUDED: Final[dict[str, frozenset[str]]] = {
+    name: frozenset(" ".join(reasons.values()).split()) for name, reasons in _BY_REASON.items()
+}
+
+# From Blender 4.4 an action has layers; these older properties show the first layer again.
+LEGACY_ACTION: Final[frozenset[str]] = frozenset({"groups", "id_root"})
+
+# Geometry attributes, by the beginning of their name.
+EXCLUDED_ATTRIBUTES: Final[dict[str, str]] = {
+    ".select_": _UI,
+    ".selection": _UI,
+    ".uv_select_": _UI,
+    ".vs.": "selected vertices of a UV map, up to Blender 4.5",
+    ".es.": "selected edges of a UV map, up to Blender 4.5",
+    ".corner_edge": "follows from the corners' vertices and the edges",
+}

@@ -1,0 +1,118 @@
+"""Leaves: the content hash of one datablock, or of all.
+
+Responsible for: `leaf` and `full` giving the same bytes for the same datablock; full being fast. Must not write.
+"""
+
+import gc
+import hashlib
+import marshal
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import repeat
+from operator import attrgetter
+from typing import Any
+
+import bpy
+
+from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels
+from blendwright.blender.fingerprint.columns import NumberColumns
+from blendwright.blender.fingerprint.identity import MASTER, Key, key_of, kind_of, kinds, member_keys
+from blendwright.blender.fingerprint.readers import READERS
+from blendwright.blender.fingerprint.walk import Walk
+
+_data: Any = bpy.data
+_types: Any = bpy.types
+
+Walk.readers = READERS
+
+# Membership is all in the key.
+MEMBER = hashlib.sha256(b"member").digest()
+
+# Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
+_FORMAT = 2
+# Only objects have so many numbers that reading them in columns pays.
+_COLUMN_TYPES = {"objects": "Object"}
+# Images that show what was rendered last.
+_RENDER_RESULTS = {"RENDER_RESULT", "COMPOSITING"}
+
+
+@cache
+def _number_columns(kind: str) -> NumberColumns | None:
+    name = _COLUMN_TYPES.get(kind)
+    if name is None:
+        return None
+    columns = NumberColumns(getattr(_types, name).bl_rna)
+    Walk.in_columns[name] = columns.names
+    return columns
+
+
+def leaf(block: Any) -> bytes:
+    """The content hash of one datablock."""
+    columns = _number_columns(kind_of(block))
+    return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS))
+
+
+def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
+    """The leaves of all datablocks and memberships, without those that `skip` names."""
+    leaves: dict[Key, bytes] = {}
+    with _collector_off():
+        walk = Walk(NO_CHANNELS, _meshes_with_groups())
+        for kind in kinds():
+            blocks = getattr(_data, kind)
+            if not blocks:
+                continue
+            columns = _number_columns(kind)
+            listed = columns.bulk(blocks) if columns else repeat(b"")
+            for block, row in zip(blocks, listed, strict=False):
+                if not skip(block) and not (kind == "images" and block.type in _RENDER_RESULTS):
+                    leaves[key_of(block)] = _digest(block, columns, row, walk)
+        for key in _memberships(skip):
+            leaves[key] = MEMBER
+    return leaves
+
+
+def _digest(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> bytes:
+    row, content = read(block, columns, row, walk)
+    return hashlib.sha256(row + marshal.dumps(content, _FORMAT)).digest()
+
+
+def read(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> tuple[bytes, list[Any]]:
+    """The content that is hashed: the row without animated channels, and the values of the walk."""
+    if getattr(block, "animation_data", None) is not None:
+        channels = animated_channels(block)
+        if columns and channels:
+            own = channels.get((block.as_pointer(), block.bl_rna.identifier))
+            if own:
+                row = columns.blanked(row, own)
+        walk = Walk(channels, walk.grouped)
+    out: list[Any] = []
+    walk.struct(block, out)
+    return row, out
+
+
+def _meshes_with_groups() -> dict[Any, bool]:
+    """What objects tell about the vertex groups of large meshes, so that no mesh has to look for an object."""
+    pairs = map(attrgetter("data", "vertex_groups"), _data.objects)
+    return {content: bool(groups) for content, groups in pairs if content is not None}
+
+
+def _memberships(skip: Callable[[Any], bool]) -> Iterator[Key]:
+    for scene in _data.scenes:
+        if not skip(scene):
+            yield from member_keys(MASTER + scene.name, scene.collection, skip)
+    for collection in _data.collections:
+        if not skip(collection):
+            yield from member_keys(collection.name, collection, skip)
+
+
+@contextmanager
+def _collector_off() -> Generator[None]:
+    """No garbage collection meanwhile: it would go over the many live tuples again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

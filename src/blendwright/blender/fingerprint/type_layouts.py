@@ -1,0 +1,216 @@
+"""What is read of each RNA type, worked out once per type from bl_rna and the skips.
+
+Responsible for: sorting a type's properties into groups that can be read fast. Reads no instance's content.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+import bpy
+
+from blendwright.blender.fingerprint.exclusions import EXCLUDED, INCLUDED, LEGACY_ACTION, UI_NAMES, UI_PREFIXES
+from blendwright.blender.fingerprint.references import OWNED_STRUCTS, REFERENCE_LISTS, REFERENCED_STRUCTS
+
+_types: Any = bpy.types
+Getter = Callable[[Any], tuple[Any, ...]]
+
+# How a part of a struct is read.
+BLOCK, OWNED_BLOCK, NAMED, STRUCT, BLOCKS, NAMES, STRUCTS, BULK, ATTRIBUTES, ANIMATION, ANY_BLOCK = range(11)
+_OWNED_BLOCK_TYPES = {"NodeTree", "Collection"}  # may be embedded in their owner
+_PATHS = {"FILE_PATH", "DIR_PATH"}
+_NUMBERS = {"INT", "FLOAT", "BOOLEAN"}
+
+
+def getter(names: tuple[str, ...]) -> Getter | None:
+    """An attrgetter that always returns a tuple (the one of a single name returns a bare value)."""
+    if not names:
+        return None
+    if len(names) == 1:
+        only = attrgetter(names[0])
+        return lambda struct: (only(struct),)
+    return attrgetter(*names)
+
+
+def bases(rna: Any) -> list[str]:
+    found: list[str] = []
+    while rna is not None:
+        found.append(rna.identifier)
+        rna = rna.base
+    return found
+
+
+@cache
+def _types_with_subtypes() -> frozenset[str]:
+    found: set[str] = set()
+    for name in dir(_types):
+        rna = getattr(getattr(_types, name), "bl_rna", None)
+        if rna is not None and rna.base is not None:
+            found.add(rna.base.identifier)
+    return frozenset(found)
+
+
+def hashed_properties(rna: Any) -> list[Any]:
+    """The properties of a type that belong to its content."""
+    chain = bases(rna)
+    skipped: set[str] = {"rna_type"}
+    for name in chain:
+        skipped.update(EXCLUDED.get(name, ()))
+    kept = {name for owner, name in INCLUDED if owner in chain}
+    if rna.identifier == "Action" and "layers" in rna.properties:
+        skipped |= LEGACY_ACTION
+    found: list[Any] = []
+    for prop in rna.properties:
+        name: str = prop.identifier
+        if name in skipped:
+            continue
+        if name not in kept:
+            if name in UI_NAMES or name.startswith(UI_PREFIXES):
+                continue
+            # A read-only flag tells about other values.
+            if prop.is_readonly and prop.type == "BOOLEAN":
+                continue
+        # Defined by an add-on: reading it through RNA would create it; it is read as a system property.
+        if prop.is_runtime:
+            continue
+        # Blender 5.0 marks old names; reading one warns, and what it meant is in under the new name.
+        if getattr(prop, "is_deprecated", False):
+            continue
+        found.append(prop)
+    return found
+
+
+class TypeLayout:
+    """The properties of one RNA type, grouped by how they are read."""
+
+    __slots__ = (
+        "custom",
+        "flags",
+        "float_names",
+        "floats",
+        "name",
+        "part_kinds",
+        "part_names",
+        "parts",
+        "paths",
+        "plain",
+        "runtime",
+        "scalar_names",
+        "scalars",
+        "system",
+        "vector_depths",
+        "vector_names",
+        "vectors",
+    )
+
+    def __init__(self, rna: Any, instance: Any, without: frozenset[str] = frozenset()) -> None:
+        self.name: str = rna.identifier
+        scalars: list[str] = []
+        floats: list[str] = []
+        vectors: list[tuple[str, int]] = []
+        flags: list[str] = []
+        paths: list[str] = []
+        parts: list[tuple[str, int]] = []
+        chain = bases(rna)
+        for prop in hashed_properties(rna):
+            name: str = prop.identifier
+            if name in without:
+                continue
+            if prop.type in _NUMBERS:
+                if prop.is_array:
+                    vectors.append((name, sum(1 for size in prop.array_dimensions if size)))
+                else:
+                    (floats if prop.type == "FLOAT" else scalars).append(name)
+            elif prop.type == "STRING":
+                (paths if prop.subtype in _PATHS else scalars).append(name)
+            elif prop.type == "ENUM":
+                (flags if prop.is_enum_flag else scalars).append(name)
+            elif prop.type == "POINTER":
+                parts.append((name, _pointer_kind(prop)))
+            else:
+                kind = NAMES if any((owner, name) in REFERENCE_LISTS for owner in chain) else _collection_kind(prop)
+                parts.append((name, kind))
+        self.scalar_names = tuple(scalars)
+        self.scalars = getter(self.scalar_names)
+        self.float_names = tuple(floats)
+        self.floats = getter(self.float_names)
+        self.vector_names = tuple(name for name, _ in vectors)
+        self.vector_depths = tuple(depth for _, depth in vectors)
+        self.vectors = getter(self.vector_names)
+        self.flags = tuple(flags)
+        self.paths = tuple(paths)
+        self.part_names = tuple(name for name, _ in parts)
+        self.part_kinds = tuple(kind for _, kind in parts)
+        self.parts = getter(self.part_names)
+        # Properties added by add-ons, and whether instances can carry such or custom ones.
+        self.runtime = frozenset(p.identifier for p in rna.properties if p.is_runtime)
+        self.custom = supports_custom(instance)
+        self.system = hasattr(instance, "bl_system_properties_get")
+        # Whether there is nothing to it but numbers and strings.
+        self.plain = not (flags or paths or parts or self.custom)
+
+
+def supports_custom(instance: Any) -> bool:
+    try:
+        instance.keys()
+    except (TypeError, AttributeError):
+        return False
+    return True
+
+
+def is_block(rna: Any) -> bool:
+    return bases(rna)[-1] == "ID"
+
+
+def _pointer_kind(prop: Any) -> int:
+    target = prop.fixed_type
+    if target.identifier == "AnimData":
+        return ANIMATION
+    if target.identifier == "ID":
+        return ANY_BLOCK
+    if is_block(target):
+        return OWNED_BLOCK if target.identifier in _OWNED_BLOCK_TYPES else BLOCK
+    if target.identifier in OWNED_STRUCTS:
+        return STRUCT
+    if not prop.is_readonly or not REFERENCED_STRUCTS.isdisjoint(bases(target)):
+        return NAMED
+    return STRUCT
+
+
+def _collection_kind(prop: Any) -> int:
+    item = prop.fixed_type
+    if is_block(item):
+        return BLOCKS
+    if item.identifier == "Attribute":
+        return ATTRIBUTES
+    if bulk_columns(item.identifier) is not None:
+        return BULK
+    return STRUCTS
+
+
+@cache
+def bulk_columns(type_name: str) -> tuple[tuple[str, int, str], ...] | None:
+    """(property, width, dtype) of a type that consists of numbers only, else None."""
+    rna = getattr(getattr(_types, type_name, None), "bl_rna", None)
+    if rna is None or type_name in _types_with_subtypes():
+        return None
+    columns: list[tuple[str, int, str]] = []
+    for prop in hashed_properties(rna):
+        column = number_column(prop)
+        if column is None:
+            return None
+        columns.append(column)
+    return tuple(columns) or None
+
+
+def number_column(prop: Any) -> tuple[str, int, str] | None:
+    """How `foreach_get` reads a property, or None when it cannot."""
+    if prop.type == "ENUM":
+        return None if prop.is_enum_flag or not len(prop.enum_items_static) else (prop.identifier, 1, "<i4")
+    if prop.type not in _NUMBERS:
+        return None
+    width: int = prop.array_length if prop.is_array else 1
+    if width == 0:  # a length of its own per instance
+        return None
+    return (prop.identifier, width, {"INT": "<i4", "FLOAT": "<f4", "BOOLEAN": "?"}[prop.type])

@@ -1,0 +1,84 @@
+"""Changing a node group as a whole: the work is done on a copy, which takes the group's place only when it is finished.
+
+Responsible for: that nobody sees a half-changed tree, and that a change of the interface reaches whoever uses the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene import preimage, references
+from blendwright.blender.scene.recorded_writes import RecordedWrites
+from blendwright.blender.scene.state import RESERVED_PREFIX
+
+_data: Any = bpy.data
+
+
+class NodeGroups(RecordedWrites):
+    """The part of the Scene port that replaces node groups."""
+
+    @contextmanager
+    def redraft(self, tree: Any) -> Generator[Any]:
+        key = self._writable(tree)
+        self._stale = True
+        if self.undo_log.free(key):  # nobody knows it yet, or its pre-image is held
+            yield tree
+            return
+        draft = preimage.copy_of(tree)
+        self._state.soft_delete(key[0], draft)
+        yield draft  # when this raises, the draft stays a tombstone and the tree is as it was
+        self._save_users(tree)
+        self._swap(key, tree, draft)
+
+    def _swap(self, key: fp.Key, tree: Any, draft: Any) -> None:
+        collection, name = key
+        fake = tree.use_fake_user
+        users = references.referrers({tree})[tree]
+        self.undo_log.touch(key)
+        self.undo_log.edited.add(key)
+        with _preimages_detached(tree):
+            tree.user_remap(draft)
+        tombstone = self._state.soft_delete(collection, tree)
+        self._state.restore(collection, draft, name)
+        draft.use_fake_user = fake
+        tree.use_fake_user = False
+        self.undo_log.released.append(tree)
+        _refresh_inputs(users, draft)
+
+        def restore() -> None:
+            edited = self._state.find(collection, name)
+            saved = self._state.tombstone(collection, tombstone)
+            edited.user_remap(saved)
+            self._state.drop_name(collection, name)
+            _data.node_groups.remove(edited)
+            self._state.restore(collection, saved, name)
+            saved.use_fake_user = fake
+
+        self.undo_log.inverse(restore)
+
+
+@contextmanager
+def _preimages_detached(tree: Any) -> Generator[None]:
+    """Let pre-images that use a node group use another copy meanwhile: remapping them too would spoil them."""
+    aside = tree.copy()
+    aside.name = f"{RESERVED_PREFIX}aside"
+    preimage.repoint(tree, aside)
+    try:
+        yield
+    finally:
+        preimage.repoint(aside, tree)
+        _data.node_groups.remove(aside)
+
+
+def _refresh_inputs(users: list[Any], tree: Any) -> None:
+    """Blender adds the inputs of a tree to a modifier when it is given the tree, not when the tree comes by other ways."""
+    for user in users:
+        for modifier in getattr(user, "modifiers", ()):
+            if getattr(modifier, "node_group", None) == tree:
+                modifier.node_group = tree
+                user.update_tag()

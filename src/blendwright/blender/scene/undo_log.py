@@ -1,0 +1,116 @@
+"""The record of one step: how to take each write back, and which leaves of the fingerprint it may have moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.state import SceneState
+
+Inverse = Callable[[], None]
+Change = tuple[fp.Key, str]
+
+
+class UndoLog:
+    """Inverses run last first; they address datablocks by name, since a reference may dangle by then."""
+
+    def __init__(self, state: SceneState) -> None:
+        self._state = state
+        self._inverses: list[Inverse] = []
+        self._before: dict[fp.Key, bytes | None] = {}
+        self._members: dict[fp.Key, bool] = {}
+        self.created: set[fp.Key] = set()
+        self.edited: set[fp.Key] = set()
+        # What this step made, and what may have lost a user in it.
+        self.made: list[Any] = []
+        self.released: list[Any] = []
+        # What only the port itself wrote, to keep it from being dropped on save.
+        self._marked: set[fp.Key] = set()
+
+    def inverse(self, undo: Inverse) -> None:
+        self._inverses.append(undo)
+
+    def touch(self, key: fp.Key) -> None:
+        if key not in self._before:
+            self._before[key] = self._state.leaf_hash(key)
+
+    def mark(self, key: fp.Key) -> None:
+        """The port is about to write into a datablock for its own reasons; none of the tool's unless it is touched already."""
+        if key not in self._before:
+            self._marked.add(key)
+
+    def create(self, key: fp.Key, block: Any) -> None:
+        self.touch(key)
+        self.created.add(key)
+        self.made.append(block)
+
+    def rename(self, old: fp.Key, new: fp.Key) -> None:
+        """What holds for a datablock holds under its new name, and no longer for whoever comes to have the old one."""
+        for keys in (self.created, self.edited):
+            if old in keys:
+                keys.remove(old)
+                keys.add(new)
+
+    def forget(self, key: fp.Key) -> None:
+        """A datablock is gone; another one of its name is another one."""
+        self.created.discard(key)
+        self.edited.discard(key)
+
+    def is_member(self, key: fp.Key) -> bool:
+        """Whether an object is in a collection, from the fingerprint: asking Blender is linear in the collection's size."""
+        pending = self._members.get(key)
+        return self._state.leaf_hash(key) is not None if pending is None else pending
+
+    def member(self, key: fp.Key, present: bool) -> None:
+        self.touch(key)
+        self._members[key] = present
+
+    @property
+    def clean(self) -> bool:
+        return not self._inverses and not self._before
+
+    def free(self, key: fp.Key) -> bool:
+        """Whether a datablock may be written without recording: it is new in this step, or its pre-image is stored."""
+        return key in self.created or key in self.edited
+
+    def touched(self) -> Collection[fp.Key]:
+        return self._before.keys()
+
+    def marked(self, key: fp.Key) -> bool:
+        """Whether nothing but the port's own mark was written into a datablock: it is no part of what a tool declares."""
+        return key in self._marked
+
+    def written(self) -> Collection[fp.Key]:
+        """What the tool itself touched."""
+        return self._before.keys() - self._marked if self._marked else self._before.keys()
+
+    def seal(self) -> list[Change]:
+        """Hash what was touched; returns what really changed, in a stable order."""
+        fingerprint = self._state.fingerprint
+        changes: list[Change] = []
+        for key in sorted(self._before):
+            before = self._before[key]
+            after = self._digest(key)
+            if after is None:
+                fingerprint.drop(key)
+            else:
+                fingerprint.put(key, after)
+            if before != after:
+                changes.append((key, "created" if before is None else "removed" if after is None else "changed"))
+        return changes
+
+    def keep(self) -> None:
+        """The step stands. Its inverses refer to the port and so to this record: nothing would free them but the collector."""
+        self._inverses.clear()
+
+    def revert(self) -> None:
+        """Run the inverses and hash what was touched again; the caller compares the root."""
+        while self._inverses:
+            self._inverses.pop()()
+        self.seal()
+
+    def _digest(self, key: fp.Key) -> bytes | None:
+        if key[0] == fp.MEMBERSHIP:
+            return fp.MEMBER if self.is_member(key) else None
+        return self._state.read_hash(key)

@@ -1,0 +1,86 @@
+"""Says why a worker ended or could not start, from its exit status and its log."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from blendwright.values.errors import EnvironmentUnfit, WorkerError, WorkerLost
+
+_TAIL_BYTES = 8192
+_TAIL_LINES = 20
+
+_MISSING_LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
+
+# Debian's names for what the bpy wheel links against.
+LIBRARIES = {
+    "libX11.so.6": "libx11-6",
+    "libXrender.so.1": "libxrender1",
+    "libXfixes.so.3": "libxfixes3",
+    "libXi.so.6": "libxi6",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libXext.so.6": "libxext6",
+    "libSM.so.6": "libsm6",
+    "libICE.so.6": "libice6",
+    "libGL.so.1": "libgl1",
+    "libEGL.so.1": "libegl1",
+}
+
+
+def log_tail(log: Path) -> list[str]:
+    """The last lines of a worker's log; none when there is no log."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return text.splitlines()[-_TAIL_LINES:]
+
+
+def worker_lost(pid: int, status: int, tail: Sequence[str], reason: str | None) -> WorkerLost:
+    """The error for calls that waited on a worker that ended with `status` (as in Popen.returncode)."""
+    details: dict[str, Any] = {"pid": pid, "log": list(tail)}
+    if status < 0:
+        details["signal"] = -status
+        how = f"was ended by signal {-status} ({_signal_name(-status)})"
+    else:
+        details["exit_code"] = status
+        how = f"ended with exit code {status}"
+    if reason is not None:
+        details["reason"] = reason
+        how += f": {reason}"
+    return WorkerLost(f"the worker (pid {pid}) {how}", details=details)
+
+
+def start_failed(error: WorkerError, tail: Sequence[str]) -> EnvironmentUnfit:
+    """The error for a worker that never came to say hello."""
+    text = "\n".join(tail)
+    details = {**error.details, "log": list(tail)}
+    if match := _MISSING_LIBRARY.search(text):
+        library = match[1]
+        package = LIBRARIES.get(library)
+        cure = f"install the system library {library}" + (
+            f" (Debian, Ubuntu: apt install {package})" if package else ""
+        )
+        message = f"Blender cannot start: the system library {library} is missing"
+        return EnvironmentUnfit(message, cure=cure, details={**details, "library": library})
+    if "No module named 'bpy'" in text:
+        cure = "install the extra: pip install 'blendwright[blender]', or name a Blender executable"
+        return EnvironmentUnfit("Blender cannot start: this Python has no bpy", cure=cure, details=details)
+    if "No module named 'blendwright'" in text:
+        cure = "install blendwright in that environment too, in the same version"
+        return EnvironmentUnfit("Blender cannot start: that Python has no blendwright", cure=cure, details=details)
+    last = next((line.strip() for line in reversed(tail) if line.strip()), "its log is empty")
+    return EnvironmentUnfit(f"Blender cannot start: {error.message}; the last line of its log: {last}", details=details)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

@@ -1,0 +1,87 @@
+"""Sends frames down a pipe without ever making the sender wait.
+
+A worker that is busy does not read, and a pipe holds little: were sending to block, no deadline could be kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import threading
+from collections import deque
+from itertools import islice
+
+from blendwright.wire import frames
+
+_PARTS_AT_ONCE = 64
+
+
+class SendQueue:
+    """The writing end of a pipe; owns the descriptor. Frames go out in the order of `send`."""
+
+    def __init__(self, fd: int) -> None:
+        os.set_blocking(fd, False)
+        self._fd = fd
+        self._lock = threading.Lock()
+        self._backlog: deque[memoryview] = deque()
+        self._flushing = False
+        self._closed = False
+
+    def send(self, body: bytes) -> None:
+        """Write at once what the pipe takes and leave the rest to a thread; raises OversizedFrame.
+
+        A pipe that nobody reads any more is not an error here: the death of the worker is noticed where its answers are read.
+        """
+        parts = [memoryview(frames.header(body)), memoryview(body)]
+        with self._lock:
+            if self._closed:
+                return
+            if not self._backlog:
+                try:
+                    parts = frames.write_some(self._fd, parts)
+                except BlockingIOError:
+                    pass
+                except BrokenPipeError:
+                    return
+            self._backlog.extend(parts)
+            if self._backlog and not self._flushing:
+                self._flushing = True
+                threading.Thread(target=self._flush, name="blendwright-send", daemon=True).start()
+
+    def close(self) -> None:
+        """Close the pipe, which tells the worker to end; what was not sent yet is dropped."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            # While the thread waits on the descriptor, closing it is the thread's task.
+            if not self._flushing:
+                os.close(self._fd)
+
+    def _flush(self) -> None:
+        writable = select.poll()
+        writable.register(self._fd, select.POLLOUT)
+        while True:
+            # Wakes when there is room, and also when the reader is gone.
+            writable.poll()
+            with self._lock:
+                if self._closed:
+                    os.close(self._fd)
+                    return
+                self._flush_some()
+                if not self._backlog:
+                    self._flushing = False
+                    return
+
+    def _flush_some(self) -> None:
+        some = list(islice(self._backlog, _PARTS_AT_ONCE))
+        with contextlib.suppress(BlockingIOError):
+            try:
+                left = frames.write_some(self._fd, some)
+            except BrokenPipeError:
+                self._backlog.clear()
+                return
+            for _ in some:
+                self._backlog.popleft()
+            self._backlog.extendleft(reversed(left))

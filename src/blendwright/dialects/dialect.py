@@ -1,0 +1,106 @@
+"""What a dialect is: one outer format of plans and of their results, as one value. `registry` lists them.
+
+A dialect says how its documents are recognised, read and rendered, and which of a plan's policies it has. It never runs anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import rfc8785
+
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import gc_paused
+from blendwright.values.json_reader import non_interoperable_values
+from blendwright.values.plan import Boundary, OnFailure, OnNondeterministic, OnUnknownTool, Operation, Plan, TieBreak
+from blendwright.values.report import RunReport
+
+Tone = Literal["good", "warning", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What a dialect reads from a document. With findings, the operations are there as far as they can be read.
+
+    `request_id` is the one that the document gives; None where the dialect has no such field. `remarks` is what the dialect's
+    own result needs besides the report.
+    """
+
+    operations: tuple[Operation, ...]
+    findings: tuple[Finding, ...] = ()
+    request_id: str | None = None
+    remarks: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultContract:
+    """What anyone's result of such a plan must be: the version of the contract, and everything that speaks against a document."""
+
+    version: str
+    findings: Callable[[Any], tuple[Finding, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One dialect. `parse_document` and `render` are its two directions; the other fields are what differs in between."""
+
+    name: str
+    form: str
+    """What a document looks like, in a few words, for whoever gave something else."""
+    recognises: Callable[[Set[str]], bool]
+    """Whether an object with these keys is meant as one."""
+    parse_document: Callable[[Any], ParsedDocument]
+    """Reads a document that is interoperable JSON; never raises."""
+    render: Callable[[RunReport], Any]
+    """The report as the dialect's result contract has it; None where the contract has no result for what happened."""
+    tie_break: TieBreak
+    on_failure: OnFailure
+    on_unknown_tool: OnUnknownTool = "refuse"
+    on_nondeterministic: OnNondeterministic = "refuse"
+    result_contract: ResultContract | None = None
+    """Where results that others wrote can be validated."""
+    resume: Callable[[dict[str, Any], str, Sequence[Any]], dict[str, Any]] | None = None
+    """A document under another request id, with the items of operations that are committed already. Where there is none, a
+    repeated plan has nothing by which its operations are known again, and a model's plan is done as a whole or not at all."""
+    conclusion: Callable[[Any], Iterable[tuple[Tone, str, str]]] | None = None
+    """What a person is shown of a result besides its operations: lines, each with a tone, a heading and a text."""
+
+    @gc_paused()
+    def parse(
+        self,
+        document: Any,
+        *,
+        request_id: str | None = None,
+        boundary: Boundary = "operation",
+        is_json: bool = False,
+    ) -> Plan:
+        """The plan, with findings where the document breaks its contract. `is_json`: the JSON reader has passed it already.
+
+        A request id that is given must be the document's own, where it has one; where it has none and none is given, the hash
+        of the document serves.
+        """
+        findings = () if is_json else non_interoperable_values(document)
+        parsed = ParsedDocument((), findings) if findings else self.parse_document(document)
+        findings, own = parsed.findings, parsed.request_id
+        if own is None and not request_id and not findings:
+            own = hashlib.sha256(rfc8785.dumps(document)).hexdigest()
+        elif own is not None and request_id and request_id != own:
+            message = f"the plan's request_id is '{own[:100]}', and '{request_id[:100]}' was given from outside"
+            pointer = "/request_id" if own else ""
+            findings += (Finding(Fault.SCHEMA_INVALID, message, pointer, "Give one of the two only."),)
+        return Plan(
+            self.name,
+            (request_id or "") if own is None else own,
+            parsed.operations,
+            self.tie_break,
+            self.on_failure,
+            boundary,
+            self.on_unknown_tool,
+            findings,
+            on_nondeterministic=self.on_nondeterministic,
+            remarks=parsed.remarks,
+        )

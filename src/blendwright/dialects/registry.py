@@ -1,0 +1,92 @@
+"""The dialects that are known, and the way from outside to a plan and from a report to outside. Nobody else knows their names.
+
+A new dialect is a file with a `Dialect` and a line here, or a call of `register` before anything is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from blendwright.dialects import geonodes, operations, steps
+from blendwright.dialects.dialect import Dialect
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
+from blendwright.values.plan import Boundary, Plan
+from blendwright.values.report import RunReport
+
+_DIALECTS: dict[str, Dialect] = {}
+
+
+def register(dialect: Dialect) -> None:
+    """Make a dialect known. Documents are offered to the dialects in the order in which they were registered."""
+    if dialect.name in _DIALECTS:
+        raise ValueError(f"there is a dialect named '{dialect.name}' already")
+    _DIALECTS[dialect.name] = dialect
+
+
+def unregister(name: str) -> None:
+    del _DIALECTS[name]
+
+
+register(operations.DIALECT)
+register(geonodes.DIALECT)
+register(steps.DIALECT)
+
+
+def dialects() -> tuple[Dialect, ...]:
+    return tuple(_DIALECTS.values())
+
+
+def names() -> tuple[str, ...]:
+    return tuple(_DIALECTS)
+
+
+def dialect(name: str) -> Dialect:
+    return _DIALECTS[name]
+
+
+def recognise(document: Any) -> Dialect | Finding:
+    """The dialect that a document is in, read from its shape, or what was expected instead."""
+    keys = (
+        {key for key in cast("dict[Any, Any]", document) if isinstance(key, str)}
+        if isinstance(document, dict)
+        else set[str]()
+    )
+    for one in _DIALECTS.values():
+        if one.recognises(keys):
+            return one
+    forms = [f"{one.form} ({one.name})" for one in _DIALECTS.values()]
+    cure = f"Give an object with {', '.join(forms[:-1])}, or one with {forms[-1]}."
+    return Finding(Fault.SCHEMA_INVALID, "this is none of the plans that are known here", "", cure)
+
+
+def read_plan(
+    text: bytes, *, dialect: str | None = None, request_id: str | None = None, boundary: Boundary = "operation"
+) -> Plan:
+    """The plan, with findings of its own where it breaks its contract. Raises Refusal for what is no plan at all."""
+    document, findings = read_json(text)
+    if findings:
+        raise Refusal(findings)
+    return parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary, is_json=True)
+
+
+def parse_plan(
+    document: Any,
+    *,
+    dialect: str | None = None,
+    request_id: str | None = None,
+    boundary: Boundary = "operation",
+    is_json: bool = False,
+) -> Plan:
+    """The same for a document that is no text any more. `is_json`: the JSON reader has passed it already."""
+    chosen = _DIALECTS[dialect] if dialect is not None else recognise(document)
+    if isinstance(chosen, Finding):
+        raise Refusal((chosen,))
+    return chosen.parse(document, request_id=request_id, boundary=boundary, is_json=is_json)
+
+
+def render(report: RunReport) -> Any:
+    """The report in the result contract of the plan's own dialect."""
+    return _DIALECTS[report.dialect].render(report)

@@ -1,0 +1,70 @@
+"""A scene in few words: the snapshot reduced to what a plan needs to know, within bounds whatever the scene. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from blendwright.planner.prompt_data import visible
+
+MOST_OBJECTS = 60
+MOST_NAMES = 60
+MOST_PARTS = 8
+
+
+def summarise_scene(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of `scene.snapshot`, for a model: names, types, places, what hangs on what. Says how much it leaves out.
+
+    A name that cannot be shown as it is stands there with `name_exact` false: it cannot be addressed.
+    """
+    objects = _section(snapshot, "objects")
+    listed = objects["items"][:MOST_OBJECTS]
+    render: Mapping[str, Any] = snapshot.get("render") or {}
+    world: Mapping[str, Any] = snapshot.get("world") or {}
+    return {
+        "objects": [_object(item) for item in listed],
+        "objects_in_all": objects["total"],
+        "collections": list(_collections(_section(snapshot, "collections")["items"]))[:MOST_NAMES],
+        "materials": _names(snapshot, "materials"),
+        "node_groups": _names(snapshot, "node_groups"),
+        "world": world.get("name"),
+        "active_camera": render.get("camera"),
+        "frames": [render.get("frame_start"), render.get("frame_end")],
+        "render_engine": render.get("engine"),
+    }
+
+
+def _section(snapshot: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return snapshot.get(name) or {"items": [], "total": 0}
+
+
+def _names(snapshot: Mapping[str, Any], section: str) -> list[str]:
+    return [item["name"] for item in _section(snapshot, section)["items"][:MOST_NAMES]]
+
+
+def _object(item: Mapping[str, Any]) -> dict[str, Any]:
+    transform = item["transform"]
+    summary: dict[str, Any] = {"name": item["name"], "type": item["type"], "location": transform["location"]}
+    if visible(item["name"]) != item["name"]:
+        summary["name_exact"] = False
+    if list(transform["scale"]) != [1.0, 1.0, 1.0]:
+        summary["scale"] = transform["scale"]
+    if any(transform["rotation_euler_rad"]):
+        summary["rotation_euler_rad"] = transform["rotation_euler_rad"]
+    if item.get("parent"):
+        summary["parent"] = item["parent"]["object"]
+    for part in ("collections", "materials"):
+        if item.get(part):
+            summary[part] = item[part][:MOST_PARTS]
+    if item.get("modifiers"):
+        summary["modifiers"] = [
+            {key: modifier[key] for key in ("name", "type", "node_group") if modifier.get(key)}
+            for modifier in item["modifiers"][:MOST_PARTS]
+        ]
+    return summary
+
+
+def _collections(items: list[Mapping[str, Any]]) -> Iterator[str]:
+    for item in items:
+        yield item["name"]
+        yield from _collections(item.get("children", []))

@@ -1,0 +1,96 @@
+"""The response to a tool call: the contract's envelope as structured content, and the very same JSON as text.
+
+Some hosts show their model only the text. A failure is an error result with the envelope, never a protocol error and never a
+sentence that has to be read to know that it is one. What comes from a scene is data: cleaned of control characters and cut.
+"""
+
+from __future__ import annotations
+
+import base64
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import mcp_types as types
+import orjson
+
+from blendwright.dialects.envelopes import core_envelope, result_envelope
+from blendwright.values.errors import BlendwrightError, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, sentence
+from blendwright.values.outcome import DeterminismClass, Outcome
+
+Envelope = Literal["tool_result", "core"]
+
+# Names in Blender have at most 255 bytes; anything much longer is prose that nobody asked for.
+LONGEST_TEXT = 8000
+# Format characters that are part of ordinary writing: joiners of scripts and emoji.
+JOINERS = frozenset("\u200c\u200d")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResponse:
+    """`outcome` is rendered into the contract's envelope; pictures follow it. The server's own tools leave its name to the service."""
+
+    outcome: Outcome
+    images: tuple[bytes, ...] = ()
+
+
+def success(result: Mapping[str, Any], determinism: DeterminismClass = "deterministic") -> ToolResponse:
+    return ToolResponse(Outcome("", 1, result=result, determinism_class=determinism))
+
+
+def failure(*findings: Finding) -> ToolResponse:
+    return ToolResponse(Outcome("", 1, fault=findings[0].fault, message=sentence(findings), findings=findings))
+
+
+def error_failure(error: BaseException) -> ToolResponse:
+    """A refusal, or what stopped the call: the workspace, the journal, a missing Blender. The insides of a defect are for the log only."""
+    if isinstance(error, Refusal) and error.findings:
+        return failure(*error.findings)
+    if isinstance(error, BlendwrightError):
+        return failure(Finding(Fault.CAPABILITY_MISSING, error.message, "", error.cure))
+    message = f"{type(error).__name__} in the server; its log says where"
+    return failure(Finding(Fault.INTERNAL_ERROR, message))
+
+
+def render_response(name: str, response: ToolResponse, envelope: Envelope) -> types.CallToolResult:
+    """`name` is the tool that was called, for an outcome that names none."""
+    outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name)
+    if envelope == "core":
+        document = core_envelope(outcome).model_dump(mode="json", exclude_none=True)
+        if not outcome.ok and outcome.result is not None:
+            document["error"]["details"]["result"] = outcome.result
+    else:
+        document = result_envelope(outcome).model_dump(mode="json")
+    document = sanitise(document)
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=orjson.dumps(document).decode())]
+    for image in response.images:
+        data = base64.b64encode(image).decode()
+        content.append(types.ImageContent(type="image", data=data, mime_type="image/png"))
+    return types.CallToolResult(content=content, structured_content=document, is_error=not outcome.ok)
+
+
+def sanitise(value: Any) -> Any:
+    """Data for a model: no control or invisible characters, no text without end. Names in it stay otherwise as they are."""
+    if isinstance(value, str):
+        return _clean_text(value)
+    if isinstance(value, Mapping):
+        return {_clean_text(str(key)): sanitise(part) for key, part in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [sanitise(part) for part in cast("list[Any]", value)]
+    return value
+
+
+def _clean_text(text: str) -> str:
+    if len(text) > LONGEST_TEXT:
+        text = text[:LONGEST_TEXT] + f"… ({len(text) - LONGEST_TEXT} more characters)"
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(sign for sign in text if sign in "\n\t" or sign in JOINERS or not _is_invisible(sign))
+
+
+def _is_invisible(sign: str) -> bool:
+    # Cc control, Cf format (direction overrides among them), Co private, Cs surrogates, Zl/Zp line and paragraph separators.
+    return unicodedata.category(sign) in {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}

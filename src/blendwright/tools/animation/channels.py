@@ -1,0 +1,124 @@
+"""The channels of an object that keyframes can move: their paths in Blender, their units, and how their values are written.
+
+Creates no datablock.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, Literal, cast
+
+from pydantic_core import PydanticCustomError
+
+from blendwright.tool_api.scene import Block
+from blendwright.tools.animation_data import custom_path
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+Channel = Literal["location", "rotation_euler_deg", "rotation_quaternion", "scale", "hide_render", "property"]
+
+# A path that ends in a custom property: what holds it, and its key, escaped.
+CUSTOM = re.compile(r'^(.*)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
+ESCAPED = re.compile(r"\\(.)")
+
+# Blender's whole numbers are less than this.
+WHOLE = 2**31
+
+# Channel -> data path and number of values.
+PATHS: dict[str, tuple[str, int]] = {
+    "location": ("location", 3),
+    "rotation_euler_deg": ("rotation_euler", 3),
+    "rotation_quaternion": ("rotation_quaternion", 4),
+    "scale": ("scale", 3),
+    "hide_render": ("hide_render", 1),
+}
+
+
+def refuse_stray_property(channel: str | None, key: str | None) -> None:
+    """For argument models: a custom property is named exactly when the channel is one."""
+    if (channel == "property") != (key is not None):
+        raise PydanticCustomError("channel_property", "give property exactly when channel is property")
+
+
+def path_of(channel: str, key: str | None) -> str:
+    """The data path of a channel."""
+    return PATHS[channel][0] if key is None else custom_path(key)
+
+
+def elements(value: Any) -> list[Any]:
+    """A number, or an array of numbers (Blender's own ones too), as a list."""
+    if hasattr(value, "to_list"):
+        return cast("list[Any]", value.to_list())
+    return cast("list[Any]", value) if isinstance(value, list) else [value]
+
+
+def stored(channel: str, value: Any) -> tuple[float, ...]:
+    """A value as its curves hold it, one number per curve."""
+    numbers = tuple(float(number) for number in elements(value))
+    return tuple(math.radians(number) for number in numbers) if channel == "rotation_euler_deg" else numbers
+
+
+def property_findings(obj: Block, key: str, value: Any) -> Iterator[Finding]:
+    """What keeps a value from being a key of a custom property."""
+    held = obj.get(key)
+    if held is None:
+        message = f"'{obj.name}' has no custom property '{key}'"
+        yield Finding(Fault.TARGET_NOT_FOUND, message, "/property", "Create it first with object.set_property.")
+        return
+    numbers, given = elements(held), elements(value)
+    if not all(isinstance(number, (bool, int, float)) for number in numbers):
+        message = f"the custom property '{key}' is no number, which keyframes need"
+        yield Finding(Fault.SCENE_CONFLICT, message, "/property", "Choose a property that holds numbers.")
+    elif len(given) != len(numbers):
+        message = f"the custom property '{key}' holds {len(numbers)} numbers, not {len(given)}"
+        yield Finding(Fault.ARGS_INVALID, message, "/value", "Give as many numbers as the property holds.")
+    elif not isinstance(numbers[0], float) and any(number != int(number) for number in given):
+        message = f"the custom property '{key}' holds whole numbers"
+        cure = "Give whole numbers, or set the property anew with number_type float."
+        yield Finding(Fault.ARGS_INVALID, message, "/value", cure)
+    elif not isinstance(numbers[0], float) and any(not -WHOLE <= number < WHOLE for number in given):
+        message = f"the custom property '{key}' holds whole numbers of 32 bits"
+        cure = f"Give numbers from {-WHOLE} to {WHOLE - 1}, or set the property anew with number_type float."
+        yield Finding(Fault.ARGS_INVALID, message, "/value", cure)
+
+
+def is_discrete(obj: Block, channel: str, key: str | None) -> bool:
+    """Whether a channel knows no values in between."""
+    if key is None:
+        return channel == "hide_render"
+    return isinstance(elements(obj.get(key))[0], (bool, int))
+
+
+def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
+    """Write numbers, by index, into a channel of an object that may be written freely; whole ones where the channel is."""
+    try:
+        held: Any = obj.path_resolve(path)
+    except ValueError:
+        return  # a curve whose channel is gone moves nothing
+    if hasattr(held, "__len__") and not isinstance(held, str):
+        for index, value in values.items():
+            held[index] = _like(held[index], value)
+        return
+    custom = CUSTOM.match(path)
+    if custom is not None:
+        owner = obj.path_resolve(custom[1]) if custom[1] else obj
+        owner[ESCAPED.sub(r"\1", custom[2])] = _like(held, values[0])
+        return
+    parent, _, name = path.rpartition(".")
+    owner = obj.path_resolve(parent) if parent else obj
+    if isinstance(held, str):
+        setattr(owner, name, _choice(owner, name, values[0]))
+    else:
+        setattr(owner, name, _like(held, values[0]))
+
+
+def _like(held: Any, value: float) -> Any:
+    return value if isinstance(held, float) else type(held)(round(value))
+
+
+def _choice(owner: Block, name: str, value: float) -> str:
+    """The choice of an enumeration that a curve's number stands for."""
+    items = owner.bl_rna.properties[name].enum_items
+    return next((item.identifier for item in items if item.value == round(value)), getattr(owner, name))

@@ -1,0 +1,110 @@
+"""What animates an object: its action, the curves in it that are the object's own, and its drivers. Reads only.
+
+Blender 4.4 gave actions layers and slots: an object owns the curves of its slot. Before that it owns the whole action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+LAYERED = (4, 4, 0)
+# The rotation that counts, where it is not the Euler angles.
+ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+def action_of(obj: Block) -> Block | None:
+    data = obj.animation_data
+    return None if data is None else data.action
+
+
+def actions_of(block: Block) -> list[Block]:
+    """All actions that move a datablock: its own, and those of its strips."""
+    data = getattr(block, "animation_data", None)
+    if data is None:
+        return []
+    strips = [strip.action for track in data.nla_tracks for strip in track.strips]
+    return [action for action in [data.action, *strips] if action is not None]
+
+
+def curve_list(scene: Scene, obj: Block) -> Block | None:
+    """Blender's own list of an object's F-curves, for adding and removing; None when there is none yet."""
+    action = action_of(obj)
+    if action is None:
+        return None
+    if scene.version < LAYERED:
+        return action.fcurves
+    slot = obj.animation_data.action_slot
+    if slot is None:
+        return None
+    # Blender 5.0 has at most one layer with one strip in an action.
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot)
+            if bag is not None:
+                return bag.fcurves
+    return None
+
+
+def curves(scene: Scene, obj: Block, path: str | None = None) -> list[Block]:
+    """An object's F-curves, of one channel or of all, in the order of path and index."""
+    found = curve_list(scene, obj) or ()
+    chosen = [curve for curve in found if path is None or curve.data_path == path]
+    return sorted(chosen, key=lambda curve: (curve.data_path, curve.array_index))
+
+
+def is_driven(obj: Block, path: str) -> bool:
+    data = obj.animation_data
+    return data is not None and any(driver.data_path == path for driver in data.drivers)
+
+
+def channel_conflicts(scene: Scene, obj: Block, path: str, at: str) -> Iterator[Finding]:
+    """A finding when a value that is written into a channel would not last: the next evaluation overwrites it.
+
+    Not only for objects: any datablock that can be animated."""
+    if is_driven(obj, path):
+        message = f"{path} of '{obj.name}' is driven, so a value would not last"
+        yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave the channel to its driver.")
+    elif any(not curve.mute for curve in curves(scene, obj, path)):
+        message = f"{path} of '{obj.name}' has keyframes, so a value would not last"
+        cure = "Set keyframes with animation.set_keyframe, or remove them first with animation.clear."
+        if obj.id_type != "OBJECT":
+            cure = "Leave it to the keyframes, or remove them first with python.run."
+        yield Finding(Fault.SCENE_CONFLICT, message, at, cure)
+
+
+def rotation_channel(obj: Block) -> str:
+    """The rotation that counts in an object's rotation mode."""
+    return ROTATIONS.get(obj.rotation_mode, "rotation_euler")
+
+
+def move_conflicts(scene: Scene, obj: Block, at: str, *, turn: bool = False, move: bool = True) -> Iterator[Finding]:
+    """What keeps an object from being put or turned somewhere for good: animation that has its channels."""
+    if move:
+        yield from channel_conflicts(scene, obj, "location", at)
+    if turn:
+        yield from channel_conflicts(scene, obj, rotation_channel(obj), at)
+
+
+def custom_path(key: str) -> str:
+    """The data path of a custom property."""
+    escaped = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'["{escaped}"]'
+
+
+def action_sharers(scene: Scene, obj: Block) -> list[str]:
+    """The names of other datablocks that the same curves move."""
+    action = action_of(obj)
+    if action is None or action.users < 2:
+        return []
+    return sorted(user.name for user in scene.users(action) if user != obj and _same_curves(scene, obj, user))
+
+
+def _same_curves(scene: Scene, obj: Block, user: Block) -> bool:
+    data = getattr(user, "animation_data", None)
+    if data is None or data.action != obj.animation_data.action or scene.version < LAYERED:
+        return True
+    return obj.animation_data.action_slot is not None and data.action_slot == obj.animation_data.action_slot

@@ -1,0 +1,35 @@
+"""Trees that the examples of several geometry-nodes tools start from, and short ways to write the operations in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Cube"})
+
+
+def link(source: str, target: str, key: str = "socket") -> dict[str, Any]:
+    """A link operation; each end is `node.Socket`. `key` is what the payload calls a socket."""
+    return {"op": "link", "from": _end(source, key), "to": _end(target, key)}
+
+
+def _end(end: str, key: str) -> dict[str, str]:
+    node_id, _, socket = end.partition(".")
+    return {"node_id": node_id, key: socket}
+
+
+# A cube whose size is an input of the modifier.
+SIZED_CUBE = (
+    "geonodes.node_tree",
+    {
+        "target": {"object_name": "Cube", "modifier_name": "GeometryNodes", "node_group_name": "GN_Cube"},
+        "operations": [
+            {
+                "op": "set_group_io",
+                "inputs": [{"name": "Size", "socket_type": "NodeSocketFloat", "default": 2.0, "min": 0.0}],
+            },
+            {"op": "create_node", "node_id": "box", "bl_idname": "GeometryNodeMeshCube"},
+            link("group_input.Size", "box.Size"),
+            link("box.Mesh", "group_output.Geometry"),
+        ],
+    },
+)

@@ -1,0 +1,88 @@
+"""What geonodes.node_tree and geonodes.patch do alike: apply the edits of a payload to the tree of a modifier, and read it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from blendwright.nodes.edits import AddNode, EnsureSingleGroupIO, Payload, RemoveNode, RemoveUnused, edits_of
+from blendwright.nodes.payloads.parts import GIVEN_IDS
+from blendwright.tool_api.arguments import Result
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tools.geonodes.modifier_target import AT, ModifierTarget, attach_group, ensure_target, target_of
+from blendwright.tools.node_trees.editor import TreeEditor
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+
+class TreeChanged(Result):
+    """A tree that a tool built or changed."""
+
+    object: str = Field(description="Name of the object.")
+    modifier: str = Field(description="Name of its modifier.")
+    node_group: str = Field(description="Name of the node group.")
+    created: list[str] = Field(description="What had to be created: of object, modifier and node_group.")
+    nodes: int = Field(description="Nodes in the tree now.")
+    links: int = Field(description="Links in the tree now.")
+
+
+def edit_tree(scene: Scene, payload: Payload) -> TreeChanged:
+    """Apply all edits of a payload, or none: to a copy that then takes the place of the tree."""
+    target, edits = target_of(payload), list(edits_of(payload))
+    group, created = ensure_target(scene, target)
+    name: str = group.name
+    if edits:
+        with scene.redraft(group) as tree:
+            TreeEditor(scene, tree, group).apply_all(edits)
+    tree = attach_group(scene, target, name)
+    return TreeChanged(
+        object=target.object,
+        modifier=target.modifier,
+        node_group=tree.name,
+        created=created,
+        nodes=len(tree.nodes),
+        links=len(tree.links),
+    )
+
+
+def tree_differences(scene: Scene, payload: Payload, result: TreeChanged) -> Iterator[Finding]:
+    """Whether the modifier uses the group, and the group has the nodes that were added and not those that were removed."""
+    target = target_of(payload)
+    tree = _tree_of(scene, target)
+    if tree is None or tree.name != result.node_group:
+        message = f"modifier '{target.modifier}' of '{target.object}' does not use '{result.node_group}'"
+        yield Finding(Fault.SCENE_CONFLICT, message, AT)
+        return
+    editor = TreeEditor(scene, tree, tree)
+    for node_id, (exists, at) in _expected_nodes(payload).items():
+        if (editor.find(node_id) is not None) != exists:
+            message = f"node '{node_id}' is {'not' if exists else 'still'} there"
+            yield Finding(Fault.SCENE_CONFLICT, message, at)
+
+
+def _tree_of(scene: Scene, target: ModifierTarget) -> Block | None:
+    obj = scene.find(Kind.OBJECT, target.object)
+    modifier = obj.modifiers.get(target.modifier) if obj is not None else None
+    return modifier.node_group if modifier is not None else None
+
+
+def _expected_nodes(payload: Payload) -> dict[str, tuple[bool, str]]:
+    """Which nodes must be there in the end or must not, and the operation that says so. Cleaning up may remove any."""
+    expected: dict[str, tuple[bool, str]] = {}
+    for edit in edits_of(payload):
+        match edit:
+            case AddNode():
+                expected[edit.id] = True, edit.at
+            case RemoveNode():
+                expected[edit.id] = False, edit.at
+            case RemoveUnused():
+                expected.clear()
+            case EnsureSingleGroupIO():
+                for node_id in GIVEN_IDS:
+                    expected.pop(node_id, None)
+            case _:
+                pass
+    # A tree may have several group inputs and outputs; another one answers to the id of one that was removed.
+    return {node_id: entry for node_id, entry in expected.items() if entry[0] or node_id not in GIVEN_IDS}

@@ -1,0 +1,125 @@
+"""The scene in a worker, seen from the core: one typed method for each request that a worker answers.
+
+How requests travel is for the subclass (`submit` and `call`); nobody else names the methods of the wire. File names are relative to
+the worker's scratch directory.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import EnvironmentUnfit
+from blendwright.wire import methods
+from blendwright.wire.methods import ActiveItem, ExportAnswer, ExternalPath, SwapAnswer
+from blendwright.wire.profiles import WorkerProfile
+from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.worker_port import ChildProcess
+
+# For what is not a call and has no deadline of its own: only a bound against a Blender that hangs.
+HANG_SECONDS = 600.0
+
+
+class RemoteScene(ABC):
+    """One Blender that has said hello, and the scene in it. Every method raises WorkerLost, DeadlinePassed, Cancelled, ProtocolBreach or
+    WorkerFault."""
+
+    profile: WorkerProfile
+    catalogue: str
+    """The fingerprint of the tool catalogue that the worker knows."""
+
+    # ------------------------------------------------------------------ the connection
+
+    @property
+    @abstractmethod
+    def alive(self) -> bool: ...
+
+    @property
+    def process(self) -> ChildProcess | None:
+        """The process behind it, where the core started it."""
+        return None
+
+    @abstractmethod
+    def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
+        """Send a request without waiting, never blocking; answers come in the order of the requests."""
+
+    @abstractmethod
+    def call(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        deadline: float | None,
+        cancel: CancelToken | None = None,
+        label: str | None = None,
+    ) -> Any:
+        """Send and wait, at most `deadline` seconds; past it, or on cancel, the worker is abandoned. Errors speak of `label`."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Give it up at once, with its scene; calls that wait fail with WorkerLost. A child process is killed."""
+
+    @abstractmethod
+    def close(self, timeout: float = 1.0) -> None:
+        """Let it end by itself, give it up after `timeout` seconds, and remove what it left."""
+
+    def require_process(self) -> ChildProcess:
+        """For what goes through files in the worker's scratch. Raises EnvironmentUnfit where there is no such directory."""
+        if self.process is None:
+            raise EnvironmentUnfit(
+                "this needs a Blender process that Blendwright started itself: files are exchanged through its scratch directory",
+                cure="Leave out the open window, and use bpy or a Blender executable.",
+            )
+        return self.process
+
+    # ------------------------------------------------------------------ the scene
+
+    def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None = None) -> StepAnswer:
+        """Run one step and wait for it."""
+        return self.call(methods.STEP.name, request, deadline=deadline, cancel=cancel, label=request["tool"])
+
+    def submit_step(self, request: StepRequest) -> Future[StepAnswer]:
+        """Send a step behind those that are on their way."""
+        return self.submit(methods.STEP.name, request)
+
+    def reset(self) -> str:
+        """Empty the scene; returns its hash."""
+        return self.call(methods.RESET.name, {}, deadline=HANG_SECONDS)["hash"]
+
+    def open(self, file: str, *, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None) -> str:
+        """Replace the scene by that of a .blend file, whose scripts never run; returns its hash."""
+        return self.call(methods.OPEN.name, {"path": file}, deadline=deadline, cancel=cancel)["hash"]
+
+    def save(
+        self, file: str, *, full: bool = True, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
+    ) -> str:
+        """Write the scene to a .blend file; returns its hash, recomputed where `full` says so."""
+        return self.call(methods.SAVE.name, {"path": file, "full": full}, deadline=deadline, cancel=cancel)["hash"]
+
+    def export(self, file: str) -> ExportAnswer:
+        """Write the scene to a .blend file that leaves the workspace, without code that would run where it is opened."""
+        return self.call(methods.EXPORT.name, {"path": file}, deadline=HANG_SECONDS)
+
+    def swap(self, file: str, *, deadline: float) -> SwapAnswer:
+        """Open a file in place of the scene, and compare the two."""
+        return self.call(methods.SWAP.name, {"path": file}, deadline=deadline)
+
+    def active_content(self, *, deadline: float) -> list[ActiveItem]:
+        """What the scene has that would run by itself, or that names a file."""
+        return self.call(methods.ACTIVE_CONTENT.name, {}, deadline=deadline)["active_content"]
+
+    def external_files(self) -> list[ExternalPath]:
+        """The paths of all files that the scene refers to, as they stand in it, with the kind and name of who refers to them."""
+        return self.call(methods.EXTERNAL_FILES.name, {}, deadline=HANG_SECONDS)["paths"]
+
+    def relocate_files(self, file: str, new_paths: Mapping[str, str]) -> str:
+        """Give external files other paths and save the scene to a file, which is then opened; returns its hash."""
+        request = {"path": file, "new_paths": dict(new_paths)}
+        return self.call(methods.RELOCATE_FILES.name, request, deadline=HANG_SECONDS)["hash"]
+
+    def hash(self, *, full: bool = False) -> str:
+        """The scene's hash: as kept from step to step, or with `full` recomputed."""
+        return self.call(methods.HASH.name, {"full": full}, deadline=HANG_SECONDS)["hash"]
