@@ -241,10 +241,10 @@ BUGS = (
     ),
     Bug(
         "a yes to all is a yes to code",
-        "cli/consent.py",
-        'return ApprovalAnswer.APPROVED if said in ("y", "yes") else ApprovalAnswer.DECLINED',
-        'return ApprovalAnswer.APPROVED if said in ("y", "yes") or request.safety_level in self._all else ApprovalAnswer.DECLINED',
-        "tests/cli/test_consent.py",
+        "cli/approver.py",
+        'return ApprovalAnswer.APPROVED if word in ("y", "yes") else ApprovalAnswer.DECLINED',
+        'return ApprovalAnswer.APPROVED if word in ("y", "yes") or request.safety_level in self._approved_levels else ApprovalAnswer.DECLINED',
+        "tests/cli/test_approver.py",
     ),
     Bug(
         "a declared level lowers that of the tool",

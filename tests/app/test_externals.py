@@ -10,9 +10,10 @@ import bpy
 import pytest
 
 import blendwright
+from blendwright.app.queries import recorded_externals
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
-from blendwright.cli.externals import externals, of_head
+from blendwright.cli.externals import externals
 from blendwright.cli.output import Exit
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
@@ -96,7 +97,7 @@ def test_a_baseline_has_its_files_recorded_made_absolute_and_readable(project: P
 
 def of_head_after(opened: blendwright.OpenScene) -> tuple[External, ...]:
     assert opened.hash
-    return of_head(opened.journal)
+    return recorded_externals(opened.journal)
 
 
 def reddish(opened: blendwright.OpenScene, tmp_path: Path) -> bool:

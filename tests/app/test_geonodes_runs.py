@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.cli.run import exit_code
+from blendwright.cli.output import Exit
 from blendwright.dialects.registry import render
 from blendwright.schemas.published import schema
 from blendwright.values.plan import Boundary
@@ -65,7 +65,7 @@ def test_done_is_accepted_when_the_gates_pass(opened: blendwright.OpenScene, pla
 @pytest.mark.proves("GN-DONE-01", "GN-ENVELOPE-01", "GN-ENVELOPE-02")
 def test_done_is_refused_by_a_gate_and_accepted_in_the_next_round(opened: blendwright.OpenScene, plane: str) -> None:
     report = opened.run(geonodes_plan(tree_step("cut", CUT, object_name=plane, node_group_name=plane)))
-    assert exit_code(report, []) == 1 and report.repair == ()
+    assert Exit.of_run(report, []) == 1 and report.repair == ()
     result = render(report)
     assert (result["status"], result["done"], result["error"]) == ("failed", False, None)
     assert statuses(result) == ["ok"], "the step was done, and stands under the boundary of operations"
@@ -93,7 +93,7 @@ def test_another_round_is_asked_for_with_the_gates_reported(opened: blendwright.
     document = geonodes_plan(tree_step("cut", CUT, object_name=plane, node_group_name=plane), done=False)
     report = opened.run(document)
     result = render(report)
-    assert (result["status"], result["done"]) == ("continue", False) and exit_code(report, []) == 0
+    assert (result["status"], result["done"]) == ("continue", False) and Exit.of_run(report, []) == 0
     assert result["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"]
 
 

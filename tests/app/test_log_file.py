@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.observing.log import Log, wanted_level
+from blendwright.app.observing.log import Log, shown_level
 from blendwright.app.observing.log_file import KEPT, LogFile
 from blendwright.values import events
 from plans import box
@@ -67,7 +67,7 @@ def test_only_the_owner_may_read_the_log(tmp_path: Path) -> None:
     ("word", "level"), [("", None), ("debug", "debug"), ("WARNING", "warning"), ("1", "info"), ("off", "off")]
 )
 def test_the_environment_says_what_is_shown(word: str, level: str | None) -> None:
-    assert wanted_level({"BLENDWRIGHT_LOG": word}) == level
+    assert shown_level({"BLENDWRIGHT_LOG": word}) == level
 
 
 def test_only_what_is_bad_enough_is_shown(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -19,8 +19,8 @@ from prometheus_client.openmetrics import parser as openmetrics_parser
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 import blendwright
+from blendwright.app.observing.counters import count_journal
 from blendwright.app.observing.metrics import Metrics
-from blendwright.app.observing.tally import of_journal
 from blendwright.app.observing.telemetry import Telemetry
 from blendwright.app.read_workspace import read_journal
 from blendwright.values import events
@@ -104,7 +104,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         live, openmetrics = scene.metrics.text(), scene.metrics.openmetrics()
     with read_journal(place) as journal:
         audit = [record.record for record in journal.audit_records(limit=10_000)]
-        kept = Metrics(of_journal(journal)).text()
+        kept = Metrics(count_journal(journal)).text()
     lines = [json.loads(line) for line in (place / "logs" / "core.jsonl").read_text().splitlines()]
     otel = _measured(reader)
     meters.shutdown()
@@ -327,4 +327,4 @@ def test_an_observer_that_fails_is_left_out_and_the_work_goes_on(tmp_path: Path)
     watch(events.HeadMoved("undo", 2, 1))
     watch(events.HeadMoved("redo", 1, 2))
     assert [type(event) for event in heard] == [events.Defect, events.HeadMoved, events.HeadMoved]
-    assert watch.tally.moves == {"undo": 1, "redo": 1}
+    assert watch.counters.moves == {"undo": 1, "redo": 1}

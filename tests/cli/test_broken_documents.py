@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from blendwright.app.contract_files import read_contract, read_proposal
 from blendwright.cli.call import call
-from blendwright.cli.consent import read_contract, read_proposal
 from blendwright.cli.validate import validate
 from blendwright.dialects.registry import read_plan
 from blendwright.macros.loading import read_macros

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from blendwright.app.host_checks import check_host
 from blendwright.app.hosts import host_named, install
-from blendwright.cli.host_checks import host_checks
 from shell import PROGRAM, Shell
 
 
@@ -41,7 +41,7 @@ def checks_of(project: Path, *options: str) -> dict[str, dict[str, Any]]:
     host = host_named("gemini-cli")
     given = ["serve", "--workspace", str(project / "workspace"), *options]
     install(host, host.file("project", home=project, project=project), {"command": str(PROGRAM), "args": given})
-    return {check["name"]: check for check in host_checks("gemini-cli")}
+    return {check.name: check.to_json() for check in check_host("gemini-cli")}
 
 
 def test_a_host_whose_server_starts_is_told_so(project: Path) -> None:
@@ -56,5 +56,5 @@ def test_a_server_that_greets_its_host_and_then_cannot_be_loaded_is_found_out(pr
 
 
 def test_a_host_without_an_entry_is_told_how_to_get_one(project: Path) -> None:
-    (check,) = host_checks("vscode")
-    assert check["ok"] is False and check["cure"] == "blendwright init-host vscode"
+    (check,) = check_host("vscode")
+    assert check.ok is False and check.cure == "blendwright init-host vscode"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.cli.host_checks import host_checks
+from blendwright.app.host_checks import check_host
 from blendwright.server.service import TOOLS
 from shell import Shell
 
@@ -28,9 +28,9 @@ def test_an_entry_is_written_once_and_what_it_starts_answers(shell: Shell, home:
     assert json.loads(file.read_text())["mcpServers"]["blendwright"] == first["entry"]
     assert shell("init-host", "gemini-cli", "--workspace", "work", "--json", code=0).document["written"] is False
     shell("init-host", "gemini-cli", "--workspace", "other", "--json", code=2)
-    configured, started = host_checks("gemini-cli")
-    assert configured["ok"] and started["ok"], started
-    assert started["found"] == f"{len(TOOLS)} tools for Gemini CLI"
+    configured, started = check_host("gemini-cli")
+    assert configured.ok and started.ok, started
+    assert started.found == f"{len(TOOLS)} tools for Gemini CLI"
 
 
 def test_a_host_that_is_not_set_up_or_starts_nothing_is_unfit_with_a_cure(shell: Shell, home: Path) -> None:
@@ -39,9 +39,9 @@ def test_a_host_that_is_not_set_up_or_starts_nothing_is_unfit_with_a_cure(shell:
     (home / ".cursor").mkdir()
     entry = {"command": str(home / "no-such-program"), "args": ["serve"]}
     (home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"blendwright": entry}}))
-    broken = host_checks("cursor")[-1]
-    assert broken["name"] == "server command" and broken["cure"] == "blendwright init-host cursor --replace"
+    broken = check_host("cursor")[-1]
+    assert broken.name == "server command" and broken.cure == "blendwright init-host cursor --replace"
     entry = {"command": "/bin/true", "args": ["serve"]}
     (home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"blendwright": entry}}))
-    silent = host_checks("cursor")[-1]
-    assert (silent["name"], silent["ok"]) == ("server start", False)
+    silent = check_host("cursor")[-1]
+    assert (silent.name, silent.ok) == ("server start", False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.cli.history import deliver
+from blendwright.app.exporting import copy_whole
 from blendwright.cli.main import main
 from blendwright.values.errors import EnvironmentUnfit
 from shell import Ran
@@ -105,7 +105,7 @@ def test_where_nothing_can_be_written_that_is_said(inside: Inside) -> None:
     long = "x" * 300 + ".blend"
     (inside.place / "made.blend").write_bytes(b"made")
     with pytest.raises(EnvironmentUnfit, match="cannot be written: File name too long"):
-        deliver(inside.place / "made.blend", inside.place / long)
+        copy_whole(inside.place / "made.blend", inside.place / long)
 
 
 def test_what_has_no_commit_yet_has_no_past(inside: Inside) -> None:

@@ -121,8 +121,8 @@ def _edit_the_commit(db: Any) -> None:
         (_cut_off, "record 6 is missing: the chain was cut off"),
         (_cut_off_with_the_head, "record 6 is missing: the receipt of commit 6 names it"),
         (_rewrite_all, "record 3 is not the one that the receipt of commit 3 names"),
-        (_remove_the_commit, "record 6 tells of a success of which there is no commit"),
-        (_edit_the_commit, "record 3 and commit 3 tell different things"),
+        (_remove_the_commit, "record 6 reports a success of which there is no commit"),
+        (_edit_the_commit, "record 3 and commit 3 disagree"),
     ],
 )
 def test_tampering_is_found_and_named(tmp_path: Path, tamper: Callable[[Any], None], named: str) -> None:

@@ -20,7 +20,7 @@ from blendwright.run.files import FileAccess
 from blendwright.run.isolated_code import fetched
 from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.resource_guard import ResourceGuard, Unseen, files_below
-from blendwright.values.clearing import clear
+from blendwright.values.directory_removal import remove_directory
 from blendwright.values.faults import Fault
 
 MEGABYTE = 1 << 20
@@ -167,14 +167,14 @@ def test_a_nest_deeper_than_a_path_is_long_counts_as_too_much(start: Callable[[s
     worker = start(WAITING)
     nested(worker.scratch, "d" * 250, 30)
     assert "cannot be looked into" in (watched(worker) or "")
-    clear(worker.scratch)
+    remove_directory(worker.scratch)
 
 
 def test_a_deep_nest_is_looked_through(start: Callable[[str], Process]) -> None:
     worker = start(WAITING)
     nested(worker.scratch, "d", 1500)
     assert "2 MB of disk" in (watched(worker) or "")
-    clear(worker.scratch)
+    remove_directory(worker.scratch)
 
 
 def test_what_nobody_may_read_and_what_is_too_deep_is_cleared_away(open_place: Path) -> None:
@@ -186,9 +186,9 @@ def test_what_nobody_may_read_and_what_is_too_deep_is_cleared_away(open_place: P
         nested(scratch, "d", 2500)
         (scratch / "a" / "b").chmod(0)
         (scratch / "a").chmod(0)
-        clear(scratch)
+        remove_directory(scratch)
         assert not scratch.exists()
-        clear(scratch)
+        remove_directory(scratch)
 
 
 def test_a_preview_is_held_to_the_same_bound(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from typing import Any, Literal, cast
 
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.findings import did_you_mean
 
 ENTRY = "blendwright"
-BY_HAND = "Mend it, or write the entry by hand: --print shows it."
+BY_HAND = "Correct it, or write the entry by hand: --print shows it."
 Scope = Literal["user", "project"]
 
 
@@ -39,11 +39,11 @@ class Host:
     """Whether an entry says that it is a stdio server."""
 
     def file(self, scope: Scope, *, home: Path, project: Path) -> Path:
-        place = self.user if scope == "user" else self.project
-        if place is None:
+        path = self.user if scope == "user" else self.project
+        if path is None:
             other = "project" if scope == "user" else "user"
             raise _refusal(f"{self.title} has no list of servers per {scope}", f"Use --scope {other}.")
-        return (home if scope == "user" else project) / place
+        return (home if scope == "user" else project) / path
 
 
 def _desktop() -> str:
@@ -76,42 +76,38 @@ def host_named(name: str) -> Host:
 
 def entry(host: Host, workspace: Path) -> dict[str, Any]:
     """Our entry: the very program that runs now, so that no path has to be right elsewhere, and the directory it is to work in."""
-    place = workspace.resolve()
+    directory = workspace.resolve()
     program = Path(sys.argv[0]).resolve()
     command = [str(program)] if program.name.startswith(ENTRY) else [sys.executable, "-m", ENTRY]
-    found: dict[str, Any] = {
-        "command": command[0],
-        "args": [*command[1:], "serve", "--workspace", str(place), "--directory", str(place.parent)],
-    }
-    return {"type": "stdio", **found} if host.typed else found
+    args = [*command[1:], "serve", "--workspace", str(directory), "--directory", str(directory.parent)]
+    server: dict[str, Any] = {"command": command[0], "args": args}
+    return {"type": "stdio", **server} if host.typed else server
 
 
 def installed(host: Host, file: Path) -> dict[str, Any] | None:
     """Our entry as the host's file has it, or None."""
-    found = _servers(host, file, _read(host, file)).get(ENTRY)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+    ours = _servers(host, file, _read(host, file)).get(ENTRY)
+    return cast("dict[str, Any]", ours) if isinstance(ours, dict) else None
 
 
-def install(host: Host, file: Path, wanted: dict[str, Any], *, replace: bool = False) -> bool:
+def install(host: Host, file: Path, ours: dict[str, Any], *, replace: bool = False) -> bool:
     """Put our entry in; False when it is there already. One that differs is replaced only when asked to."""
     whole = _read(host, file)
     servers = _servers(host, file, whole)
-    if servers.get(ENTRY) == wanted:
+    if servers.get(ENTRY) == ours:
         return False
     if ENTRY in servers and not replace:
         raise _refusal(f"{file} has another entry for {ENTRY}", "Give --replace to put this one in its place.")
-    expected = {**whole, host.key: {**servers, ENTRY: wanted}}
+    expected = {**whole, host.key: {**servers, ENTRY: ours}}
     text = (
-        _toml(host, file, wanted)
-        if host.format == "toml"
-        else json.dumps(expected, indent=2, ensure_ascii=False) + "\n"
+        _toml(host, file, ours) if host.format == "toml" else json.dumps(expected, indent=2, ensure_ascii=False) + "\n"
     )
     try:
         data = text.encode()
-        kept = _parsed(host, text) == expected
+        rest_is_unchanged = _parsed(host, text) == expected
     except ValueError:
-        data, kept = b"", False
-    if not kept:
+        data, rest_is_unchanged = b"", False
+    if not rest_is_unchanged:
         message = f"{file} is written in a way that our entry cannot be put in without changing the rest"
         raise _refusal(message, BY_HAND)
     _replace(file, data)
@@ -120,42 +116,42 @@ def install(host: Host, file: Path, wanted: dict[str, Any], *, replace: bool = F
 
 def _replace(file: Path, data: bytes) -> None:
     """Whole or not at all, under the permissions that it has, and where it really is: dotfiles are often links."""
-    place = file.resolve()
-    part = place.with_name(f".{place.name}.{os.getpid()}.part")
+    target = file.resolve()
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         part.unlink(missing_ok=True)
-        mode = place.stat().st_mode & 0o777 if place.exists() else None
+        mode = target.stat().st_mode & 0o777 if target.exists() else None
         # Such files may hold keys: nobody may read the new one who could not read the old one, not even for a moment.
         opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
         with os.fdopen(opened, "wb") as new:
             new.write(data)
         if mode is not None:
             part.chmod(mode)
-        part.replace(place)
+        part.replace(target)
     except OSError as error:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
         raise EnvironmentUnfit(f"{file} cannot be written: {error.strerror}", cure="Check its permissions.") from error
 
 
-def snippet(host: Host, wanted: dict[str, Any]) -> str:
+def snippet(host: Host, ours: dict[str, Any]) -> str:
     """What a person would write into the host's file by hand."""
     if host.format == "toml":
-        return _section(host, wanted)
-    return json.dumps({host.key: {ENTRY: wanted}}, indent=2) + "\n"
+        return _section(host, ours)
+    return json.dumps({host.key: {ENTRY: ours}}, indent=2) + "\n"
 
 
 def _read(host: Host, file: Path) -> dict[str, Any]:
     try:
-        found = _parsed(host, file.read_bytes().decode())
+        document = _parsed(host, file.read_bytes().decode())
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise EnvironmentUnfit(f"{file} cannot be read: {error.strerror}", cure="Check its permissions.") from error
     except (ValueError, RecursionError) as error:
         raise _refusal(f"{file} is not {host.format.upper()}: {error}", BY_HAND) from error
-    return _object(found, str(file))
+    return _object(document, str(file))
 
 
 def _parsed(host: Host, text: str) -> Any:
@@ -166,40 +162,40 @@ def _servers(host: Host, file: Path, whole: dict[str, Any]) -> dict[str, Any]:
     return _object({} if whole.get(host.key) is None else whole[host.key], f"'{host.key}' in {file}")
 
 
-def _object(found: Any, what: str) -> dict[str, Any]:
-    if not isinstance(found, dict):
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise _refusal(f"{what} holds no names with values", BY_HAND)
-    return cast("dict[str, Any]", found)
+    return cast("dict[str, Any]", value)
 
 
-def _toml(host: Host, file: Path, wanted: dict[str, Any]) -> str:
+def _toml(host: Host, file: Path, ours: dict[str, Any]) -> str:
     """Appended as text, so that comments and order of the rest survive; an old section of ours is cut out first."""
     lines = file.read_bytes().decode().splitlines(keepends=True) if file.exists() else []
-    ours = re.compile(rf"\s*\[\s*{host.key}\s*\.\s*{ENTRY}\s*[].]")
-    kept: list[str] = []
+    our_header = re.compile(rf"\s*\[\s*{host.key}\s*\.\s*{ENTRY}\s*[].]")
+    others: list[str] = []
     above: list[str] = []  # comments at the end of a section of ours: they belong to what follows
     inside = False
     for line in lines:
         if line.lstrip().startswith("["):
-            inside = ours.match(line) is not None
-            kept += [] if inside else above
+            inside = our_header.match(line) is not None
+            others += [] if inside else above
             above = []
         if not inside:
-            kept.append(line)
+            others.append(line)
         elif line.lstrip().startswith("#") or (above and not line.strip()):
             above.append(line)
         else:
             above = []
-    text = "".join(kept + above)
+    text = "".join(others + above)
     gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-    return text + gap + _section(host, wanted)
+    return text + gap + _section(host, ours)
 
 
-def _section(host: Host, wanted: dict[str, Any]) -> str:
+def _section(host: Host, ours: dict[str, Any]) -> str:
     # JSON strings and arrays of strings are TOML, too.
-    values = "".join(f"{key} = {json.dumps(value)}\n" for key, value in wanted.items())
+    values = "".join(f"{key} = {json.dumps(value)}\n" for key, value in ours.items())
     return f"[{host.key}.{ENTRY}]\n{values}"
 
 
 def _refusal(message: str, cure: str) -> Refusal:
-    return Refusal([Finding(Fault.ARGS_INVALID, message, "", cure)])
+    return Refusal.of(Fault.ARGS_INVALID, message, cure)

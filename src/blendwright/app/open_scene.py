@@ -194,7 +194,7 @@ class OpenScene:
         """What happened since the workspace was opened, for Prometheus."""
         from blendwright.app.observing.metrics import Metrics
 
-        return Metrics(self._events.tally)
+        return Metrics(self._events.counters)
 
     @property
     def blender(self) -> WorkerProfile:

@@ -39,11 +39,11 @@ def load_policy(workspace: Path) -> LoadedPolicy:
     origins: dict[str, str] = {}
     for file in (user_file(), workspace / FILE):
         if file.is_file():
-            given = read_policy(file)
-            merged = _merged(merged, given)
-            origins |= {name: str(file) for name, _ in _leaves(given)}
+            table = read_policy(file)
+            merged = _merged(merged, table)
+            origins |= {name: str(file) for name, _ in settings_of(table)}
     policy = Policy.model_validate(_merged(_defaults_of_open_tables(), merged))
-    values = dict(_leaves(policy.model_dump(mode="json")))
+    values = dict(settings_of(policy.model_dump(mode="json")))
     return LoadedPolicy(policy, {name: origins.get(name, DEFAULT) for name in values})
 
 
@@ -73,26 +73,26 @@ def read_policy(file: Path) -> dict[str, Any]:
     """What a file says, checked. Raises Refusal."""
     try:
         text = file.read_text("utf-8")
-        given = tomllib.loads(text)
+        table = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        cure = "Mend it there, or check its permissions."
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", "", cure)]) from error
+        cure = "Correct it there, or check its permissions."
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", cure) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"{file} is not TOML: {error}", "", "Mend it there.")]) from error
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} is not TOML: {error}", "Correct it there.") from error
     try:
-        Policy.model_validate(given)
+        Policy.model_validate(table)
     except ValidationError as error:
         findings = list(_findings(file, text.splitlines(), error))
         raise Refusal(findings) from error
-    return given
+    return table
 
 
 def _findings(file: Path, lines: Sequence[str], error: ValidationError) -> Iterator[Finding]:
     for problem in error.errors(include_url=False, include_context=False, include_input=False):
         path = tuple(str(part) for part in problem["loc"] if part != "[key]")
         place = f"{file}:{_line(lines, path)}"
-        known = _known(path[:-1])
+        known = _settings_in(path[:-1])
         if problem["type"] == "extra_forbidden":
             cure = did_you_mean(path[-1], known, otherwise=f"Known here: {', '.join(known)}.")
             message = f"{place}: there is no setting '{'.'.join(path)}'"
@@ -101,7 +101,7 @@ def _findings(file: Path, lines: Sequence[str], error: ValidationError) -> Itera
         yield Finding(Fault.SCHEMA_INVALID, message, pointer_of(path), cure)
 
 
-def _known(path: Sequence[str]) -> list[str]:
+def _settings_in(path: Sequence[str]) -> list[str]:
     """The settings of a table."""
     model: Any = Policy
     for part in path:
@@ -110,13 +110,13 @@ def _known(path: Sequence[str]) -> list[str]:
 
 
 def _line(lines: Sequence[str], path: Sequence[str]) -> int:
-    """The line on which the last name of the path stands, looked for from the header of its table on; 1 where it is not found."""
+    """The line on which the last name of the path stands, searched from the header of its table on; else the header's."""
     start = 0
     for depth in range(len(path) - 1, 0, -1):
         header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(map(re.escape, path[:depth])) + r"\s*\]")
-        found = next((number for number, line in enumerate(lines) if header.match(line)), None)
-        if found is not None:
-            start = found
+        number = next((number for number, line in enumerate(lines) if header.match(line)), None)
+        if number is not None:
+            start = number
             break
     name = re.compile(rf"""(^|[\s\[.{{,"'])({re.escape(path[-1])})($|[\s\].=}}"'])""")
     for number, line in enumerate(lines[start:], start + 1):
@@ -127,11 +127,11 @@ def _line(lines: Sequence[str], path: Sequence[str]) -> int:
 
 def _defaults_of_open_tables() -> dict[str, Any]:
     """Tables with names of the user's own add to what is there by default. Where we stand is a root, unless that is everything."""
-    roots: dict[str, str] = {} if _holds_everything() else Policy().policy.model_dump(mode="json")["roots"]
+    roots: dict[str, str] = {} if _in_home_or_root() else Policy().policy.model_dump(mode="json")["roots"]
     return {"policy": {"roots": roots}}
 
 
-def _holds_everything() -> bool:
+def _in_home_or_root() -> bool:
     """Hosts start their servers where they like: in the home directory, keys and all, or in the root of the file system."""
     try:
         here = Path.cwd().resolve()
@@ -155,9 +155,10 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
     return result
 
 
-def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def settings_of(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every setting of a table and of those in it, by its dotted name."""
     for name, value in table.items():
         if isinstance(value, dict):
-            yield from _leaves(cast("dict[str, Any]", value), f"{prefix}{name}.")
+            yield from settings_of(cast("dict[str, Any]", value), f"{prefix}{name}.")
         else:
             yield prefix + name, value

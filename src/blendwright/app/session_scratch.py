@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
-from blendwright.values.clearing import clear
+from blendwright.values.directory_removal import remove_directory
 
 PREFIX = "session-"
 OWNER = "owner.lock"
@@ -55,7 +55,7 @@ class SessionScratch:
         """Give it up; a second time does nothing."""
         if not self._removed:
             self._removed = True
-            clear(self.path)
+            remove_directory(self.path)
             os.close(self._descriptor)
 
 
@@ -66,7 +66,7 @@ def _clear_abandoned(root: Path) -> int:
             descriptor = _open_lock(directory / OWNER)
             try:
                 if _lock(descriptor, wait=False):
-                    clear(directory)
+                    remove_directory(directory)
                     cleared += 1
             finally:
                 os.close(descriptor)

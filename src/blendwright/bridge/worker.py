@@ -20,7 +20,7 @@ from blendwright.bridge import exit_diagnosis
 from blendwright.bridge.send_queue import SendQueue
 from blendwright.bridge.spawn import Child
 from blendwright.values.cancel import CancelToken
-from blendwright.values.clearing import clear
+from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 from blendwright.wire import frames
 from blendwright.wire.methods import answer_fits
@@ -134,7 +134,7 @@ class WorkerProcess(RemoteScene):
         if self._reader.is_alive():
             self.kill()
             self._reader.join()
-        clear(self.scratch)
+        remove_directory(self.scratch)
 
     def _kill(self, reason: str) -> None:
         if self._killed_because is None:

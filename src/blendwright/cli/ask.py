@@ -15,13 +15,15 @@ import typer
 from rich.status import Status
 from rich.text import Text
 
-import blendwright
-from blendwright.cli.consent import Approve, approver, at_a_terminal, command_line, line_from_terminal
+from blendwright.app.exporting import render_picture
+from blendwright.cli.approver import approver, at_a_terminal, read_line
 from blendwright.cli.difference import show_difference
-from blendwright.cli.output import AsJson, Blender, Exit, Image, Scene, Workspace, notes, print_json, say_recovered
+from blendwright.cli.options import Approve, AsJson, Blender, Image, Scene, Workspace
+from blendwright.cli.output import Exit, note_outcome, notes, print_json
 from blendwright.cli.plan_input import stops_on_interrupt
 from blendwright.cli.plan_tree import plan_tree
-from blendwright.cli.run import picture, tell
+from blendwright.cli.progress import Pausable
+from blendwright.cli.session import open_session
 from blendwright.planner.budget import Budget, Price
 from blendwright.planner.feedback import AttemptFailure
 from blendwright.planner.first_request import build_first_request
@@ -35,7 +37,6 @@ from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import OperationReport
 
@@ -88,46 +89,38 @@ def ask(
 ) -> int:
     """Have a model plan what you ask for, see what it would do, and run it when you say yes."""
     if not request.strip():
-        raise _refused("there is no request", "Say what the scene should have.")
+        raise Refusal.of(Fault.SCHEMA_INVALID, "there is no request", "Say what the scene should have.")
     planner = chosen(provider, model, base_url)
     if not yes and not dry_run and not at_a_terminal():
-        message = "nobody can be asked whether the plan may run"
-        raise _refused(message, "Use --yes to run whatever is planned, or --dry-run to see it only.")
-    limits = Budget(attempts, tokens, seconds, cost, _price(price, cost))
-    cancel, screen = CancelToken(), Screen(quiet=json)
-    shown = _beside(image) if image is not None and not skip_preview else None
-    taken: Outcome | None = None
+        cure = "Use --yes to run whatever is planned, or --dry-run to see it only."
+        raise Refusal.of(Fault.SCHEMA_INVALID, "nobody can be asked whether the plan may run", cure)
+    budget = Budget(attempts, tokens, seconds, cost, _price(price, cost))
+    cancel, screen = CancelToken(), PlannerProgress(quiet=json)
+    preview_image = _beside(image) if image is not None and not skip_preview else None
+    picture: Outcome | None = None
     with (
         stops_on_interrupt(cancel),
-        blendwright.open(
-            workspace,
-            scene=scene,
-            blender=blender,
-            spare=False,
-            proposal=command_line(),
-            approver=approver(approve, screen.aside),
-        ) as opened,
+        open_session(workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause)) as opened,
     ):
-        say_recovered(opened.recovered)
         screen.redact = opened.terms.audit.redact
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):
             first = build_first_request(opened, request, dialect, request_id)
-        run = PlannerRun(
-            opened, planner, first, request_id, budget=limits, preview=not skip_preview, dry_run=dry_run,
-            image=image if dry_run else shown, approve=_always if yes else Question(screen, cancel), observer=screen,
+        planner_run = PlannerRun(
+            opened, planner, first, request_id, budget=budget, preview=not skip_preview, dry_run=dry_run,
+            image=image if dry_run else preview_image, approve=_always if yes else PlanQuestion(screen, cancel), observer=screen,
             cancel=cancel,
         )  # fmt: skip
         with screen.busy("asking"):
-            result = asyncio.run(run.run())
+            result = asyncio.run(planner_run.run())
         if result.ending == "done" and image is not None:
-            taken = picture(opened, image, cancel)
+            picture = render_picture(opened, image, cancel)
     if json:
         print_json(result.to_json())
     else:
-        _tell(result, screen)
-    if taken is not None:
-        tell(taken)
+        screen.show_result(result)
+    if picture is not None:
+        note_outcome(picture)
     return EXITS[result.ending]
 
 
@@ -135,32 +128,33 @@ def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
     """The planner; a key that is missing makes the environment unfit, with what to do about it."""
     try:
         return create_planner(provider, model=model, base_url=base_url)
-    except KeyProblem as trouble:
-        raise EnvironmentUnfit(trouble.message, cure=trouble.cure) from trouble
+    except KeyProblem as error:
+        raise EnvironmentUnfit(error.message, cure=error.cure) from error
 
 
 def _always(proposal: PlanProposal, shown: Preview | None) -> bool:
     return True
 
 
-class Question:
+class PlanQuestion:
     """Asks at the terminal whether a plan may run."""
 
-    def __init__(self, screen: Screen, cancel: CancelToken) -> None:
+    def __init__(self, screen: PlannerProgress, cancel: CancelToken) -> None:
         self._screen = screen
         self._cancel = cancel
 
     def __call__(self, proposal: PlanProposal, shown: Preview | None) -> bool:
-        with self._screen.aside():
-            notes().print(Text("Run this plan? [y/N] ", style="bold"), end="")
-            line = line_from_terminal(time.time() + ANSWER_SECONDS, self._cancel)
+        with self._screen.pause():
+            notes().show("Run this plan? [y/N] ", "bold", end="")
+            line = read_line(time.time() + ANSWER_SECONDS, self._cancel)
         return line is not None and line.strip().casefold() in ("y", "yes")
 
 
-class Screen(PlannerObserver):
-    """Tells people on standard error how it goes; a line that moves only on a terminal, nothing at all where `quiet`."""
+class PlannerProgress(Pausable, PlannerObserver):
+    """Shows people on standard error how it goes; a line that moves only on a terminal, nothing at all where `quiet`."""
 
     def __init__(self, *, quiet: bool) -> None:
+        super().__init__()
         self.out = notes()
         self.redact: Sequence[str] = ()
         self._quiet = quiet
@@ -172,51 +166,41 @@ class Screen(PlannerObserver):
             yield
             return
         with Status(Text(what), console=self.out) as status:
-            self._status = status
+            self._status = self.live = status
             try:
                 yield
             finally:
-                self._status = None
-
-    @contextlib.contextmanager
-    def aside(self) -> Generator[None]:
-        status = self._status
-        if status is not None:
-            status.stop()
-        try:
-            yield
-        finally:
-            if status is not None:
-                status.start()
+                self._status = self.live = None
 
     def _now(self, what: str) -> None:
         if self._status is not None:
             self._status.update(Text(what))
 
-    def _say(self, *texts: Any) -> None:
+    def _label(self, label: str, text: str, style: str) -> None:
         if not self._quiet:
-            for text in texts:
-                self.out.print(text)
+            self.out.labelled(label, text, style)
 
     def requesting(self, attempt: int, attempts: int) -> None:
         self._now(f"asking the model (attempt {attempt} of {attempts})")
 
     def service_failed(self, error: PlannerError, wait: float | None) -> None:
         after = "" if wait is None else f"; asking again in {wait:g} s"
-        self._say(Text("service: ", style="bold yellow").append(f"{error.message}{after}", style="default"))
+        self._label("service:", f"{error.message}{after}", "bold yellow")
 
     def planned(self, proposal: PlanProposal) -> None:
-        self._say(plan_tree(proposal.plan, f"plan with {len(proposal.plan.operations)} operations", self.redact))
+        if not self._quiet:
+            title = f"plan with {len(proposal.plan.operations)} operations"
+            self.out.print(plan_tree(proposal.plan, title, self.redact))
 
     def previewing(self) -> None:
         self._now("trying it on a copy")
 
     def previewed(self, preview: Preview) -> None:
-        self._say(Text("It would", style="bold"))
         if not self._quiet:
+            self.out.show("It would", "bold")
             show_difference(preview.differences.difference, self.out)
-        for artifact in preview.picture.artifacts if preview.picture is not None else ():
-            self._say(Text(f"wrote {artifact}"))
+            for artifact in preview.picture.artifacts if preview.picture is not None else ():
+                self.out.show(f"wrote {artifact}")
 
     def executing(self, proposal: PlanProposal) -> None:
         self._now("running the plan")
@@ -225,41 +209,34 @@ class Screen(PlannerObserver):
         self._now(f"{report.operation_id} {report.tool}"[:60])
 
     def attempt_failed(self, failure: AttemptFailure) -> None:
-        self._say(Text(f"{failure.stage}: ", style="bold red").append(failure.message, style="default"))
+        self._label(f"{failure.stage}:", failure.message, "bold red")
 
-
-def _tell(result: PlannerResult, screen: Screen) -> None:
-    word = Text(f"{result.ending.replace('_', ' ')} ", style="bold green" if result.ok else "bold red")
-    if result.reason:
-        word.append(f"{result.reason}. " if not result.reason.endswith(".") else f"{result.reason} ", style="default")
-    plural = "" if result.attempts == 1 else "s"
-    word.append(
-        f"{result.attempts} attempt{plural}, {result.usage.total} tokens, {result.seconds:.1f} s", style="default"
-    )
-    screen.out.print(word)
-    if result.error is not None and result.error.cure:
-        screen.out.print(Text(f"  {result.error.cure}"))
-    screen.out.print(Text(f"  the story: blendwright log --request {result.request_id}", style="dim"))
+    def show_result(self, result: PlannerResult) -> None:
+        reason = f"{result.reason.removesuffix('.')}. " if result.reason else ""
+        plural = "" if result.attempts == 1 else "s"
+        counts = f"{result.attempts} attempt{plural}, {result.usage.total} tokens, {result.seconds:.1f} s"
+        style = "bold green" if result.ok else "bold red"
+        self.out.labelled(result.ending.replace("_", " "), reason + counts, style)
+        if result.error is not None and result.error.cure:
+            self.out.show(f"  {result.error.cure}")
+        self.out.show(f"  what happened: blendwright log --request {result.request_id}", "dim")
 
 
 def _price(text: str | None, cost: float | None) -> Price:
     if text is None:
         if cost is not None:
-            raise _refused("--cost needs to know what tokens cost", "Add --price IN,OUT, of a million tokens each.")
+            cure = "Add --price IN,OUT, of a million tokens each."
+            raise Refusal.of(Fault.SCHEMA_INVALID, "--cost needs to know what tokens cost", cure)
         return Price()
     try:
         prompt, output = (float(part) for part in text.split(","))
     except ValueError:
         prompt = output = math.nan
     if not all(math.isfinite(number) and number >= 0 for number in (prompt, output)):
-        raise _refused(f"'{text}' is no price", "Give two numbers: --price 0.3,2.5")
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"'{text}' is no price", "Give two numbers: --price 0.3,2.5")
     return Price(prompt, output)
 
 
 def _beside(image: Path) -> Path:
     """Where the picture of the preview goes: beside that of the result."""
     return image.with_name(f"{image.stem}.preview{image.suffix or '.png'}")
-
-
-def _refused(message: str, cure: str) -> Refusal:
-    return Refusal([Finding(Fault.SCHEMA_INVALID, message, "", cure)])

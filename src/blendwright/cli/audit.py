@@ -6,12 +6,14 @@ import re
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from blendwright.app.read_workspace import read_journal
-from blendwright.cli.output import AsJson, Exit, Workspace, console, print_json
-from blendwright.records.audit import AuditHead
-from blendwright.run.history import refusal
+from blendwright.cli.options import AsJson, Workspace
+from blendwright.cli.output import Exit, present
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.records.audit import AuditHead, AuditReport
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 
 app = typer.Typer(help="The audit chain.", no_args_is_help=True)
 
@@ -36,21 +38,26 @@ def verify(
     heads = [_head(text) for text in known or ()]
     with read_journal(workspace) as journal:
         report = journal.verify_audit(heads)
-    if json:
-        head = {"sequence": report.head.sequence, "hash": report.head.hash}
-        print_json({"ok": report.ok, "records": report.records, "head": head, "problems": report.problems})
-    else:
-        out = console()
-        for problem in report.problems:
-            out.print(Text("problem: ", style="bold red").append(problem, style="default"))
-        if report.ok:
-            out.print(Text("ok ", style="bold green").append(f"{report.records} records", style="default"))
-        out.print(Text(f"head {report.head.sequence}:{report.head.hash}", style="dim"))
-    return Exit.DONE if report.ok else Exit.FAILED
+    head = {"sequence": report.head.sequence, "hash": report.head.hash}
+    return present(
+        json,
+        lambda: {"ok": report.ok, "records": report.records, "head": head, "problems": report.problems},
+        lambda out: _show(out, report),
+        Exit.DONE if report.ok else Exit.FAILED,
+    )
+
+
+def _show(out: SafeConsole, report: AuditReport) -> None:
+    for problem in report.problems:
+        out.labelled("problem:", problem, "bold red")
+    if report.ok:
+        out.labelled("ok", f"{report.records} records", "bold green")
+    out.show(f"head {report.head.sequence}:{report.head.hash}", "dim")
 
 
 def _head(text: str) -> AuditHead:
     if not re.fullmatch(r"[0-9]{1,18}:[0-9a-f]{64}", text):
-        raise refusal(f"'{text}' does not name a record", "Give its sequence and hash, as a receipt has them: 12:ab34…")
+        cure = "Give its sequence and hash, as a receipt has them: 12:ab34…"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"'{text}' does not name a record", cure)
     sequence, _, digest = text.partition(":")
     return AuditHead(int(sequence), digest)

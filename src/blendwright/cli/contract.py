@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
-from rich.text import Text
 
+from blendwright.app.contract_files import read_proposal
 from blendwright.app.contracting import negotiated
-from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy
-from blendwright.cli.consent import command_line, read_proposal
-from blendwright.cli.output import AsJson, Blender, Columns, Exit, Workspace, console, print_json
+from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy, settings_of
+from blendwright.cli.options import AsJson, Blender, Workspace
+from blendwright.cli.output import present
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.cli.session import command_line
 from blendwright.policy.session_contract import SessionContract
 
 
@@ -28,38 +29,36 @@ def contract(
     loaded = load_policy(Path(workspace).resolve())
     proposal = command_line() if host is None else read_proposal(host)
     made = negotiated(workspace, proposal=proposal, blender=blender)
-    if json:
-        print_json({"fingerprint": made.fingerprint, "contract": made.to_json(), "origins": dict(loaded.origins)})
-    else:
-        _show(made, loaded)
-    return Exit.DONE
+    return present(
+        json,
+        lambda: {"fingerprint": made.fingerprint, "contract": made.to_json(), "origins": dict(loaded.origins)},
+        lambda out: _show(out, made, loaded),
+    )
 
 
-def _show(made: SessionContract, loaded: LoadedPolicy) -> None:
-    out = console()
-    out.print(Text("contract ", style="bold").append(f"{made.contract_version}  {made.fingerprint}", style="default"))
-    grid = Columns(indent=2)
-    grid.row("host", f"{made.host.name} {made.host.version}, {made.host.transport}")
+def _show(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy) -> None:
+    out.labelled("contract", f"{made.contract_version}  {made.fingerprint}", "bold")
     features = [name for name in ("streaming", "cancellation", "elicitation") if getattr(made.host, name)]
-    grid.row("", ", ".join(features) or "no streaming, cancellation or elicitation")
     ui = "without a user interface" if made.blender.background else "with a user interface"
-    grid.row("blender", f"{made.blender.version_string}, {ui}, {made.blender.platform}")
-    grid.row("tools", f"{len(made.tool_registry.entries)}  {made.tool_registry.fingerprint[:12]}")
-    grid.row("macros", f"{len(made.macro_registry.entries)}  {made.macro_registry.fingerprint[:12]}")
-    grid.row("ui_optional", str(made.ui_optional).lower())
-    out.print(grid)
-    out.print(Text("  capabilities  " + " ".join(made.capabilities)))
+    rows = [
+        ("host", f"{made.host.name} {made.host.version}, {made.host.transport}"),
+        ("", ", ".join(features) or "no streaming, cancellation or elicitation"),
+        ("blender", f"{made.blender.version_string}, {ui}, {made.blender.platform}"),
+        ("tools", f"{len(made.tool_registry.entries)}  {made.tool_registry.fingerprint[:12]}"),
+        ("macros", f"{len(made.macro_registry.entries)}  {made.macro_registry.fingerprint[:12]}"),
+        ("ui_optional", str(made.ui_optional).lower()),
+    ]
+    out.columns(rows, indent=2)
+    out.show("  capabilities  " + " ".join(made.capabilities))
     out.print()
-    policy = dict(_values(loaded.policy.model_dump(mode="json")))
-    agreed = dict(_values(_as_policy(made)))
-    wide = max(len(name) for name in policy)
+    policy = dict(settings_of(loaded.policy.model_dump(mode="json")))
+    agreed = dict(settings_of(_as_policy(made)))
+    width = max(len(name) for name in policy)
     for name, value in policy.items():
-        origin, held = loaded.origins[name], agreed[name]
-        line = Text(f"  {name:{wide}}  ").append(f"{_word(held):12}", style="bold")
-        line.append(f"  {origin}", style="dim" if origin == DEFAULT else "cyan")
-        if held != value:
-            line.append(f"  (the policy allows {_word(value)})", style="yellow")
-        out.print(line)
+        origin, setting = loaded.origins[name], agreed[name]
+        limited = "" if setting == value else f"  (the policy allows {_word(value)})"
+        line = f"{_word(setting):12}  {origin}{limited}"
+        out.labelled(f"  {name:{width}} ", line, "", text_style="dim" if origin == DEFAULT and not limited else "cyan")
 
 
 def _as_policy(made: SessionContract) -> dict[str, Any]:
@@ -72,14 +71,6 @@ def _as_policy(made: SessionContract) -> dict[str, Any]:
         "limits": made.limits.model_dump(mode="json"),
         "audit": made.audit.model_dump(mode="json"),
     }
-
-
-def _values(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _values(cast("dict[str, Any]", value), f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
 
 
 def _word(value: Any) -> str:

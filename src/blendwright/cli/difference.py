@@ -1,31 +1,30 @@
-"""The difference of two scenes for people, whoever found it: a comparison of commits, a preview, a model's proposal."""
+"""The difference of two scenes for people, whoever asks: a comparison of commits, a preview, a model's proposal."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import orjson
-from rich.console import Console
-from rich.text import Text
 
+from blendwright.cli.safe_console import SafeConsole
 from blendwright.run.differences import Difference
 
 LONGEST_VALUE = 120
 
 
-def show_difference(found: Difference, out: Console, *, none: str | None = None) -> None:
+def show_difference(difference: Difference, out: SafeConsole, *, none: str | None = None) -> None:
     """One line for what came or went, and one for each changed property; `none` where there is nothing of all that."""
-    for style, sign, entries in (("green", "+", found.created), ("red", "-", found.removed)):
+    for style, sign, entries in (("green", "+", difference.created), ("red", "-", difference.removed)):
         for entry in entries:
-            out.print(Text(f"{sign} ", style=style).append(f"{entry.kind} {entry.name}", style="default"))
-    for changed in found.changed:
-        out.print(Text("~ ", style="yellow").append(f"{changed.kind} {changed.name}", style="default"))
+            out.labelled(sign, f"{entry.kind} {entry.name}", style)
+    for changed in difference.changed:
+        out.labelled("~", f"{changed.kind} {changed.name}", "yellow")
         for change in changed.properties:
-            out.print(Text(f"    {change.property}: {_value(change.old)} → {_value(change.new)}", style="dim"))
-    if found.unseen:
-        out.print(Text("~ something that snapshots do not show", style="yellow"))
-    if found.none and none is not None:
-        out.print(Text(none))
+            out.show(f"    {change.property}: {_value(change.old)} → {_value(change.new)}", "dim")
+    if difference.unseen:
+        out.show("~ something that snapshots do not show", "yellow")
+    if difference.none and none is not None:
+        out.show(none)
 
 
 def _value(value: Any) -> str:

@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-import blendwright
+from blendwright.cli.approver import approver
 from blendwright.cli.ask import Attempts, BaseUrl, Model, ProviderName, Seconds, Tokens, chosen
-from blendwright.cli.consent import approver, command_line
-from blendwright.cli.output import AsJson, Blender, Columns, Exit, console, notes, print_json
+from blendwright.cli.options import AsJson, Blender
+from blendwright.cli.output import Exit, notes, present
 from blendwright.cli.plan_input import stops_on_interrupt
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.cli.session import open_session
 from blendwright.planner.budget import Budget
 from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
-from blendwright.run.history import refusal
 from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 
 
 def evaluation(
@@ -41,50 +43,52 @@ def evaluation(
     requests = read_requests(folder)
     missing = sorted(set(only or ()) - {request.name for request in requests})
     if missing:
-        raise refusal(f"there is no request {', '.join(missing)}", f"Look into {folder}.")
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {', '.join(missing)}", f"Look into {folder}.")
     requests = tuple(request for request in requests if not only or request.name in only)
     planner = chosen(provider, model, base_url)
     cancel = CancelToken()
 
     def show_result(result: EvaluationResult) -> None:
         if not json:
-            word = Text("ok    " if result.ok else "failed", style="green" if result.ok else "red")
-            notes().print(word.append(f" {result.name}", style="default"))
+            label, style = ("ok    ", "green") if result.ok else ("failed", "red")
+            notes().labelled(label, result.name, style)
 
     with (
         tempfile.TemporaryDirectory(prefix="blendwright-eval-") as place,
         stops_on_interrupt(cancel),
         # In a workspace that is thrown away nobody needs to be asked about what is deleted.
-        blendwright.open(
-            place, blender=blender, spare=False, proposal=command_line(), approver=approver(["destructive"])
-        ) as opened,
+        open_session(place, blender=blender, approver=approver(["destructive"])) as opened,
     ):
-        limits = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
-        measured = evaluate(opened, planner, requests, budget=limits, on_result=show_result, cancel=cancel)
-    if json:
-        print_json({"ok": measured.success_rate >= least, "provider": provider, **measured.to_json()})
-    else:
-        _show(measured)
-    if cancel.cancelled:
+        budget = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
+        measured = evaluate(opened, planner, requests, budget=budget, on_result=show_result, cancel=cancel)
+    return present(
+        json,
+        lambda: {"ok": measured.success_rate >= least, "provider": provider, **measured.to_json()},
+        lambda out: _show(out, measured),
+        _exit_code(measured, least, interrupted=cancel.cancelled),
+    )
+
+
+def _exit_code(measured: Evaluation, least: float, *, interrupted: bool) -> Exit:
+    if interrupted:
         return Exit.INTERRUPTED
     if all(result.run.ending == "service" for result in measured.results):
         return Exit.UNFIT
     return Exit.DONE if measured.success_rate >= least else Exit.FAILED
 
 
-def _show(measured: Evaluation) -> None:
-    out = console()
-    table = Columns("request", "", "attempts", "tokens", "s", "why not")
-    for result in measured.results:
-        mark = Text("✓", style="green") if result.ok else Text("✗", style="red")
-        why = "; ".join(result.unmet) or ("" if result.ok else result.run.reason)
-        run = result.run
-        table.row(Text(result.name), mark, str(run.attempts), str(run.usage.total), f"{run.seconds:.1f}", Text(why))
-    out.print(table)
-    totals = measured.to_json()
-    out.print(
-        Text(
-            f"{totals['succeeded']} of {totals['requests']} ({totals['success_rate']:.0%}), {totals['right_at_first']} at first, "
-            f"{totals['attempts']} attempts, {totals['tokens']} tokens, {totals['seconds']:.1f} s with {measured.model}"
+def _show(out: SafeConsole, measured: Evaluation) -> None:
+    rows = [
+        (
+            result.name, ("✓", "green") if result.ok else ("✗", "red"), str(result.run.attempts),
+            str(result.run.usage.total), f"{result.run.seconds:.1f}",
+            "; ".join(result.unmet) or ("" if result.ok else result.run.reason),
         )
+        for result in measured.results
+    ]  # fmt: skip
+    out.columns(rows, headers=("request", "", "attempts", "tokens", "s", "why not"))
+    totals = measured.to_json()
+    out.show(
+        f"{totals['succeeded']} of {totals['requests']} ({totals['success_rate']:.0%}), {totals['right_at_first']} at first, "
+        f"{totals['attempts']} attempts, {totals['tokens']} tokens, {totals['seconds']:.1f} s with {measured.model}"
     )

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from rich.text import Text
-
-from blendwright.app.policy_files import load_policy
-from blendwright.app.read_workspace import read_journal
-from blendwright.cli.output import AsJson, Columns, Exit, Workspace, console, notes, print_json
-from blendwright.records.journal_port import JournalReader
-from blendwright.run.externals import External, Externals, findings, recorded_in
-from blendwright.run.reach import Reach
+from blendwright.app.queries import external_files
+from blendwright.cli.options import AsJson, Workspace
+from blendwright.cli.output import Exit, note_external_files, present
+from blendwright.cli.safe_console import SafeConsole
 
 
 def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
     """List the external files of the scene, as they are now: images, fonts, sounds, caches, linked files."""
-    with read_journal(workspace) as journal:
-        recorded = of_head(journal)
-    place = Path(workspace).resolve()
-    here = Externals(Reach(load_policy(place).policy.policy.roots, place))
-    today = [here.now(external) for external in recorded]
-    found = findings(today)
-    if json:
-        entries = [external.to_json() for external in today]
-        print_json({"ok": not found, "externals": entries, "findings": [finding.to_json() for finding in found]})
-        return Exit.FAILED if found else Exit.DONE
-    table = Columns()
-    for external in today:
-        style = "green" if external.state == "present" else "red"
-        table.row(
-            Text(external.state, style=style), Text(external.path), Text(", ".join(external.used_by), style="dim")
-        )
-    console().print(table if today else Text("the scene refers to no other files"))
-    say_externals(today)
-    return Exit.FAILED if found else Exit.DONE
+    files, findings = external_files(workspace)
 
+    def show(out: SafeConsole) -> None:
+        rows = [
+            ((file.state, "green" if file.state == "present" else "red"), file.path, (", ".join(file.used_by), "dim"))
+            for file in files
+        ]
+        if rows:
+            out.columns(rows)
+        else:
+            out.show("the scene refers to no other files")
+        note_external_files(findings)
 
-def of_head(journal: JournalReader) -> tuple[External, ...]:
-    """Those of the file that HEAD's scene was taken in from last."""
-    return next((recorded_in(commit.receipt) for commit in journal.origins()), ())
-
-
-def say_externals(recorded: Sequence[External]) -> None:
-    """What is wrong with them, for people."""
-    for finding in findings(recorded):
-        notes().print(Text("external file: ", style="bold yellow").append(finding.message, style="default"))
-        notes().print(Text(f"  {finding.cure}", style="dim"))
+    listed = [finding.to_json() for finding in findings]
+    return present(
+        json,
+        lambda: {"ok": not findings, "externals": [file.to_json() for file in files], "findings": listed},
+        show,
+        Exit.FAILED if findings else Exit.DONE,
+    )

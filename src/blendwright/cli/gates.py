@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
-from blendwright.cli.looking import look
-from blendwright.cli.output import AsJson, Blender, Columns, Exit, Scene, Workspace, console, print_json
+from blendwright.cli.options import AsJson, Blender, Scene, Workspace
+from blendwright.cli.output import Exit, present
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.cli.session import ask_tool
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not_judged": ("?", "yellow")}
 
@@ -33,21 +34,18 @@ def gates(
     json: AsJson = False,
 ) -> int:
     """Judge a geometry-nodes tree; ends with 1 when a required gate is not passed."""
-    args: dict[str, Any] = {"object_name": name, "gates": [_asked(text) for text in gate or ()]}
+    args: dict[str, Any] = {"object_name": name, "gates": [_gate(text) for text in gate or ()]}
     if modifier is not None:
         args["modifier_name"] = modifier
-    report = look("geonodes.gates", args, workspace, scene, blender)
-    if json:
-        print_json(report)
-    else:
-        _show(report)
-    return Exit.DONE if report["success"] else Exit.FAILED
+    report = ask_tool("geonodes.gates", args, workspace, scene, blender)
+    exit_code = Exit.DONE if report["success"] else Exit.FAILED
+    return present(json, lambda: report, lambda out: _show(out, report), exit_code)
 
 
-def _asked(text: str) -> dict[str, Any]:
+def _gate(text: str) -> dict[str, Any]:
     """GATE or GATE=VALUE; numbers and lists of numbers are taken as such, for the gates that want them."""
-    gate, given, value = text.partition("=")
-    if not given:
+    gate, equals, value = text.partition("=")
+    if not equals:
         return {"gate": gate}
     if gate == "HAS_ATTRIBUTE":
         return {"gate": gate, "value": value}
@@ -60,17 +58,15 @@ def _asked(text: str) -> dict[str, Any]:
     return {"gate": gate, "value": numbers}
 
 
-def _show(report: dict[str, Any]) -> None:
-    out = console()
-    table = Columns()
-    for verdict in report["gates"]:
-        mark, style = MARKS[verdict["status"]]
-        name = verdict["gate"] + ("" if verdict["required"] else " (advisory)")
-        table.row(Text(mark, style=style), Text(name), Text(verdict["message"], style="dim"))
-    out.print(table)
+def _show(out: SafeConsole, report: dict[str, Any]) -> None:
+    verdicts = report["gates"]
+    out.columns(
+        (MARKS[one["status"]], one["gate"] + ("" if one["required"] else " (advisory)"), (one["message"], "dim"))
+        for one in verdicts
+    )
     if report["geometry"] is not None:
         size = " x ".join(f"{length:g}" for length in report["geometry"]["size"])
         counts = [f"{count} {what}" for what, count in report["geometry"].items() if what != "size" and count]
-        out.print(Text(f"{report['node_group']}: {', '.join(counts) or 'nothing'}; {size} m", style="dim"))
+        out.show(f"{report['node_group']}: {', '.join(counts) or 'nothing'}; {size} m", "dim")
     verdict = "passed" if report["success"] else "failed: " + ", ".join(report["failed_gates"])
-    out.print(Text(verdict, style="bold green" if report["success"] else "bold red"))
+    out.show(verdict, "bold green" if report["success"] else "bold red")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,34 +12,17 @@ import typer
 from rich.text import Text
 
 import blendwright
-from blendwright.app.diffing import difference
-from blendwright.app.policy_files import load_policy
-from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.app import exporting, queries
+from blendwright.app.workspaces import open_existing
 from blendwright.cli.difference import show_difference
-from blendwright.cli.externals import say_externals
-from blendwright.cli.output import (
-    AsJson,
-    Blender,
-    Columns,
-    Exit,
-    Workspace,
-    console,
-    print_json,
-    say_cleaned,
-    say_recovered,
-)
-from blendwright.cli.request_story import tell_story
-from blendwright.policy.redaction import redacted, redacted_receipt
-from blendwright.records.commits import Commit
-from blendwright.records.journal_port import JournalReader
-from blendwright.run.externals import recorded_in
-from blendwright.run.history import REDO_BUDGET, Moved, find, refusal, require_head
-from blendwright.run.replaying import EXCHANGED, rebuild
-from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
+from blendwright.cli.options import AsJson, Blender, Workspace
+from blendwright.cli.output import note_cleaned, note_external_files, note_recovered, present
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.records.commits import HeadMove
+from blendwright.run.history import REDO_BUDGET, Moved
 
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, or HEAD.")]
-COMMIT_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "tool_version", "timestamp",
-                 "hash_before", "hash_after", "replayable")  # fmt: skip
+ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 
 def log(
@@ -55,63 +36,33 @@ def log(
     ] = False,
     moves: Annotated[bool, typer.Option("--moves", help="The moves of HEAD instead of the commits.")] = False,
     request: Annotated[
-        str | None, typer.Option("--request", metavar="ID", help="The story of one request: attempts and commits.")
+        str | None, typer.Option("--request", metavar="ID", help="The history of one request: attempts and commits.")
     ] = None,
     json: AsJson = False,
 ) -> int:
     """List the commits that led to the current scene, newest first."""
     if request is not None:
-        return tell_story(workspace, request, json)
-    with read_journal(workspace) as journal:
-        head = journal.head
-        if moves:
-            return _moves(journal, limit, json)
-        below = None if before is None else find(journal, before).number
-        # One more than asked for tells whether there is a next page.
-        found = journal.log(limit=limit + 1, before=below, all_lines=all_lines)
-        redo = journal.redo_target()
-    page = found[:limit]
-    following = page[-1].number if len(found) > limit else None
-    number = None if head is None else head.number
-    if json:
-        commits = [summary(commit) | {"head": commit.number == number} for commit in page]
-        print_json({"ok": True, "head": number, "redo": redo, "commits": commits, "next_before": following})
-        return Exit.DONE
-    out = console()
-    table = Columns()
-    for commit in page:
-        mark = Text("HEAD" if commit.number == number else "", style="bold green")
-        table.row(mark, Text(str(commit.number), style="bold"), Text(commit.timestamp[:19]), Text(commit.tool),
-                      Text(commit.operation_id[:40]), Text(commit.hash_after[-12:], style="dim"))  # fmt: skip
-    out.print(table if page else Text("no commits"))
-    if following is not None:
-        out.print(Text(f"more: blendwright log {'--all ' if all_lines else ''}--before {following}", style="dim"))
-    if redo is not None:
-        out.print(Text(f"undone: `blendwright redo` leads to commit {redo}", style="dim"))
-    return Exit.DONE
+        history = queries.request_history(workspace, request)
+        return present(json, history.to_json, lambda out: _show_request(out, history))
+    if moves:
+        listed = queries.head_moves(workspace, limit=limit)
+        document = {"ok": True, "moves": [asdict(move) for move in listed]}
+        return present(json, lambda: document, lambda out: _show_moves(out, listed))
+    page = queries.commit_log(workspace, limit=limit, before=before, all_lines=all_lines)
+    more = f"more: blendwright log {'--all ' if all_lines else ''}--before {page.next_before}"
+    return present(json, page.to_json, lambda out: _show_page(out, page, more))
 
 
 def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
     """Show one commit: what was run with which arguments, its receipt and its hashes."""
-    with read_journal(workspace) as journal:
-        commit = find(journal, number)
-        head = journal.head
-    hidden = load_policy(Path(workspace).resolve()).policy.audit.redact
-    whole = summary(commit) | {
-        "operation_key": commit.operation_key,
-        "args": redacted(commit.args, hidden),
-        "receipt": redacted_receipt(commit.receipt, hidden),
-        "audit_sequence": commit.audit_sequence,
-        "head": head is not None and head.number == commit.number,
-    }
-    if json:
-        print_json({"ok": True, "commit": whole})
-        return Exit.DONE
-    out = console()
-    for key, value in whole.items():
-        text = value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-        out.print(Text(f"{key:15}", style="bold").append(text.replace("\n", "\n" + " " * 15), style="default"))
-    return Exit.DONE
+    details = queries.commit_details(workspace, number)
+
+    def show_details(out: SafeConsole) -> None:
+        for key, value in details.items():
+            text = value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+            out.labelled(f"{key:14}", text.replace("\n", "\n" + " " * 15), "bold")
+
+    return present(json, lambda: {"ok": True, "commit": details}, show_details)
 
 
 def diff(
@@ -122,24 +73,16 @@ def diff(
     json: AsJson = False,
 ) -> int:
     """Show what differs between the scenes of two commits, property by property."""
-    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as place:
-        before, after = find(journal, a), find(journal, b)
-        found = difference(journal, place, before, after)
-    if json:
-        ends = {name: {"commit": commit.number, "scene_hash": commit.hash_after}
-                for name, commit in (("a", before), ("b", after))}  # fmt: skip
-        print_json({"ok": True, **ends, "equal": found.none, **found.to_json()})
-    else:
-        show_difference(found, console(), none="no difference")
-    return Exit.DONE
+    compared = queries.compare_commits(workspace, a, b, blender=blender)
+    return present(json, compared.to_json, lambda out: show_difference(compared.difference, out, none="no difference"))
 
 
 def checkout(
     number: Number, workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False
 ) -> int:
     """Go to the scene of any commit. Nothing is lost: every other commit stays where it is."""
-    with _opened(workspace, blender) as opened:
-        return _moved(opened.history.checkout(number), json)
+    with _open(workspace, blender) as opened:
+        return _present_move(opened.history.checkout(number), json)
 
 
 def undo(
@@ -149,14 +92,14 @@ def undo(
     json: AsJson = False,
 ) -> int:
     """Go back to the scene before the last commit; `redo` leads forward again."""
-    with _opened(workspace, blender) as opened:
-        return _moved(opened.history.undo(count), json)
+    with _open(workspace, blender) as opened:
+        return _present_move(opened.history.undo(count), json)
 
 
 def redo(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
     """Go forward over the last undo."""
-    with _opened(workspace, blender) as opened:
-        return _moved(opened.history.redo(), json)
+    with _open(workspace, blender) as opened:
+        return _present_move(opened.history.redo(), json)
 
 
 def export(
@@ -168,29 +111,13 @@ def export(
     json: AsJson = False,
 ) -> int:
     """Write the scene, or that of an earlier commit, to a .blend file, without code that would run where it is opened."""
-    if file.suffix != ".blend":
-        other = "Other formats are written by: blendwright call file.export"
-        raise refusal(f"{file} is not the name of a .blend file", other)
-    if file.exists() and not overwrite:
-        raise refusal(f"{file} is there already", "Name another file, or give --overwrite.")
-    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as place:
-        commit = find(journal, at)
-        worker = place.worker()
-        rebuild(worker, journal, commit.number)
-        saved = worker.export(EXCHANGED)
-        if saved["hash"] != commit.hash_after:
-            raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
-        deliver(worker.require_process().scratch / EXCHANGED, file)
-    size = file.stat().st_size
-    if json:
-        print_json(
-            {"ok": True, "file": str(file), "bytes": size, "commit": commit.number, "scene_hash": commit.hash_after,
-             "cleaned": saved["cleaned"]}
-        )  # fmt: skip
-    else:
-        console().print(Text(f"wrote {file} ({size} bytes): the scene of commit {commit.number}"))
-        say_cleaned(saved["cleaned"])
-    return Exit.DONE
+    exported = exporting.export_commit(workspace, file, at=at, overwrite=overwrite, blender=blender)
+
+    def show_export(out: SafeConsole) -> None:
+        out.show(f"wrote {file} ({exported.size} bytes): the scene of commit {exported.commit.number}")
+        note_cleaned(exported.cleaned)
+
+    return present(json, exported.to_json, show_export)
 
 
 def adopt(
@@ -200,21 +127,29 @@ def adopt(
     json: AsJson = False,
 ) -> int:
     """Take an edited file in as the current scene. It is a commit like any other: `undo` leads back."""
-    with _opened(workspace, blender) as opened:
+    with _open(workspace, blender) as opened:
         commit = opened.history.adopt(file)
-        scene_hash = opened.hash
-    if json:
-        number = None if commit is None else commit.number
-        print_json(
-            {"ok": True, "adopted": commit is not None, "commit": number, "scene_hash": scene_hash,
-             "externals": [] if commit is None else commit.receipt["externals"]}
-        )  # fmt: skip
-    elif commit is None:
-        console().print(Text(f"{file} is the scene that HEAD has already: nothing to adopt"))
-    else:
-        console().print(Text(f"adopted {file} as commit {commit.number}, scene {scene_hash}"))
-        say_externals(recorded_in(commit.receipt))
-    return Exit.DONE
+        scene_hash, findings = opened.hash, queries.external_findings(opened.journal)
+    if commit is None:
+        document: dict[str, Any] = {
+            "ok": True,
+            "adopted": False,
+            "commit": None,
+            "scene_hash": scene_hash,
+            "externals": [],
+        }
+        text = f"{file} is the scene that HEAD has already: nothing to adopt"
+        return present(json, lambda: document, lambda out: out.show(text))
+    document = {
+        "ok": True, "adopted": True, "commit": commit.number, "scene_hash": scene_hash,
+        "externals": commit.receipt["externals"],
+    }  # fmt: skip
+
+    def show_adoption(out: SafeConsole) -> None:
+        out.show(f"adopted {file} as commit {commit.number}, scene {scene_hash}")
+        note_external_files(findings)
+
+    return present(json, lambda: document, show_adoption)
 
 
 def gc(
@@ -231,76 +166,78 @@ def gc(
     json: AsJson = False,
 ) -> int:
     """Remove saved scenes that no commit needs, and say what that frees. Every commit can still be checked out."""
-    with _opened(workspace, None) as opened:
-        freed = opened.history.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
-    if json:
-        print_json({"ok": True, "dry_run": dry_run, **asdict(freed)})
-        return Exit.DONE
-    out = console()
-    for name in freed.files:
-        out.print(Text(f"  {name}", style="dim"))
-    word = "would free" if dry_run else "freed"
-    out.print(Text(f"{word} {freed.bytes} bytes in {len(freed.files)} files; {freed.kept} checkpoints stay"))
-    if freed.lost:
-        numbers = ", ".join(map(str, freed.lost))
-        out.print(Text(f"{'would lose' if dry_run else 'lost'} the scenes of commits {numbers}", style="yellow"))
-    return Exit.DONE
+    with _open(workspace) as opened:
+        report = opened.history.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
+
+    def show_report(out: SafeConsole) -> None:
+        for name in report.files:
+            out.show(f"  {name}", "dim")
+        word = "would free" if dry_run else "freed"
+        out.show(f"{word} {report.bytes} bytes in {len(report.files)} files; {report.kept} checkpoints stay")
+        if report.lost:
+            numbers = ", ".join(map(str, report.lost))
+            out.show(f"{'would lose' if dry_run else 'lost'} the scenes of commits {numbers}", "yellow")
+
+    return present(json, lambda: {"ok": True, "dry_run": dry_run, **asdict(report)}, show_report)
 
 
-def summary(commit: Commit) -> dict[str, Any]:
-    return {name: getattr(commit, name) for name in COMMIT_FIELDS}
-
-
-def _opened(workspace: str, blender: str | None) -> blendwright.OpenScene:
-    """A workspace that is there: these commands begin none."""
-    with read_journal(workspace) as journal:
-        require_head(journal)
-    opened = blendwright.open(workspace, blender=blender, spare=False)
-    say_recovered(opened.recovered)
+def _open(workspace: str, blender: str | None = None) -> blendwright.OpenScene:
+    opened = open_existing(workspace, blender=blender)
+    note_recovered(opened.recovered)
     return opened
 
 
-def _moved(moved: Moved, json: bool) -> int:
+def _present_move(moved: Moved, json: bool) -> int:
     commit = moved.commit
-    if json:
-        print_json(
-            {
-                "ok": True,
-                "move": moved.kind,
-                "from": moved.origin,
-                "head": commit.number,
-                "scene_hash": commit.hash_after,
-            }
+    document = {
+        "ok": True, "move": moved.kind, "from": moved.origin, "head": commit.number, "scene_hash": commit.hash_after,
+    }  # fmt: skip
+
+    def show_move(out: SafeConsole) -> None:
+        out.show(f"HEAD is at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}")
+        out.show(f"scene {commit.hash_after}", "dim")
+
+    return present(json, lambda: document, show_move)
+
+
+def _show_page(out: SafeConsole, page: queries.LogPage, more: str) -> None:
+    rows = [
+        (
+            ("HEAD" if commit.number == page.head else "", "bold green"), (str(commit.number), "bold"),
+            commit.timestamp[:19], commit.tool, commit.operation_id[:40], (commit.hash_after[-12:], "dim"),
         )
+        for commit in page.commits
+    ]  # fmt: skip
+    if rows:
+        out.columns(rows)
     else:
-        console().print(
-            Text(f"HEAD is at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}")
-        )
-        console().print(Text(f"scene {commit.hash_after}", style="dim"))
-    return Exit.DONE
+        out.show("no commits")
+    if page.next_before is not None:
+        out.show(more, "dim")
+    if page.redo is not None:
+        out.show(f"undone: `blendwright redo` leads to commit {page.redo}", "dim")
 
 
-def _moves(journal: JournalReader, limit: int, json: bool) -> int:
-    found = journal.moves(limit=limit)
-    if json:
-        print_json({"ok": True, "moves": [asdict(move) for move in found]})
-        return Exit.DONE
-    table = Columns()
-    for move in found:
-        origin = "" if move.from_commit is None else str(move.from_commit)
-        table.row(Text(move.timestamp[:19]), Text(move.kind), Text(f"{origin} → {move.to_commit}"))
-    console().print(table if found else Text("no moves"))
-    return Exit.DONE
+def _show_moves(out: SafeConsole, moves: Sequence[HeadMove]) -> None:
+    rows = [
+        (move.timestamp[:19], move.kind, f"{'' if move.from_commit is None else move.from_commit} → {move.to_commit}")
+        for move in moves
+    ]
+    if rows:
+        out.columns(rows)
+    else:
+        out.show("no moves")
 
 
-def deliver(made: Path, target: Path) -> None:
-    """Whole or not at all: a file that is replaced must not be half of each."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(made, part)
-        part.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
-            part.unlink()
-        raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another place.") from error
+def _show_request(out: SafeConsole, history: queries.RequestHistory) -> None:
+    if history.attempts:
+        out.show(history.attempts[0].asked, "bold")
+    for attempt in history.attempts:
+        status, tokens = str(attempt.outcome["status"]), attempt.usage.get("total", 0)
+        about = f"{attempt.timestamp[:19]}  {attempt.model}  {tokens} tokens  prompt {attempt.prompt_hash[:12]}"
+        out.print(Text(f"attempt {attempt.number}  ", style="bold").append(about, style="dim"))
+        result = f"{attempt.outcome['stage']} {attempt.outcome['message']}".rstrip()
+        out.labelled(f"  {status} ", result, ATTEMPT_STYLES.get(status, "yellow"))
+    for commit in history.commits:
+        about = f"{commit.timestamp[:19]}  {commit.tool}  {commit.operation_id}  {commit.hash_after[-12:]}"
+        out.labelled(f"commit {commit.number} ", about, "bold")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.text import Text
 
-from blendwright.cli.output import AsJson, Columns, Exit, Workspace, console, print_json
-from blendwright.cli.tools import default_of, type_of
+from blendwright.cli.options import AsJson, Workspace
+from blendwright.cli.output import present
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.cli.tools import names_beginning_with, show_arguments, show_examples
 from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, registry_fingerprint
 from blendwright.tools import catalog
-from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, did_you_mean
 
 
 def macros(
@@ -28,61 +26,49 @@ def macros(
     """List the macros, or show one with its inputs, steps, promises and examples."""
     known = load_macros(Path(workspace).resolve(), catalog.tools())
     if name is not None and name in known:
-        _page(known[name], json)
-        return Exit.DONE
-    chosen = [macro for macro in known.values() if name is None or macro.name.startswith(name)]
-    if not chosen:
-        cure = did_you_mean(str(name), known, otherwise="List them all: blendwright macros")
-        raise Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no macro named '{name}'", "", cure)])
-    if json:
-        listed = [
-            {
-                "name": macro.name,
-                "version": macro.version,
-                "summary": macro.document.summary,
-                "source": macro.source,
-                "fingerprint": macro.fingerprint,
-            }
-            for macro in chosen
-        ]
-        fingerprint = registry_fingerprint(known.values())
-        print_json({"version": REGISTRY_VERSION, "fingerprint": fingerprint, "macros": listed})
-        return Exit.DONE
-    table = Columns()
-    for macro in chosen:
-        table.row(Text(macro.name, style="bold"), Text(macro.source, style="dim"), Text(macro.document.summary))
-    console().print(table)
-    return Exit.DONE
+        macro = known[name]
+        return present(
+            json, lambda: {**macro.declaration(), "source": macro.source}, lambda out: _show_page(out, macro)
+        )
+    chosen = [known[each] for each in names_beginning_with(name, known, "macro")]
+    return present(
+        json,
+        lambda: {
+            "version": REGISTRY_VERSION,
+            "fingerprint": registry_fingerprint(known.values()),
+            "macros": [_summary(macro) for macro in chosen],
+        },
+        lambda out: out.columns(
+            ((macro.name, "bold"), (macro.source, "dim"), macro.document.summary) for macro in chosen
+        ),
+    )
 
 
-def _page(macro: Macro, json: bool) -> None:
-    page = macro.declaration()
-    if json:
-        print_json({**page, "source": macro.source})
-        return
+def _summary(macro: Macro) -> dict[str, Any]:
+    return {
+        "name": macro.name,
+        "version": macro.version,
+        "summary": macro.document.summary,
+        "source": macro.source,
+        "fingerprint": macro.fingerprint,
+    }
+
+
+def _show_page(out: SafeConsole, macro: Macro) -> None:
     document = macro.document
-    out = console()
-    out.print(Text(f"{macro.name} ", style="bold").append(f"version {macro.version}, {macro.source}", style="dim"))
-    out.print(Text(document.summary))
+    out.labelled(macro.name, f"version {macro.version}, {macro.source}", "bold", text_style="dim")
+    out.show(document.summary)
     out.print()
-    grid = Columns(indent=2)
-    for field, schema in macro.properties.items():
-        required = field in page["inputs"].get("required", ())
-        grid.row(Text(field, style="bold"), Text(type_of(schema)), Text(default_of(schema, required), style="dim"),
-                     Text(schema["description"]))  # fmt: skip
-    out.print(grid)
-    out.print()
+    show_arguments(out, macro.properties, macro.declaration()["inputs"].get("required", ()))
     for number, step in enumerate(document.steps, start=1):
         each = f"  for each of {step.for_each}" if step.for_each else ""
-        out.print(Text(f"  {number:2}  {step.title}  ").append(step.tool + each, style="dim"))
+        out.labelled(f"  {number:2}  {step.title} ", step.tool + each, "", text_style="dim")
     out.print()
-    out.print(Text(f"  safety_level {macro.safety_level.value}"))
-    out.print(Text(f"  determinism  {macro.determinism.value}"))
-    out.print(Text(f"  rollback     {'all steps or none' if macro.rollback else 'what was done stays'}"))
+    out.show(f"  safety_level {macro.safety_level.value}")
+    out.show(f"  determinism  {macro.determinism.value}")
+    out.show(f"  rollback     {'all steps or none' if macro.rollback else 'what was done stays'}")
     for moment, conditions in (("before", document.preconditions), ("after", document.postconditions)):
         for condition in conditions:
-            out.print(Text(f"  {moment:13}{orjson.dumps(condition).decode()}"))
-    out.print(Text(f"  fingerprint  {macro.fingerprint}", style="dim"))
-    out.print()
-    for example in document.examples:
-        out.print(Text(f"  blendwright call {macro.name} --args '{orjson.dumps(example.inputs).decode()}'"))
+            out.show(f"  {moment:13}{orjson.dumps(condition).decode()}")
+    out.show(f"  fingerprint  {macro.fingerprint}", "dim")
+    show_examples(out, macro.name, (example.inputs for example in document.examples))

@@ -9,7 +9,6 @@ import sys
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.text import Text
 
 import blendwright
 from blendwright.cli import (
@@ -58,9 +57,9 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        console().print(Text(f"blendwright {blendwright.__version__}"))
+def _version(show: bool) -> None:
+    if show:
+        console().show(f"blendwright {blendwright.__version__}")
         raise typer.Exit
 
 
@@ -140,11 +139,11 @@ def main() -> None:
 
 
 def _usage(error: Any) -> NoReturn:
-    told: str = error.format_message()
-    if told.startswith("Usage:"):
+    message: str = error.format_message()
+    if message.startswith("Usage:"):
         # No command at all: what there is to know about them is no error.
-        notes().print(Text(told))
+        notes().show(message)
         sys.exit(Exit.REFUSED)
     context: Any = getattr(error, "ctx", None)
     command: str = "blendwright" if context is None else context.command_path
-    fail("usage", told, f"See: {command} --help", Exit.REFUSED)
+    fail("usage", message, f"See: {command} --help", Exit.REFUSED)

@@ -1,4 +1,4 @@
-"""blendwright metrics: what the journal of a workspace tells in numbers, for Prometheus."""
+"""blendwright metrics: what the journal of a workspace says in numbers, for Prometheus."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blendwright.app.read_workspace import read_journal
-from blendwright.cli.output import AsJson, Exit, Workspace, print_json
+from blendwright.app.queries import journal_metrics
+from blendwright.cli.options import AsJson, Workspace
+from blendwright.cli.output import present
+from blendwright.cli.safe_console import SafeConsole
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
@@ -22,16 +24,14 @@ def metrics(
     json: AsJson = False,
 ) -> int:
     """Operations, failures, durations, commits and checkpoints of a workspace as Prometheus text; takes no lock."""
-    from blendwright.app.observing.metrics import Metrics
-    from blendwright.app.observing.tally import of_journal
+    numbers = journal_metrics(workspace)
 
-    with read_journal(workspace) as journal:
-        found = Metrics(of_journal(journal))
-    if json:
-        print_json({"ok": True, "metrics": [_family(family) for family in found.registry.collect()]})
-    else:
-        sys.stdout.write(found.openmetrics() if openmetrics else found.text())
-    return Exit.DONE
+    def show(_: SafeConsole) -> None:
+        # As it is: the format of Prometheus is for programs too.
+        sys.stdout.write(numbers.openmetrics() if openmetrics else numbers.text())
+
+    families = numbers.registry.collect
+    return present(json, lambda: {"ok": True, "metrics": [_family(family) for family in families()]}, show)
 
 
 def _family(family: Metric) -> dict[str, Any]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
-from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
+from blendwright.cli.options import AsJson
+from blendwright.cli.output import present
+from blendwright.cli.safe_console import SafeConsole
 from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
 from blendwright.nodes.catalogue.search import search, suggest_node_type
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 Version = Annotated[str, typer.Option("--blender", metavar="VERSION", help=f"Which Blender: {', '.join(VERSIONS)}.")]
 
@@ -29,50 +29,43 @@ def nodes(
 ) -> int:
     """List the geometry nodes of a Blender, search them, or show one with its sockets and properties."""
     if blender not in VERSIONS:
-        raise _refusal(f"there is no catalogue of Blender {blender}", f"One of: {', '.join(VERSIONS)}.")
+        cure = f"One of: {', '.join(VERSIONS)}."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no catalogue of Blender {blender}", cure)
     known, words = catalogue(blender), " ".join(query or ())
     page = known.find(words)
     if page is not None:
-        print_json({"blender": blender, **describe_node_type(page)}) if json else _show(page, known)
-        return Exit.DONE
+        return present(
+            json, lambda: {"blender": blender, **describe_node_type(page)}, lambda out: _show(out, page, known)
+        )
     chosen = search(known, words)
     if not chosen:
-        raise _refusal(f"no node of Blender {blender} has '{words}' in it", suggest_node_type(known, words))
-    if json:
-        listed = [
-            {"bl_idname": node.bl_idname, "label": node.label, "description": node.description} for node in chosen
-        ]
-        print_json({"blender": blender, "nodes": listed})
-        return Exit.DONE
-    table = Columns()
-    for node in chosen:
-        table.row(Text(node.bl_idname, style="bold"), Text(node.label), Text(node.description, style="dim"))
-    console().print(table)
-    return Exit.DONE
+        message = f"no node of Blender {blender} has '{words}' in it"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, suggest_node_type(known, words))
+    listed = [{"bl_idname": node.bl_idname, "label": node.label, "description": node.description} for node in chosen]
+    return present(
+        json,
+        lambda: {"blender": blender, "nodes": listed},
+        lambda out: out.columns(((node.bl_idname, "bold"), node.label, (node.description, "dim")) for node in chosen),
+    )
 
 
-def _refusal(message: str, cure: str) -> Refusal:
-    return Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
-
-
-def _show(node: NodeType, known: Catalogue) -> None:
-    out = console()
-    out.print(Text(f"{node.bl_idname} ", style="bold").append(f"{node.label}, Blender {known.blender}", style="dim"))
+def _show(out: SafeConsole, node: NodeType, known: Catalogue) -> None:
+    out.labelled(node.bl_idname, f"{node.label}, Blender {known.blender}", "bold", text_style="dim")
     if node.description:
-        out.print(Text(node.description))
+        out.show(node.description)
     if node.zone_output:
-        out.print(Text(f"Begins a zone that ends with {node.zone_output}: set paired_output to the id of one."))
+        out.show(f"Begins a zone that ends with {node.zone_output}: set paired_output to the id of one.")
     if node.zone_input:
-        out.print(Text(f"Ends a zone that begins with {node.zone_input}."))
+        out.show(f"Ends a zone that begins with {node.zone_input}.")
     own = [prop for name, prop in node.properties.items() if name not in known.common]
     rows = [(prop.name, _kind(prop), _default(prop.default), _choices(node.choices(prop.name, {}))) for prop in own]
     rows += [(name, "items", "", _choices(items.types)) for name, items in node.items.items()]
-    _table("properties", rows)
+    _table(out, "properties", rows)
     for side in ("inputs", "outputs"):
-        _table(side, _sockets(node, side))
+        _table(out, side, _sockets(node, side))
     if node.deciding:
-        out.print(Text(f"\nWhich sockets are available depends on {', '.join(node.deciding)}.", style="dim"))
-    out.print(Text(f"\nAll nodes have: {', '.join(known.common)}.", style="dim"))
+        out.show(f"\nWhich sockets are available depends on {', '.join(node.deciding)}.", "dim")
+    out.show(f"\nAll nodes have: {', '.join(known.common)}.", "dim")
 
 
 def _sockets(node: NodeType, side: str) -> list[tuple[str, str, str, str]]:
@@ -88,15 +81,10 @@ def _sockets(node: NodeType, side: str) -> list[tuple[str, str, str, str]]:
     return list(rows.values())
 
 
-def _table(title: str, rows: Iterable[tuple[str, str, str, str]]) -> None:
-    listed = list(rows)
-    if not listed:
-        return
-    console().print(Text(f"\n{title}", style="bold"))
-    table = Columns(indent=2)
-    for name, kind, default, notes in listed:
-        table.row(Text(name, style="bold"), Text(kind), Text(default, style="dim"), Text(notes))
-    console().print(table)
+def _table(out: SafeConsole, title: str, rows: Sequence[tuple[str, str, str, str]]) -> None:
+    if rows:
+        out.show(f"\n{title}", "bold")
+        out.columns((((name, "bold"), kind, (default, "dim"), notes) for name, kind, default, notes in rows), indent=2)
 
 
 def _kind(prop: Property) -> str:

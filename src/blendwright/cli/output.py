@@ -1,58 +1,23 @@
-"""What commands print. With `--json`, standard output is exactly one document; everything else goes to standard error."""
+"""What commands print and how they end. With `--json`, standard output is exactly one document; everything else goes to standard error."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
 import orjson
-import typer
-from rich.table import Table
-from rich.text import Text
 
-from blendwright.app.opening import place_of
-from blendwright.cli.screen import Screen
-from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding
+from blendwright.values.outcome import Outcome
+from blendwright.values.report import RunReport
 
 # Where nobody looks at a screen nothing is wrapped: lines are then for programs and files.
 UNBOUNDED = 10_000
-
-
-def _directory(workspace: str) -> str:
-    """Whatever a command does with a workspace, a file cannot be one."""
-    place_of(workspace)
-    return workspace
-
-
-Workspace = Annotated[
-    str, typer.Option("--workspace", metavar="DIR", help="The workspace to use.", callback=_directory)
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else.")]
-Scene = Annotated[
-    str | None, typer.Option("--scene", metavar="FILE.blend", help="Start from this file; it is not written.")
-]
-Blender = Annotated[
-    str | None, typer.Option("--blender", metavar="PATH", help="A Blender executable to use instead of bpy.")
-]
-
-
-def _png(image: Path | None) -> Path | None:
-    if image is not None and image.suffix.lower() != ".png":
-        message, cure = f"{image} is not the name of a .png file", "Pictures are written as PNG: end the name in .png."
-        raise Refusal([Finding(Fault.ARGS_INVALID, message, "", cure)])
-    return image
-
-
-Image = Annotated[
-    Path | None,
-    typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.", callback=_png),
-]
 
 
 class Exit(IntEnum):
@@ -62,73 +27,109 @@ class Exit(IntEnum):
     UNFIT = 3
     INTERRUPTED = 130
 
+    @classmethod
+    def of_call(cls, outcome: Outcome) -> Exit:
+        """2 when nothing ran, 1 when it ran and failed."""
+        if outcome.ok:
+            return cls.DONE
+        ran = any(phase.name == "execute" and phase.ms is not None for phase in outcome.trace)
+        return cls.REFUSED if outcome.fault in REFUSALS and not ran else cls.FAILED
 
-def console() -> Screen:
+    @classmethod
+    def of_run(cls, report: RunReport, extra: Sequence[Outcome] = ()) -> Exit:
+        """The same for a plan and for what was asked for beside it."""
+        if Fault.CANCELLED in {outcome.fault for outcome in (*report.operations, *extra)}:
+            return cls.INTERRUPTED
+        statuses = {operation.status for operation in report.operations}
+        # All that was tried was refused: a person declined, and nothing went before it.
+        nothing_ran = "refused" in statuses and statuses <= {"refused", "skipped", "skipped_idempotent"}
+        if report.status == "refused" or nothing_ran:
+            return cls.REFUSED
+        return cls.DONE if report.ok and all(outcome.ok for outcome in extra) else cls.FAILED
+
+
+def console() -> SafeConsole:
     """Standard output for people."""
     bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Screen(highlight=False, soft_wrap=True, width=None if bounded else UNBOUNDED)
+    return SafeConsole(highlight=False, soft_wrap=True, width=None if bounded else UNBOUNDED)
 
 
-class Columns(Table):
-    """A table without lines. Nothing in it is cut: what is too long for the screen goes on below."""
-
-    def __init__(self, *headers: str, indent: int = 0) -> None:
-        super().__init__(*headers, box=None, padding=(0, 2, 0, indent), show_header=bool(headers))
-
-    def row(self, *cells: str | Text) -> None:
-        self.add_row(*cells)
-        for column in self.columns:
-            column.overflow = "fold"
-
-
-def notes() -> Screen:
+def notes() -> SafeConsole:
     """Standard error for people."""
-    return Screen(stderr=True, highlight=False, soft_wrap=True)
+    return SafeConsole(stderr=True, highlight=False, soft_wrap=True)
+
+
+def present(
+    json: bool, document: Callable[[], Any], show: Callable[[SafeConsole], None], exit_code: Exit = Exit.DONE
+) -> Exit:
+    """End a command: print its result as the one document for programs, or show it to people, and return the exit code."""
+    if json:
+        print_json(document())
+    else:
+        show(console())
+    return exit_code
+
+
+_LAYOUT = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
 def print_json(document: Any) -> None:
+    """What is no plain data in it is rendered by its own `to_json` when its turn comes, and held no longer than that."""
     if out := getattr(sys.stdout, "buffer", None):  # without standard output there is no file at all
-        out.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        out.write(orjson.dumps(document, default=lambda value: value.to_json(), option=_LAYOUT))
         out.flush()
 
 
-def say_recovered(sentences: Iterable[str]) -> None:
+def note_recovered(sentences: Iterable[str]) -> None:
     """What had to be put in order when the workspace was opened."""
     for sentence in sentences:
-        notes().print(Text("recovered: ", style="bold yellow").append(sentence, style="default"))
+        notes().labelled("recovered:", sentence, "bold yellow")
 
 
-def say_cleaned(entries: Iterable[Mapping[str, Any]]) -> None:
+def note_outcome(outcome: Outcome) -> None:
+    """What was asked for beside a plan goes to standard error, which is free in either form of output."""
+    for artifact in outcome.artifacts:
+        notes().show(f"wrote {artifact}")
+    note_cleaned((outcome.result or {}).get("cleaned", ()))
+    for finding in outcome.findings:
+        notes().show(f"{outcome.tool}: {finding.message}. {finding.cure or ''}".rstrip(), "red")
+
+
+def note_cleaned(entries: Iterable[Mapping[str, Any]]) -> None:
     """Which code of the scene an exported file goes without."""
     for entry in entries:
         what = f"{entry['what']} of {entry['kind']} '{entry['name']}' {entry['where']}".rstrip()
-        notes().print(Text("left out: ", style="bold yellow").append(what, style="default"))
+        notes().labelled("left out:", what, "bold yellow")
 
 
-def wants_json() -> bool:
-    """Whether the command line asked for JSON, also when it could not be parsed."""
-    return "--json" in sys.argv[1:]
+def note_external_files(findings: Iterable[Finding]) -> None:
+    """What is wrong with the files that a scene refers to."""
+    for finding in findings:
+        notes().labelled("external file:", finding.message, "bold yellow")
+        notes().show(f"  {finding.cure}", "dim")
 
 
 def fail(code: str, message: str, cure: str | None, exit_code: Exit, findings: Sequence[Finding] = ()) -> NoReturn:
     """End the program with an error that is data for machines and a few lines for people, each finding with its place."""
-    if not (wants_json() and _told({"code": code, "message": message, "cure": cure}, findings)):
-        for told, own in [(_placed(finding), finding.cure) for finding in findings] or [(message, None)]:
-            notes().print(Text("error: ", style="bold red").append(told, style="default"))
-            if own:
-                notes().print(Text("  " + own))
+    # Also when the command line could not be parsed.
+    as_json = "--json" in sys.argv[1:]
+    if not (as_json and _printed_as_json({"code": code, "message": message, "cure": cure}, findings)):
+        for text, own_cure in [(_with_pointer(finding), finding.cure) for finding in findings] or [(message, None)]:
+            notes().labelled("error:", text, "bold red")
+            if own_cure:
+                notes().show("  " + own_cure)
         if cure and cure not in [finding.cure for finding in findings]:
-            notes().print(Text("  " + cure))
-    _let_go_if_lost()
+            notes().show("  " + cure)
+    _drop_lost_output()
     sys.exit(exit_code)
 
 
-def _placed(finding: Finding) -> str:
+def _with_pointer(finding: Finding) -> str:
     return f"{finding.pointer}: {finding.message}" if finding.pointer else finding.message
 
 
-def _told(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
-    """Tell it as a document; False when people have to be told, since standard output takes nothing more."""
+def _printed_as_json(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
+    """False when people have to be told, since standard output takes nothing more."""
     if findings:
         error["findings"] = [finding.to_json() for finding in findings]
     try:
@@ -138,7 +139,7 @@ def _told(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
     return True
 
 
-def _let_go_if_lost() -> None:
+def _drop_lost_output() -> None:
     """What standard output does not take goes nowhere: otherwise Python would complain about it at its end."""
     try:
         if sys.stdout:

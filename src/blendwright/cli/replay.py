@@ -6,12 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 import orjson
-from rich.text import Text
 
-from blendwright.app.read_workspace import inspect_scene, read_journal
-from blendwright.cli.output import AsJson, Blender, Exit, Workspace, console, print_json
-from blendwright.run import replaying
-from blendwright.run.history import require_head
+from blendwright.app import queries
+from blendwright.cli.options import AsJson, Blender, Workspace
+from blendwright.cli.output import Exit, present
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.run.replaying import Replay
 
 
 def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
@@ -19,34 +19,21 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
 
     Another Blender than the one that wrote them has other hashes: then the results of the operations are compared.
     """
-    with read_journal(workspace) as journal:
-        require_head(journal)
-        with inspect_scene(workspace, blender=blender) as place:
-            found = replaying.replay(place.worker(), journal)
-    if json:
-        print_json({"ok": found.ok, **asdict(found)})
-    else:
-        _show(found)
-    return Exit.DONE if found.ok else Exit.FAILED
+    result = queries.replay(workspace, blender=blender)
+    exit_code = Exit.DONE if result.ok else Exit.FAILED
+    return present(json, lambda: {"ok": result.ok, **asdict(result)}, lambda out: _show(out, result), exit_code)
 
 
-def _show(found: replaying.Replay) -> None:
-    out = console()
-    told = f"{found.commits} commits, {found.redone} run again, {found.opened} opened from a saved scene"
-    if found.mismatch is None:
-        out.print(Text("ok ", style="bold green").append(f"{told}; all {found.by} agree", style="default"))
+def _show(out: SafeConsole, result: Replay) -> None:
+    counts = f"{result.commits} commits, {result.redone} run again, {result.opened} opened from a saved scene"
+    if result.mismatch is None:
+        out.labelled("ok", f"{counts}; all {result.by} agree", "bold green")
         return
-    mismatch = found.mismatch
-    out.print(
-        Text("mismatch ", style="bold red").append(f"at commit {mismatch.commit}: {mismatch.what}", style="default")
-    )
-    out.print(Text(f"  the journal says  {_text(mismatch.expected)}"))
-    out.print(Text(f"  found             {_text(mismatch.found)}"))
-    if found.agreed is not None:
-        agreed = (
-            f"up to commit {found.agreed} everything agrees: `blendwright recover --to {found.agreed}` goes on there"
-        )
-        out.print(Text(f"  {agreed}"))
+    out.labelled("mismatch", f"at commit {result.mismatch.commit}: {result.mismatch.what}", "bold red")
+    out.show(f"  the journal says  {_text(result.mismatch.expected)}")
+    out.show(f"  found             {_text(result.mismatch.found)}")
+    if (last := result.agreed) is not None:
+        out.show(f"  up to commit {last} everything agrees: `blendwright recover --to {last}` goes on there")
 
 
 def _text(value: Any) -> str:

@@ -10,12 +10,11 @@ from typing import Annotated, Literal
 
 import anyio
 import typer
-from rich.text import Text
 
-from blendwright.cli.output import Blender, Exit, Workspace, notes
+from blendwright.cli.options import Blender, Workspace
+from blendwright.cli.output import Exit, notes
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 TOKEN = "BLENDWRIGHT_TOKEN"
 
@@ -56,14 +55,14 @@ def serve(
     from blendwright.server.serve import serve as run
 
     if directory is not None:
-        _stand_in(directory)
+        _change_directory(directory)
     address = None if http is None else address_of(http)
-    given = token or os.environ.get(TOKEN) or ""
-    if address is not None and not given:
-        given = secrets.token_urlsafe(24)
-        notes().print(Text("bearer token (shown once): ").append(given, style="bold"))
+    bearer_token = token or os.environ.get(TOKEN) or ""
+    if address is not None and not bearer_token:
+        bearer_token = secrets.token_urlsafe(24)
+        notes().labelled("bearer token (shown once):", bearer_token, "", text_style="bold")
     if address is not None:
-        notes().print(Text(f"serving http://{address[0]}:{address[1]}/mcp"))
+        notes().show(f"serving http://{address[0]}:{address[1]}/mcp")
     settings = Settings(
         workspace=Path(workspace),
         blender=blender,
@@ -71,19 +70,18 @@ def serve(
         direct=tools == "direct",
         envelope=envelope,
         address=address,
-        token=given,
+        token=bearer_token,
     )
     stopped = anyio.run(run, settings)
     return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
 
 
-def _stand_in(directory: Path) -> None:
+def _change_directory(directory: Path) -> None:
     try:
         os.chdir(directory)
     except OSError as error:
         message = f"{directory} cannot be worked in: {error.strerror}"
-        finding = Finding(Fault.ARGS_INVALID, message, "", "Name a directory that is there.")
-        raise Refusal([finding]) from error
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Name a directory that is there.") from error
 
 
 def address_of(text: str) -> tuple[str, int]:
@@ -91,6 +89,5 @@ def address_of(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     host = f"[{host}]" if ":" in host and not host.startswith("[") else host
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        cure = "For example: --http 127.0.0.1:8000"
-        raise Refusal([Finding(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "", cure)])
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "For example: --http 127.0.0.1:8000")
     return host, int(port)

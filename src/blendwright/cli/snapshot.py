@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
-from blendwright.cli.looking import look
-from blendwright.cli.output import AsJson, Blender, Columns, Exit, Scene, Workspace, console, print_json
+from blendwright.cli.options import AsJson, Blender, Scene, Workspace
+from blendwright.cli.output import present
+from blendwright.cli.safe_console import SafeConsole
+from blendwright.cli.session import ask_tool
 
 
 def snapshot(
@@ -26,21 +27,19 @@ def snapshot(
     args: dict[str, Any] = {"offset": offset, "limit": limit}
     if find is not None:
         args["name"] = find
-    page = look("scene.snapshot", args, workspace, scene, blender)
-    if json:
-        print_json(page)
-    else:
-        _show(page)
-    return Exit.DONE
+    page = ask_tool("scene.snapshot", args, workspace, scene, blender)
+    return present(json, lambda: page, lambda out: _show(out, page))
 
 
-def _show(page: dict[str, Any]) -> None:
-    out = console()
-    table = Columns()
-    for entry in page["objects"]["items"]:
-        place = ", ".join(f"{value:g}" for value in entry["transform"]["location"])
-        table.row(Text(entry["name"], style="bold"), Text(entry["type"]), Text(f"({place})"),
-                      Text(", ".join(entry["collections"]), style="dim"))  # fmt: skip
-    out.print(table)
-    out.print(Text(f"{len(page['objects']['items'])} of {page['objects']['total']} objects", style="dim"))
-    out.print(Text(f"scene {page['fingerprint']}", style="dim"))
+def _show(out: SafeConsole, page: dict[str, Any]) -> None:
+    objects = page["objects"]["items"]
+    out.columns(
+        (
+            (entry["name"], "bold"), entry["type"],
+            f"({', '.join(f'{value:g}' for value in entry['transform']['location'])})",
+            (", ".join(entry["collections"]), "dim"),
+        )
+        for entry in objects
+    )  # fmt: skip
+    out.show(f"{len(objects)} of {page['objects']['total']} objects", "dim")
+    out.show(f"scene {page['fingerprint']}", "dim")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.text import Text
 
-from blendwright.cli.output import AsJson, Columns, Exit, console, print_json
+from blendwright.cli.options import AsJson
+from blendwright.cli.output import present
+from blendwright.cli.safe_console import SafeConsole
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.findings import did_you_mean
+
+PROMISES = ("safety_level", "safety_mode", "determinism", "idempotence", "revert", "replayable", "writes")
 
 
 def tools(
@@ -22,63 +26,81 @@ def tools(
 ) -> int:
     """List the tools, or show one with its arguments, promises and examples."""
     known = catalog.tools()
-    if name in known:
-        _page(known[name], json)
-        return Exit.DONE
-    chosen = [tool for tool in known.values() if name is None or tool.name.startswith(name)]
-    if not chosen:
-        cure = did_you_mean(str(name), known, otherwise="List them all: blendwright tools")
-        raise Refusal([Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name}'", "", cure)])
-    if json:
-        listed = [{"name": tool.name, "version": tool.version, "summary": tool.summary()} for tool in chosen]
-        print_json({"fingerprint": catalog.fingerprint(), "tools": listed})
-        return Exit.DONE
-    table = Columns()
-    for tool in chosen:
-        table.row(Text(tool.name, style="bold"), Text(tool.safety_level.value, style="dim"), Text(tool.summary()))
-    console().print(table)
-    return Exit.DONE
+    if name is not None and name in known:
+        tool = known[name]
+        return present(json, tool.declaration, lambda out: _show_page(out, tool))
+    chosen = [known[each] for each in names_beginning_with(name, known, "tool")]
+    listed = [{"name": tool.name, "version": tool.version, "summary": tool.summary()} for tool in chosen]
+    return present(
+        json,
+        lambda: {"fingerprint": catalog.fingerprint(), "tools": listed},
+        lambda out: out.columns(
+            ((tool.name, "bold"), (tool.safety_level.value, "dim"), tool.summary()) for tool in chosen
+        ),
+    )
 
 
-def _page(tool: AnyTool, json: bool) -> None:
+def _show_page(out: SafeConsole, tool: AnyTool) -> None:
     page = tool.declaration()
-    if json:
-        print_json(page)
-        return
-    out = console()
-    out.print(Text(f"{tool.name} ", style="bold").append(f"version {tool.version}", style="dim"))
-    out.print(Text((type(tool).__doc__ or "").strip()))
+    out.labelled(tool.name, f"version {tool.version}", "bold", text_style="dim")
+    out.show((type(tool).__doc__ or "").strip())
     out.print()
-    grid = Columns(indent=2)
-    for field, schema in page["args_schema"].get("properties", {}).items():
-        required = field in page["args_schema"].get("required", ())
-        grid.row(Text(field, style="bold"), Text(type_of(schema)), Text(default_of(schema, required), style="dim"),
-                     Text(schema.get("description", "")))  # fmt: skip
-    out.print(grid)
-    out.print()
-    promises = ("safety_level", "safety_mode", "determinism", "idempotence", "revert", "replayable", "writes")
-    for promise in promises:
-        value = page[promise]
-        shown = ", ".join(page["writes"]) if promise == "writes" else str(value).lower()
+    schema = page["args_schema"]
+    show_arguments(out, schema.get("properties", {}), schema.get("required", ()))
+    for promise in PROMISES:
+        value = ", ".join(page["writes"]) if promise == "writes" else str(page[promise]).lower()
         if promise == "safety_level":
-            shown += "".join(f", destructive with {name}" for name in page["destructive_with"])
-        out.print(Text(f"  {promise:13}{shown or 'nothing'}"))
+            value += "".join(f", destructive with {name}" for name in page["destructive_with"])
+        out.show(f"  {promise:13}{value or 'nothing'}")
+    show_examples(out, tool.name, (dict(example.args) for example in tool.examples))
+
+
+def names_beginning_with(start: str | None, known: Iterable[str], what: str) -> list[str]:
+    """All names, or those that begin so. Raises Refusal, with a name that is near, when there is none."""
+    names = list(known)
+    chosen = [name for name in names if name.startswith(start or "")]
+    if not chosen:
+        cure = did_you_mean(str(start), names, otherwise=f"List them all: blendwright {what}s")
+        raise Refusal.of(Fault.TOOL_NOT_ALLOWED, f"there is no {what} named '{start}'", cure)
+    return chosen
+
+
+def show_arguments(out: SafeConsole, properties: Mapping[str, dict[str, Any]], required: Iterable[str]) -> None:
+    """The arguments of a tool or the inputs of a macro."""
+    needed = set(required)
+    out.columns(
+        (
+            (
+                (name, "bold"),
+                _type_of(schema),
+                (_default_of(schema, name in needed), "dim"),
+                schema.get("description", ""),
+            )
+            for name, schema in properties.items()
+        ),
+        indent=2,
+    )
     out.print()
-    for example in tool.examples:
-        out.print(Text(f"  blendwright call {tool.name} --args '{orjson.dumps(dict(example.args)).decode()}'"))
 
 
-def type_of(schema: dict[str, Any]) -> str:
+def show_examples(out: SafeConsole, name: str, examples: Iterable[Mapping[str, Any]]) -> None:
+    """Calls as they can be typed."""
+    out.print()
+    for args in examples:
+        out.show(f"  blendwright call {name} --args '{orjson.dumps(args).decode()}'")
+
+
+def _type_of(schema: dict[str, Any]) -> str:
     """A schema in a word, for a table."""
     if "enum" in schema:
         return " | ".join(str(choice) for choice in schema["enum"])
     if "anyOf" in schema:
-        return " or ".join(type_of(part) for part in schema["anyOf"])
+        return " or ".join(_type_of(part) for part in schema["anyOf"])
     if schema.get("type") == "array":
         size = schema.get("maxItems") if schema.get("maxItems") == schema.get("minItems") else None
         return f"{size} numbers" if size else "list"
     return str(schema.get("type", schema.get("const", "object")))
 
 
-def default_of(schema: dict[str, Any], required: bool) -> str:
+def _default_of(schema: dict[str, Any], required: bool) -> str:
     return "required" if required else f"= {orjson.dumps(schema.get('default')).decode()}"

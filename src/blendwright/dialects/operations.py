@@ -50,9 +50,9 @@ def _sound(position: int, item: dict[str, Any]) -> Operation:
 def _as_far_as_readable(position: int, item: Any) -> Operation:
     """An operation of a document that breaks the schema: what fits is taken, what does not is named as unsound."""
     pointer = f"/operations/{position}"
-    known = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
-    unsound: set[Field] = set() if known.keys() == FIELDS else {"other"}
-    id, tool, args = known.get("operation_id"), known.get("tool_name"), known.get("args")
+    fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    unsound: set[Field] = set() if fields.keys() == FIELDS else {"other"}
+    id, tool, args = fields.get("operation_id"), fields.get("tool_name"), fields.get("args")
     if not isinstance(id, str) or not ID.fullmatch(id):
         id = pointer
         unsound.add("id")
@@ -62,12 +62,12 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
     if not isinstance(args, dict):
         args = {}
         unsound.add("args")
-    listed: Any = known.get("depends_on")
+    listed: Any = fields.get("depends_on")
     waits_for = cast("list[Any]", listed) if isinstance(listed, list) else [None]
     names = tuple(name for name in waits_for if isinstance(name, str) and ID.fullmatch(name))
     if len(set(names)) != len(waits_for):
         unsound.add("depends_on")
-    level = known.get("safety_level")
+    level = fields.get("safety_level")
     if not isinstance(level, str) or level not in SAFETY_LEVELS:
         level = None
         unsound.add("safety_level")

@@ -15,8 +15,8 @@ from blendwright.values.findings import Finding
 
 @cache
 def checker(name: str) -> Checker:
-    known = schema(name)
-    words = dict(_descriptions(known))
+    document_schema = schema(name)
+    words = dict(_descriptions(document_schema))
 
     def advice(pointer: str) -> str:
         for part in reversed(pointer.split("/")):
@@ -24,7 +24,7 @@ def checker(name: str) -> Checker:
                 return f"{part}: {words[part]}"
         return f"See the published schema: blendwright schemas {name}"
 
-    return Checker(known, Fault.SCHEMA_INVALID, advice)
+    return Checker(document_schema, Fault.SCHEMA_INVALID, advice)
 
 
 def proven(name: str, document: Any) -> None:
@@ -41,11 +41,11 @@ def refuse_broken(findings: list[Finding]) -> None:
 
 def _descriptions(part: Any) -> Iterator[tuple[str, str]]:
     if isinstance(part, dict):
-        known = cast("dict[str, Any]", part)
-        for name, inner in known.get("properties", {}).items():
+        members = cast("dict[str, Any]", part)
+        for name, inner in members.get("properties", {}).items():
             if isinstance(inner, dict) and "description" in inner:
                 yield name, str(cast("dict[str, Any]", inner)["description"])
-        for inner in known.values():
+        for inner in members.values():
             yield from _descriptions(inner)
     elif isinstance(part, list):
         for inner in cast("list[Any]", part):

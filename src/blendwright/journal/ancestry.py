@@ -76,10 +76,10 @@ class Ancestry:
             parent, fork = self._store.one("SELECT parent_line, fork_generation FROM lines WHERE id = ?", (line,))
             segments[line] = Segment(fork + 1, top)
             line, top = parent, fork
-        found = Ancestors(number, segments, -1)
+        ancestors = Ancestors(number, segments, -1)
         adoptions = "SELECT line, generation FROM commits WHERE kind = 'adopt' ORDER BY generation DESC"
-        found.adopted_at = next((g for line, g in self._store.rows(adoptions) if found.holds(line, g)), -1)
-        return found
+        ancestors.adopted_at = next((g for line, g in self._store.rows(adoptions) if ancestors.holds(line, g)), -1)
+        return ancestors
 
 
 def head_row(store: Store) -> Row | None:

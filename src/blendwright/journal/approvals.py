@@ -19,7 +19,6 @@ from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalReque
 from blendwright.records.approvals import StoredApproval
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 _COLUMNS = "request, state, given_by"
 _INSERT = "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -64,12 +63,12 @@ def record(store: Store, answered: Iterable[tuple[ApprovalRequest, Approval]]) -
 
 def for_operation(store: Store, operation_hash: str) -> tuple[StoredApproval, ...]:
     sql = f"SELECT {_COLUMNS} FROM approvals WHERE operation_hash = ? ORDER BY asked DESC"
-    return tuple(_kept(row) for row in store.rows(sql, (operation_hash,)))
+    return tuple(_stored(row) for row in store.rows(sql, (operation_hash,)))
 
 
 def pending(store: Store) -> tuple[StoredApproval, ...]:
     sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'pending' AND expires > ? ORDER BY asked, id"
-    return tuple(_kept(row) for row in store.rows(sql, (time.time(),)))
+    return tuple(_stored(row) for row in store.rows(sql, (time.time(),)))
 
 
 def waiting(workspace: Path, id: str) -> StoredApproval:
@@ -88,12 +87,12 @@ def answer(workspace: Path, id: str, given: ApprovalAnswer, by: str) -> StoredAp
     store = Store(workspace, writable=True)
     try:
         with store.transaction("answer", checked=False):
-            kept = _answerable(store, id)
+            stored = _answerable(store, id)
             state = "approved" if given is ApprovalAnswer.APPROVED else "declined"
             store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
     finally:
         store.close()
-    return StoredApproval(kept.request, state, by)
+    return StoredApproval(stored.request, state, by)
 
 
 def _require_journal(workspace: Path) -> None:
@@ -103,16 +102,16 @@ def _require_journal(workspace: Path) -> None:
 
 def _answerable(store: Store, id: str) -> StoredApproval:
     row = store.row(f"SELECT {_COLUMNS} FROM approvals WHERE id = ?", (id,))
-    kept = None if row is None else _kept(row)
-    if kept is None:
+    stored = None if row is None else _stored(row)
+    if stored is None:
         message, cure = f"there is no approval {id}", "See what waits: blendwright approve"
-    elif kept.state != "pending":
-        message, cure = f"approval {id} was {kept.state} already", "Run the operation again to be asked anew."
-    elif kept.request.expires <= time.time():
+    elif stored.state != "pending":
+        message, cure = f"approval {id} was {stored.state} already", "Run the operation again to be asked anew."
+    elif stored.request.expires <= time.time():
         message, cure = f"approval {id} has expired", "Run the operation again to be asked anew."
     else:
-        return kept
-    raise Refusal([Finding(Fault.POLICY_BLOCKED, message, "", cure)])
+        return stored
+    raise Refusal.of(Fault.POLICY_BLOCKED, message, cure)
 
 
 def _row(
@@ -124,7 +123,7 @@ def _row(
     return (request.id, request.operation_hash, text, state, by, now, request.expires)
 
 
-def _kept(row: Row) -> StoredApproval:
+def _stored(row: Row) -> StoredApproval:
     request, state, by = row
     fields: dict[str, Any] = orjson.loads(request)
     fields["why"] = tuple(fields["why"])

@@ -79,21 +79,21 @@ def _record(sequence: int, hash: str, text: str, previous: AuditHead | None) -> 
 
 def _owners(store: Store) -> Iterator[str]:
     """Every commit and reading against the record that its receipt names."""
-    for owner, sequence, hash, text, receipt, *said in store.rows(_OWNERS):
+    for owner, sequence, hash, text, receipt, *repeated in store.rows(_OWNERS):
         if hash is None:
             yield f"record {sequence} is missing: the receipt of {owner} names it"
             continue
         if _parsed(receipt).get("audit") != {"sequence": sequence, "hash": hash}:
             yield f"record {sequence} is not the one that the receipt of {owner} names"
         record = _parsed(text)
-        if [record.get(name) for name in _REPEATED] != said:
-            yield f"record {sequence} and {owner} tell different things"
+        if [record.get(name) for name in _REPEATED] != repeated:
+            yield f"record {sequence} and {owner} disagree"
 
 
 def _ownerless(store: Store) -> Iterator[str]:
     """Success is recorded together with its commit or reading: without one, that was removed."""
     for (sequence,) in store.rows(_OWNERLESS):
-        yield f"record {sequence} tells of a success of which there is no commit and no reading"
+        yield f"record {sequence} reports a success of which there is no commit and no reading"
 
 
 def _known(store: Store, known: Sequence[AuditHead]) -> Iterator[str]:

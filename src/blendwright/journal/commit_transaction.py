@@ -28,14 +28,14 @@ _MOVE = "INSERT INTO head_moves VALUES (NULL, ?, ?, ?, ?, ?)"
 
 
 def write(
-    store: Store, ancestry: Ancestry, files: CheckpointFiles, entries: Sequence[Entry], keeps: int | None
+    store: Store, ancestry: Ancestry, files: CheckpointFiles, entries: Sequence[Entry], keeps_boundary: int | None
 ) -> CommitResult:
     with store.transaction("commit"):
         transaction = _CommitTransaction(store, ancestry, files)
         for entry in entries:
             transaction.add(entry)
-        if keeps is not None:
-            boundaries.end(store, keeps, "kept")
+        if keeps_boundary is not None:
+            boundaries.end(store, keeps_boundary, "kept")
         written = transaction.flush()
     transaction.advance()
     return written
@@ -67,7 +67,7 @@ class _CommitTransaction:
         self._commits: list[Row] = []
         self._readings: list[Row] = []
         self._checkpoints: list[tuple[int, StagedCheckpoint]] = []
-        self._adopts = -1
+        self._adopted_at = -1
         self._numbers: list[int | None] = []
         self._receipts: list[Mapping[str, Any] | None] = []
 
@@ -76,8 +76,8 @@ class _CommitTransaction:
         if self._head is None:
             return 1, 0, True
         _, line, generation, _ = self._head
-        taken = "SELECT 1 FROM commits WHERE line = ? AND generation = ?"
-        if self._store.row(taken, (line, generation + 1)) is None:
+        occupied = "SELECT 1 FROM commits WHERE line = ? AND generation = ?"
+        if self._store.row(occupied, (line, generation + 1)) is None:
             return line, generation + 1, False
         return self._store.one("SELECT max(id) + 1 FROM lines")[0], generation + 1, True
 
@@ -89,7 +89,7 @@ class _CommitTransaction:
                 self._add_reading(entry)
             case NewAudit():
                 self._record(entry, entry.status, entry.hash_before, entry.hash_after)
-                self._told(None, None)
+                self._add_result(None, None)
         if not isinstance(entry, NewReading) and entry.settles is not None:
             intents.settle(self._store, entry.settles)
 
@@ -123,11 +123,11 @@ class _CommitTransaction:
         if new.checkpoint is not None:
             self._checkpoints.append((number, new.checkpoint))
         if new.kind == "adopt":
-            self._adopts = self._generation
+            self._adopted_at = self._generation
         self._head = (number, self._line, self._generation, new.hash_after)
         self._next += 1
         self._generation += 1
-        self._told(number, receipt)
+        self._add_result(number, receipt)
 
     def _add_reading(self, new: NewReading) -> None:
         head = self._record(new, "succeeded", new.scene_hash, new.scene_hash)
@@ -147,12 +147,12 @@ class _CommitTransaction:
                 self._now,
             )
         )
-        self._told(None, receipt)
+        self._add_result(None, receipt)
 
     def _record(self, entry: Entry, status: Any, before: str, after: str | None) -> AuditHead:
         return self._audit.append(entry.request_id, entry.operation_id, entry.tool, status, before, after, entry.audit)
 
-    def _told(self, number: int | None, receipt: Mapping[str, Any] | None) -> None:
+    def _add_result(self, number: int | None, receipt: Mapping[str, Any] | None) -> None:
         self._numbers.append(number)
         self._receipts.append(receipt)
 
@@ -174,12 +174,12 @@ class _CommitTransaction:
         self._check_checkpoint(new)
 
     def _check_key(self, key: str, operation_id: str) -> None:
-        known = key in self._keys
-        if not known and self._start is not None:
+        done_before = key in self._keys
+        if not done_before and self._start is not None:
             same = list(self._store.rows("SELECT line, generation FROM commits WHERE operation_key = ?", (key,)))
             ancestors = self._ancestry.of(self._start) if same else None
-            known = ancestors is not None and any(ancestors.holds(line, generation) for line, generation in same)
-        if known:
+            done_before = ancestors is not None and any(ancestors.holds(line, generation) for line, generation in same)
+        if done_before:
             raise JournalError(
                 f"operation {operation_id} is committed already on this line", details={"operation_key": key}
             )
@@ -237,12 +237,12 @@ class _CommitTransaction:
         if self._commits and self._head is not None:
             number, line, generation, _ = self._head
             first = self._commits[0][-1]
-            self._ancestry.advanced(self._start, number, line, first, generation, adopted_at=self._adopts)
+            self._ancestry.advanced(self._start, number, line, first, generation, adopted_at=self._adopted_at)
 
 
 def _receipt(receipt: Mapping[str, Any], head: AuditHead, **more: Any) -> dict[str, Any]:
-    """The receipt as it is stored and told, with its place in the journal."""
+    """The receipt as it is stored and returned, with its place in the journal."""
     added = {**more, "audit": {"sequence": head.sequence, "hash": head.hash}}
-    if taken := added.keys() & receipt.keys():
-        raise JournalError(f"a receipt must not bring {', '.join(sorted(taken))}: the journal adds it")
+    if conflicts := added.keys() & receipt.keys():
+        raise JournalError(f"a receipt must not bring {', '.join(sorted(conflicts))}: the journal adds it")
     return {**receipt, **added}

@@ -86,14 +86,14 @@ def _thinned(store: Store, ancestors: Ancestors, newest_first: list[Checkpoint],
         if ancestors.holds(line, generation)
     }
     last = 0
-    kept: set[int] = set()
+    to_keep: set[int] = set()
     oldest_first = newest_first[::-1]
     for checkpoint, following in zip(oldest_first, [*oldest_first[1:], None], strict=False):
         # Without it the scene just before the following one would be this far from a kept one.
         if following is None or checkpoint.generation in fixed or following.generation - 1 - last > budget:
-            kept.add(checkpoint.id)
+            to_keep.add(checkpoint.id)
             last = checkpoint.generation
-    return kept
+    return to_keep
 
 
 def _reachable(store: Store, saved: set[int]) -> set[int]:

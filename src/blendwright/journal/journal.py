@@ -69,9 +69,9 @@ class JournalView:
             return None if head is None else self._commit(head[0])
 
     def find_many(
-        self, wanted: Sequence[OperationQuery], *, scene_hash: str | None = None
+        self, queries: Sequence[OperationQuery], *, scene_hash: str | None = None
     ) -> tuple[OperationMatch, ...]:
-        return operation_lookup.find_many(self._store, self._ancestry, wanted, scene_hash)
+        return operation_lookup.find_many(self._store, self._ancestry, queries, scene_hash)
 
     def recovery(self) -> RecoveryInfo:
         with self._store.snapshot():
@@ -105,10 +105,10 @@ class JournalView:
             return self._commit(number)
 
     def _commit(self, number: int) -> Commit:
-        found = self._store.row(f"SELECT {row.COMMIT} FROM commits WHERE number = ?", (number,))
-        if found is None:
+        values = self._store.row(f"SELECT {row.COMMIT} FROM commits WHERE number = ?", (number,))
+        if values is None:
             raise JournalError(f"there is no commit {number}")
-        return row.commit_of(found)
+        return row.commit_of(values)
 
     def log(self, *, limit: int = 50, before: int | None = None, all_lines: bool = False) -> tuple[Commit, ...]:
         with self._store.snapshot():
@@ -128,9 +128,9 @@ class JournalView:
             head = head_row(self._store)
             if head is None:
                 return ()
-            found = tuple(map(row.commit_of, self._store.rows(sql)))
+            commits = map(row.commit_of, self._store.rows(sql))
             ancestors = self._ancestry.of(head[0])
-            return tuple(each for each in found if all_lines or ancestors.holds(each.line, each.generation))
+            return tuple(each for each in commits if all_lines or ancestors.holds(each.line, each.generation))
 
     def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
         with self._store.snapshot():

@@ -25,14 +25,14 @@ def copy_journal(workspace: Path, target: Path) -> None:
     Through SQLite and not as a file: what a writer has in its log belongs to it, and closing the file would drop the
     locks that this process may hold on it.
     """
-    with translate_errors(f"copying the journal of {workspace}"), contextlib.ExitStack() as held:
+    with translate_errors(f"copying the journal of {workspace}"), contextlib.ExitStack() as closing:
         target.mkdir(parents=True, exist_ok=True)
         # The stubs of apsw leave parts unknown.
         source: Any = apsw.Connection(str(workspace / FILE), apsw.SQLITE_OPEN_READONLY)
-        held.callback(source.close)
+        closing.callback(source.close)
         source.set_busy_timeout(BUSY_MS)
         copy: Any = apsw.Connection(str(target / FILE))
-        held.callback(copy.close)
+        closing.callback(copy.close)
         with copy.backup("main", source, "main") as backup:
             backup.step(-1)
         # After the rows, so that every row has its file; one that `gc` takes meanwhile counts as damaged, as it would there.

@@ -1,4 +1,4 @@
-"""One writer per workspace: a lock that the kernel releases with the process, and a name tag in it for whoever finds it taken.
+"""One writer per workspace: a lock that the kernel releases with the process, and in it the name of its holder, for whoever is refused.
 
 The lock keeps honest processes apart. It is not what keeps the journal whole: that is the fencing number in journal.db, which every
 write transaction checks, so that a holder who lost the lock (its file was removed, the disk is shared) cannot write any more.
@@ -20,13 +20,13 @@ FILE = "journal.lock"
 
 if sys.platform == "win32":
 
-    def _taken(descriptor: int) -> bool:
+    def _is_locked_elsewhere(descriptor: int) -> bool:
         """Without such locks the fencing number decides alone: the later one writes, the earlier one is refused."""
         return False
 else:
     import fcntl
 
-    def _taken(descriptor: int) -> bool:
+    def _is_locked_elsewhere(descriptor: int) -> bool:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -41,7 +41,7 @@ class WorkspaceLock:
         path = directory / FILE
         self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            if _taken(self._descriptor):
+            if _is_locked_elsewhere(self._descriptor):
                 raise _refusal(path)
             tag = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode()
             os.ftruncate(self._descriptor, 0)

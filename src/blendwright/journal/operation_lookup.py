@@ -1,4 +1,4 @@
-"""What the journal knows of operations that are about to run: done already, done elsewhere, or clashing with another."""
+"""Whether operations that are about to run have run before: on this line, elsewhere, or under the same ids with other arguments."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ _READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DES
 _ROLLED_BACK = "SELECT 1 FROM rolled_back WHERE number = ?"
 _INDETERMINATE = "SELECT operation_key, id FROM intents WHERE state = 'indeterminate'"
 
-_Known = defaultdict[tuple[str, str], list[MatchedCommit | Reading]]
+_ByName = defaultdict[tuple[str, str], list[MatchedCommit | Reading]]
 
-# Of several commits of one key the one that settles the question is told.
+# Of several commits of one key the one with the lowest rank answers.
 _RANK: dict[HistoryPosition, int] = {"ancestor": 0, "before_adopt": 1, "elsewhere": 2, "rolled_back": 3}
 
 
 def find_many(
-    store: Store, ancestry: Ancestry, wanted: Sequence[OperationQuery], scene_hash: str | None = None
+    store: Store, ancestry: Ancestry, queries: Sequence[OperationQuery], scene_hash: str | None = None
 ) -> tuple[OperationMatch, ...]:
     """An operation key is made of request id, operation id and args: its commits are among those of the two ids."""
     with store.snapshot():
         head = head_row(store)
         if head is None:
-            return tuple(OperationMatch("nowhere") for _ in wanted)
+            return tuple(OperationMatch("nowhere") for _ in queries)
         ancestors = ancestry.of(head[0])
         at = head[3] if scene_hash is None else scene_hash
         intents: dict[str, int] = dict(store.rows(_INDETERMINATE))
-        known = _known(store, wanted)
+        known = _stored_under(store, queries)
         return tuple(
             _find(store, ancestors, one, known[one.request_id, one.operation_id], at, intents.get(one.operation_key))
-            for one in wanted
+            for one in queries
         )
 
 
-def _known(store: Store, wanted: Sequence[OperationQuery]) -> _Known:
-    """Everything under the names that are wanted, newest first."""
+def _stored_under(store: Store, queries: Sequence[OperationQuery]) -> _ByName:
+    """All commits and readings under the ids of the queries, newest first."""
     requests: dict[str, set[str]] = defaultdict(set)
-    for one in wanted:
+    for one in queries:
         requests[one.request_id].add(one.operation_id)
-    known: _Known = defaultdict(list)
+    known: _ByName = defaultdict(list)
     for request, operations in requests.items():
         names = orjson.dumps(sorted(operations)).decode()
         for row in store.rows(_COMMITS, (request, names)):
@@ -64,45 +64,45 @@ def _known(store: Store, wanted: Sequence[OperationQuery]) -> _Known:
 def _find(
     store: Store,
     ancestors: Ancestors,
-    wanted: OperationQuery,
+    query: OperationQuery,
     known: Sequence[MatchedCommit | Reading],
     scene_hash: str,
     intent: int | None,
 ) -> OperationMatch:
-    if len(known) == 1 and isinstance(known[0], MatchedCommit) and _same(known[0], wanted):
+    if len(known) == 1 and isinstance(known[0], MatchedCommit) and _is_same_operation(known[0], query):
         # What most operations are that are asked for again.
-        return OperationMatch(_place(store, ancestors, known[0]), known[0], intent=intent)
+        return OperationMatch(_position(store, ancestors, known[0]), known[0], intent=intent)
     where: HistoryPosition = "nowhere"
     best: MatchedCommit | None = None
     reading: Reading | None = None
     earlier: Reading | None = None
     clash: MatchedCommit | Reading | None = None
     for one in known:
-        place = "elsewhere"
+        position = "elsewhere"
         if isinstance(one, MatchedCommit):
-            place = _place(store, ancestors, one)
-            if one.operation_key == wanted.operation_key and (best is None or _RANK[place] < _RANK[where]):
-                where, best = place, one
-        elif one.operation_key == wanted.operation_key:
+            position = _position(store, ancestors, one)
+            if one.operation_key == query.operation_key and (best is None or _RANK[position] < _RANK[where]):
+                where, best = position, one
+        elif one.operation_key == query.operation_key:
             earlier = earlier or one
             if reading is None and one.scene_hash == scene_hash:
                 reading = one
-        if clash is None and place != "rolled_back" and not _same(one, wanted):
+        if clash is None and position != "rolled_back" and not _is_same_operation(one, query):
             clash = one
     if reading is not None and where in ("nowhere", "rolled_back"):
         where, best = "reading", None
     return OperationMatch(where, best, reading, clash, intent, earlier)
 
 
-def _place(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> HistoryPosition:
+def _position(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> HistoryPosition:
     if ancestors.holds(commit.line, commit.generation):
         return "ancestor" if commit.generation > ancestors.adopted_at else "before_adopt"
     return "rolled_back" if store.row(_ROLLED_BACK, (commit.number,)) else "elsewhere"
 
 
-def _same(known: MatchedCommit | Reading, wanted: OperationQuery) -> bool:
+def _is_same_operation(known: MatchedCommit | Reading, query: OperationQuery) -> bool:
     return (known.operation_key, known.tool, known.tool_version) == (
-        wanted.operation_key,
-        wanted.tool,
-        wanted.tool_version,
+        query.operation_key,
+        query.tool,
+        query.tool_version,
     )

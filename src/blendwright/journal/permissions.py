@@ -1,4 +1,4 @@
-"""Who may look into a workspace: its owner alone. The journal holds every argument, also those that are shown nowhere."""
+"""Only its owner may read a workspace. The journal holds every argument, also those that are shown nowhere."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def make_private_file(path: Path) -> None:
 def _close(path: Path) -> None:
     """What belongs to another user, or is a link, is not ours to change."""
     try:
-        found = path.lstat()
-        ours = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-        if ours and found.st_mode & OTHERS and not stat.S_ISLNK(found.st_mode):
-            path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
+        status = path.lstat()
+        ours = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+        if ours and status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode):
+            path.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS)
     except OSError:
         pass  # not there, or a file system without rights: as private as it can be

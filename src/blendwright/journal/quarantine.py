@@ -30,11 +30,11 @@ def end(store: Store, how: str) -> None:
 
 def refuse(store: Store) -> None:
     """Raise EnvironmentUnfit in a quarantined workspace."""
-    found = current(store)
-    if found is not None:
+    quarantine = current(store)
+    if quarantine is not None:
         raise EnvironmentUnfit(
-            f"the workspace is in quarantine since {found.timestamp}: {found.reason}"
-            f" (the journal says {found.expected}, found was {found.found})",
+            f"the workspace is in quarantine since {quarantine.timestamp}: {quarantine.reason}"
+            f" (the journal says {quarantine.expected}, found was {quarantine.found})",
             cure="Run `blendwright recover` to see the ways out.",
-            details={"reason": found.reason, "expected": found.expected, "found": found.found},
+            details={"reason": quarantine.reason, "expected": quarantine.expected, "found": quarantine.found},
         )

@@ -1,4 +1,4 @@
-"""What sessions were held to. Equal contracts are kept once; a session is never told of twice."""
+"""What sessions were held to. Equal contracts are kept once; a session is recorded once."""
 
 from __future__ import annotations
 

@@ -48,22 +48,22 @@ def _inputs(inputs: Mapping[str, Any]) -> Iterator[Finding]:
         jsonschema_rs.meta.validate(dict(inputs))
         Checker(dict(inputs), Fault.SCHEMA_INVALID, str)
     except BROKEN_SCHEMA as error:
-        pointer, said = "/inputs", str(error).partition("\n")[0]
+        pointer, reason = "/inputs", str(error).partition("\n")[0]
         if isinstance(error, jsonschema_rs.ValidationError):
-            pointer, said = pointer + pointer_of(error.instance_path), error.message
-        yield _wrong(f"the schema of the inputs is no JSON Schema: {said[:200]}", pointer, "See JSON Schema 2020-12.")
+            pointer, reason = pointer + pointer_of(error.instance_path), error.message
+        yield _wrong(f"the schema of the inputs is no JSON Schema: {reason[:200]}", pointer, "See JSON Schema 2020-12.")
         return
     if inputs.get("type") != "object":
         yield _wrong("the inputs are no object", "/inputs/type", 'Say "type": "object".')
     if inputs.get("additionalProperties") is not False:
         message = "the inputs are not closed: a misspelt one would be lost"
         yield _wrong(message, "/inputs", 'Say "additionalProperties": false.')
-    known = properties_of(inputs)
+    properties = properties_of(inputs)
     required = inputs.get("required", [])
     for name in required:
-        if name not in known:
+        if name not in properties:
             yield _wrong(f"'{name}' is required and not described", "/inputs/required", "Add it to the properties.")
-    for name, schema in known.items():
+    for name, schema in properties.items():
         pointer = "/inputs/properties" + pointer_of([name])
         if not TEMPLATE.fullmatch(f"{{{{{name}}}}}") or name == EACH:
             yield _wrong(
@@ -79,18 +79,18 @@ def _inputs(inputs: Mapping[str, Any]) -> Iterator[Finding]:
 def _outside(schema: Any, path: tuple[str | int, ...]) -> Iterator[Finding]:
     """References that lead out of the document. Nothing is ever fetched for a schema."""
     if isinstance(schema, dict):
-        known = cast("dict[str, Any]", schema)
+        members = cast("dict[str, Any]", schema)
         for word in REFERENCES:
-            there = known.get(word)
-            if isinstance(there, str) and not there.startswith("#"):
-                message = f"'{cut(there)}' is not in this document"
+            reference = members.get(word)
+            if isinstance(reference, str) and not reference.startswith("#"):
+                message = f"'{cut(reference)}' is not in this document"
                 cure = "Put it under $defs here, and refer to it as #/$defs/name."
                 yield _wrong(message, "/inputs" + pointer_of((*path, word)), cure)
-        draft = known.get("$schema")
+        draft = members.get("$schema")
         if isinstance(draft, str) and draft.removesuffix("#") != JSON_SCHEMA:
             message = f"the inputs are described in JSON Schema 2020-12, and this says '{cut(draft)}'"
             yield _wrong(message, "/inputs" + pointer_of((*path, "$schema")), "Leave $schema out.")
-        for key, inner in known.items():
+        for key, inner in members.items():
             if key not in VALUES or isinstance(inner, dict):
                 yield from _outside(inner, (*path, key))
     elif isinstance(schema, list):
@@ -111,21 +111,21 @@ def _defaults(inputs: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _templates(document: MacroDocument) -> Iterator[Finding]:
-    known = properties_of(document.inputs)
+    properties = properties_of(document.inputs)
     for part in ("preconditions", "postconditions"):
-        yield from _used(getattr(document, part), f"/{part}", known)
+        yield from _used(getattr(document, part), f"/{part}", properties)
     for place, step in enumerate(document.steps):
         pointer = f"/steps/{place}"
-        names: dict[str, Any] = dict(known)
+        names: dict[str, Any] = dict(properties)
         if step.for_each is not None:
-            listed = known.get(step.for_each)
+            listed = properties.get(step.for_each)
             if listed is None or listed.get("type") != "array":
-                cure = did_you_mean(step.for_each, known, otherwise="Name an input whose type is array.")
+                cure = did_you_mean(step.for_each, properties, otherwise="Name an input whose type is array.")
                 yield _wrong(f"for_each names no list: '{step.for_each[:60]}'", f"{pointer}/for_each", cure)
             items: Any = None if listed is None else listed.get("items")
             names[EACH] = cast("dict[str, Any]", items) if isinstance(items, dict) else {}
         yield from _used(step.args, f"{pointer}/args", names)
-    unused = known.keys() - {step.for_each for step in document.steps} - {use.name for use in _all_uses(document)}
+    unused = properties.keys() - {step.for_each for step in document.steps} - {use.name for use in _all_uses(document)}
     for name in sorted(unused):
         pointer = "/inputs/properties" + pointer_of([name])
         yield _wrong(f"the input '{name}' is used nowhere", pointer, f"Use it as {{{{{name}}}}}, or leave it out.")
@@ -136,15 +136,15 @@ def _all_uses(document: MacroDocument) -> Iterator[Use]:
         yield from uses(part)
 
 
-def _used(value: Any, base: str, known: Mapping[str, Any]) -> Iterator[Finding]:
+def _used(value: Any, base: str, properties: Mapping[str, Any]) -> Iterator[Finding]:
     for use in uses(value):
         pointer = base + use.pointer
         if use.name is None:
             yield _wrong("braces that hold no name of an input", pointer, "Write {{name}}, without blanks.")
-        elif use.name not in known:
-            cure = did_you_mean(use.name, known, otherwise=f"The inputs are: {', '.join(known) or 'none'}.")
+        elif use.name not in properties:
+            cure = did_you_mean(use.name, properties, otherwise=f"The inputs are: {', '.join(properties) or 'none'}.")
             yield _wrong(f"there is no input named '{use.name}'", pointer, cure)
-        elif not use.whole and not _is_scalar(known[use.name]):
+        elif not use.whole and not _is_scalar(properties[use.name]):
             message = f"'{use.name}' stands inside a text, and may be something else than text, a number or a boolean"
             yield _wrong(message, pointer, "Use it as a whole value, or say its type.")
 

@@ -119,9 +119,9 @@ class Macro:
         findings = tuple(self._checker.findings(raw))
         if findings:
             return {}, findings
-        given = {name: schema["default"] for name, schema in self.properties.items() if "default" in schema}
+        defaults = {name: schema["default"] for name, schema in self.properties.items() if "default" in schema}
         inputs = dict(self.document.inputs)
-        return whole_numbers({**given, **raw}, inputs, inputs), ()
+        return whole_numbers({**defaults, **raw}, inputs, inputs), ()
 
     def declaration(self) -> dict[str, Any]:
         """Everything it promises, as data: what the reference page, the host and the planner are told."""

@@ -36,59 +36,63 @@ def expand(macro: Macro, raw: Any, macros: Mapping[str, Macro]) -> tuple[tuple[C
     inputs, findings = macro.complete(raw)
     if findings:
         return (), findings
-    given = {name: Bound(value, {"": pointer_of([name])} if name in raw else {}) for name, value in inputs.items()}
+    bound_inputs = {
+        name: Bound(value, {"": pointer_of([name])} if name in raw else {}) for name, value in inputs.items()
+    }
     calls: list[Call] = []
-    found: list[Finding] = []
-    for call in _calls(macro, given, macros, group=None, path=""):
+    problems: list[Finding] = []
+    for call in _calls(macro, bound_inputs, macros, group=None, path=""):
         # Macros inside macros multiply: what is past a limit is not worked out first.
         if len(calls) == MOST_STEPS:
             message = f"{macro.name} has more than {MOST_STEPS} steps with these inputs, which is the limit"
-            found.append(Finding(Fault.LIMIT_EXCEEDED, message, "", "Give shorter lists."))
+            problems.append(Finding(Fault.LIMIT_EXCEEDED, message, "", "Give shorter lists."))
         elif isinstance(call, Finding):
-            found.append(call)
+            problems.append(call)
         else:
             calls.append(call)
             continue
-        if len(calls) == MOST_STEPS or len(found) == MOST_FINDINGS:
+        if len(calls) == MOST_STEPS or len(problems) == MOST_FINDINGS:
             break
-    return (() if found else tuple(calls)), tuple(found)
+    return (() if problems else tuple(calls)), tuple(problems)
 
 
 def _calls(
-    macro: Macro, given: Mapping[str, Bound], macros: Mapping[str, Macro], *, group: str | None, path: str
+    macro: Macro, bound_inputs: Mapping[str, Bound], macros: Mapping[str, Macro], *, group: str | None, path: str
 ) -> Iterator[Call | Finding]:
     document = macro.document
     # The outermost macro that is taken back as a whole takes everything inside along.
     if group is None and macro.rollback:
         group = path or macro.name
     if document.preconditions:
-        yield _conditions(macro, "before", document.preconditions, given, group)
+        yield _conditions(macro, "before", document.preconditions, bound_inputs, group)
     for number, step in enumerate(document.steps, start=1):
-        for turn, bound in enumerate(_rounds(step, given)):
+        for turn, bound in enumerate(_rounds(step, bound_inputs)):
             filled = fill(step.args, bound)
             inner = macros.get(step.tool)
             if inner is None:
                 yield Call(step.title, step.tool, filled.value, macro.name, filled.sources, group)
             else:
-                way = f"{path}/{number}.{turn}"
-                yield from _nested(inner, filled.value, filled.sources, macros, group, way, step.title)
+                inner_path = f"{path}/{number}.{turn}"
+                yield from _nested(inner, filled.value, filled.sources, macros, group, inner_path, step.title)
     if document.postconditions:
-        yield _conditions(macro, "after", document.postconditions, given, group)
+        yield _conditions(macro, "after", document.postconditions, bound_inputs, group)
 
 
-def _conditions(macro: Macro, moment: str, listed: list[Any], given: Mapping[str, Bound], group: str | None) -> Call:
+def _conditions(
+    macro: Macro, moment: str, listed: list[Any], bound_inputs: Mapping[str, Bound], group: str | None
+) -> Call:
     title = "preconditions" if moment == "before" else "postconditions"
-    filled = fill({"moment": moment, "expectations": listed}, given)
+    filled = fill({"moment": moment, "expectations": listed}, bound_inputs)
     return Call(title, EXPECT, filled.value, macro.name, filled.sources, group)
 
 
-def _rounds(step: MacroStep, given: Mapping[str, Bound]) -> Iterator[Mapping[str, Bound]]:
+def _rounds(step: MacroStep, bound_inputs: Mapping[str, Bound]) -> Iterator[Mapping[str, Bound]]:
     if step.for_each is None:
-        yield given
+        yield bound_inputs
         return
-    over = given[step.for_each]
-    for place, value in enumerate(over.value):
-        yield {**given, EACH: Bound(value, sources_within(over.sources, f"/{place}"))}
+    repeated = bound_inputs[step.for_each]
+    for place, value in enumerate(repeated.value):
+        yield {**bound_inputs, EACH: Bound(value, sources_within(repeated.sources, f"/{place}"))}
 
 
 def _nested(
@@ -105,5 +109,7 @@ def _nested(
         message = f"{title} ({inner.name}): {finding.message}"
         yield replace(finding, message=message, pointer=caller_pointer(finding.pointer, sources) or "")
     if not findings:
-        given = {name: Bound(value, sources_within(sources, pointer_of([name]))) for name, value in inputs.items()}
-        yield from _calls(inner, given, macros, group=group, path=path)
+        bound_inputs = {
+            name: Bound(value, sources_within(sources, pointer_of([name]))) for name, value in inputs.items()
+        }
+        yield from _calls(inner, bound_inputs, macros, group=group, path=path)

@@ -23,13 +23,13 @@ Documents = Mapping[str, MacroDocument]
 
 
 def link(
-    documents: Documents, tools: Mapping[str, AnyTool], known: Mapping[str, Macro]
+    documents: Documents, tools: Mapping[str, AnyTool], existing: Mapping[str, Macro]
 ) -> tuple[dict[str, Macro], Mapping[str, list[Finding]]]:
-    """The macros by name, those that are `known` included and without a source yet, and what is wrong with each document.
+    """The macros by name, those that are `existing` included and without a source yet, and what is wrong with each document.
 
     A macro whose calls, or those of one that it calls, lead nowhere or round in a circle is not among them.
     """
-    linker = _Linker(documents, tools, known)
+    linker = _Linker(documents, tools, existing)
     order = _inner_first(documents)
     callers = _callers(documents)
     for name in documents:
@@ -82,19 +82,19 @@ def _cycles(name: str, document: MacroDocument, callers: Mapping[str, list[str]]
                 waiting.append(caller)
     for place, step in enumerate(document.steps):
         if step.tool in onward:
-            way = [name, step.tool]
-            while way[-1] != name:
-                way.append(onward[way[-1]])
-            message = f"it calls itself: {' → '.join(way)}"
+            cycle = [name, step.tool]
+            while cycle[-1] != name:
+                cycle.append(onward[cycle[-1]])
+            message = f"it calls itself: {' → '.join(cycle)}"
             yield Finding(Fault.GRAPH_CYCLE, message, f"/steps/{place}/tool", "Take one of these calls out.")
 
 
 class _Linker:
-    def __init__(self, documents: Documents, tools: Mapping[str, AnyTool], known: Mapping[str, Macro]) -> None:
+    def __init__(self, documents: Documents, tools: Mapping[str, AnyTool], existing: Mapping[str, Macro]) -> None:
         self._documents = documents
         self._tools = tools
         self._depths: dict[str, int] = {}
-        self.macros: dict[str, Macro] = dict(known)
+        self.macros: dict[str, Macro] = dict(existing)
         self.findings: dict[str, list[Finding]] = {name: [] for name in documents}
 
     def unknown(self, document: MacroDocument) -> Iterator[Finding]:
@@ -129,8 +129,8 @@ class _Linker:
         level, weakest, which = SafetyLevel.READ_ONLY, Determinism.DETERMINISTIC, EXPECT
         for place, step in enumerate(document.steps, start=1):
             called = self._tools.get(step.tool) or self.macros[step.tool]
-            found = called.safety_level if isinstance(called, Macro) else _level(called, step.args)
-            level = max(level, found, key=lambda one: one.rank)
+            step_level = called.safety_level if isinstance(called, Macro) else _level(called, step.args)
+            level = max(level, step_level, key=lambda one: one.rank)
             if called.determinism.rank > weakest.rank:
                 weakest, which = called.determinism, f"step {place} ({step.tool})"
         return level, weakest, which

@@ -50,30 +50,34 @@ def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping
             texts[f"{FOLDER}/{path.name}"] = path.read_bytes()
         except OSError as error:
             findings.append(_wrong(f"{FOLDER}/{path.name}: cannot be read: {error.strerror}", "", "Check the file."))
-    macros, found = read_macros(texts, tools, shipped)
-    findings += found
+    macros, own = read_macros(texts, tools, shipped)
+    findings += own
     if findings:
         raise Refusal(findings, cure=f"Mend or remove what is wrong in {folder}.")
     return macros
 
 
 def read_macros(
-    texts: Mapping[str, bytes], tools: Mapping[str, AnyTool], known: Mapping[str, Macro], *, package: bool = False
+    texts: Mapping[str, bytes],
+    tools: Mapping[str, AnyTool],
+    existing: Mapping[str, Macro],
+    *,
+    package: bool = False,
 ) -> tuple[Mapping[str, Macro], tuple[Finding, ...]]:
-    """All macros by name, those that are `known` included, and everything that is wrong, each with the file's name in front.
+    """All macros by name, those that are `existing` included, and everything that is wrong, each with the file's name in front.
 
     A macro is in the result only when nothing is wrong with it, or with one that it calls.
     """
     documents: dict[str, tuple[str, MacroDocument]] = {}
     findings: list[Finding] = []
     for source, text in sorted(texts.items()):
-        document, found = _document(text)
+        document, own = _document(text)
         if document is not None:
-            found += list(_name_taken(document, tools, known, documents))
-            found += own_findings(document)
+            own += list(_name_conflicts(document, tools, existing, documents))
+            own += own_findings(document)
             documents.setdefault(document.name, (source, document))
-        findings += _named(source, found)
-    macros, unlinked = link({name: document for name, (_, document) in documents.items()}, tools, known)
+        findings += _named(source, own)
+    macros, unlinked = link({name: document for name, (_, document) in documents.items()}, tools, existing)
     for name, (source, _) in documents.items():
         findings += _named(source, unlinked[name])
         if name in macros:
@@ -84,8 +88,8 @@ def read_macros(
     return dict(sorted(macros.items())), tuple(findings)
 
 
-def _named(source: str, found: Any) -> list[Finding]:
-    return [Finding(one.fault, f"{source}: {one.message}", one.pointer, one.cure) for one in found]
+def _named(source: str, own: Any) -> list[Finding]:
+    return [Finding(one.fault, f"{source}: {one.message}", one.pointer, one.cure) for one in own]
 
 
 def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
@@ -104,18 +108,18 @@ def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
         return None, [_wrong(problem["msg"], pointer_of(problem["loc"]), cure) for problem in problems]
 
 
-def _name_taken(
+def _name_conflicts(
     document: MacroDocument,
     tools: Mapping[str, AnyTool],
-    known: Mapping[str, Macro],
+    existing: Mapping[str, Macro],
     documents: Mapping[str, tuple[str, MacroDocument]],
 ) -> Iterator[Finding]:
     name = document.name
     cure = "Give it a name of its own."
     if name in tools:
         yield _wrong(f"'{name}' is the name of a tool", "/name", cure)
-    if name in known:
-        yield _wrong(f"'{name}' is the name of a macro of the {known[name].source}", "/name", cure)
+    if name in existing:
+        yield _wrong(f"'{name}' is the name of a macro of the {existing[name].source}", "/name", cure)
     if name in documents:
         yield _wrong(f"'{name}' is the name of the macro in {documents[name][0]}", "/name", cure)
 

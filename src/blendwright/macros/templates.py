@@ -46,9 +46,9 @@ def uses(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Use]:
     """Every template in a document."""
     if isinstance(value, str):
         pointer = pointer_of(path)
-        found = TEMPLATE.fullmatch(value)
-        if found:
-            yield Use(pointer, found[1], whole=True)
+        match = TEMPLATE.fullmatch(value)
+        if match:
+            yield Use(pointer, match[1], whole=True)
             return
         for match in TEMPLATE.finditer(value):
             yield Use(pointer, match[1], whole=False)
@@ -74,17 +74,17 @@ def sources_within(sources: Mapping[str, str], pointer: str) -> dict[str, str]:
 
 def _fill(value: Any, bound: Mapping[str, Bound], path: tuple[str | int, ...], sources: dict[str, str]) -> Any:
     if isinstance(value, str):
-        found = TEMPLATE.fullmatch(value)
-        if found is None:
+        whole = TEMPLATE.fullmatch(value)
+        if whole is None:
             return TEMPLATE.sub(lambda match: _written(bound[match[1]].value), value)
-        origin = bound[found[1]]
+        origin = bound[whole[1]]
         if origin.sources:
             base = pointer_of(path)
             sources.update({base + place: pointer for place, pointer in origin.sources.items()})
         return origin.value
     if isinstance(value, dict):
-        known = cast("dict[str, Any]", value)
-        return {key: _fill(item, bound, (*path, key), sources) for key, item in known.items()}
+        members = cast("dict[str, Any]", value)
+        return {key: _fill(item, bound, (*path, key), sources) for key, item in members.items()}
     if isinstance(value, list):
         listed = cast("list[Any]", value)
         return [_fill(item, bound, (*path, place), sources) for place, item in enumerate(listed)]

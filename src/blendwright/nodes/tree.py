@@ -68,7 +68,7 @@ class Tree(Part):
 
     @field_validator("nodes")
     @classmethod
-    def _given_first(cls, nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
+    def _group_nodes_first(cls, nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
         return tuple(sorted(nodes, key=lambda node: GIVEN_IDS.index(node.id) if node.id in GIVEN_IDS else 2))
 
     def node(self, node_id: str) -> TreeNode | None:
@@ -82,13 +82,13 @@ def new_tree() -> Tree:
         TreeNode(id=GROUP_INPUT, bl_idname="NodeGroupInput", location=(-200.0, 0.0)),
         TreeNode(id=GROUP_OUTPUT, bl_idname="NodeGroupOutput", location=(200.0, 0.0)),
     )
-    through = TreeLink.model_validate(
+    pass_through = TreeLink.model_validate(
         {
             "from": {"node_id": GROUP_INPUT, "socket": geometry.name},
             "to": {"node_id": GROUP_OUTPUT, "socket": geometry.name},
         }
     )
-    return Tree(interface=Interface(inputs=(geometry,), outputs=(geometry,)), nodes=ends, links=(through,))
+    return Tree(interface=Interface(inputs=(geometry,), outputs=(geometry,)), nodes=ends, links=(pass_through,))
 
 
 def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
@@ -96,21 +96,21 @@ def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
 
     Nodes come first, then properties (they decide which sockets there are), then values, then links.
     """
-    (through,) = new_tree().links
+    (pass_through,) = new_tree().links
     operations: list[dict[str, Any]] = [
-        {"op": "unlink", **through.model_dump()},
+        {"op": "unlink", **pass_through.model_dump()},
         {"op": "set_group_io", "replace": True, **tree.interface.model_dump(mode="json")},
     ]
     ids = {node.id for node in tree.nodes}
     operations += [{"op": "delete_node", "node_id": given} for given in GIVEN_IDS if given not in ids]
     late: list[dict[str, Any]] = []
     for node in tree.nodes:
-        place = list(node.location)
+        location = list(node.location)
         if node.id in GIVEN_IDS:
-            operations.append(_property(node.id, "location", place))
+            operations.append(_property(node.id, "location", location))
         else:
-            made = {"op": "create_node", "node_id": node.id, "bl_idname": node.bl_idname, "location": place}
-            operations.append(made)
+            operation = {"op": "create_node", "node_id": node.id, "bl_idname": node.bl_idname, "location": location}
+            operations.append(operation)
     for node in tree.nodes:
         for name, value in node.properties.items():
             (late if name in LATE else operations).append(_property(node.id, name, value))

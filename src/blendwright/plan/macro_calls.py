@@ -37,7 +37,7 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> Expande
     findings: list[Finding] = []
     chains: dict[int, list[Operation]] = {}
     ends: dict[str, str] = {}
-    taken = {operation.id for operation in plan.operations}
+    existing_ids = {operation.id for operation in plan.operations}
     for place, operation in enumerate(plan.operations):
         macro = macros.get(operation.tool)
         if macro is None:
@@ -45,16 +45,16 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> Expande
         findings += declared_too_low(operation, macro.name, macro.safety_level)
         if "args" in operation.unsound:
             continue
-        calls, found = expand(macro, operation.args, macros)
-        findings += [finding.under(operation.pointer + operation.places.args) for finding in found]
+        calls, wrong_inputs = expand(macro, operation.args, macros)
+        findings += [finding.under(operation.pointer + operation.places.args) for finding in wrong_inputs]
         if calls:
             chains[place] = list(_chain(operation, macro, calls))
             ends.setdefault(operation.id, chains[place][-1].id)
-            findings += _collisions(operation, chains[place], taken)
+            findings += _collisions(operation, chains[place], existing_ids)
             count += len(calls) - 1
             if count > most:
                 break
-    findings += _insiders(plan, chains, taken)
+    findings += _waits_for_inner_steps(plan, chains, existing_ids)
     return Expanded(
         replace(plan, operations=tuple(_joined(plan, chains, ends)), written=plan.operations), tuple(findings)
     )
@@ -94,9 +94,9 @@ def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Itera
         waits_for = (id,)
 
 
-def _collisions(operation: Operation, chain: list[Operation], taken: set[str]) -> Iterator[Finding]:
+def _collisions(operation: Operation, chain: list[Operation], existing_ids: set[str]) -> Iterator[Finding]:
     for step in chain:
-        if step.id in taken:
+        if step.id in existing_ids:
             message = (
                 f"'{cut(operation.id)}' calls a macro, whose steps go by ids like '{cut(step.id)}', which is taken"
             )
@@ -104,12 +104,14 @@ def _collisions(operation: Operation, chain: list[Operation], taken: set[str]) -
             return
 
 
-def _insiders(plan: Plan, chains: Mapping[int, list[Operation]], taken: set[str]) -> Iterator[Finding]:
+def _waits_for_inner_steps(
+    plan: Plan, chains: Mapping[int, list[Operation]], existing_ids: set[str]
+) -> Iterator[Finding]:
     """Whoever waits for a step of a macro instead of the macro: an operation with that id cannot be added either."""
     inside = {step.id: step.caller_id for chain in chains.values() for step in chain}
     for operation in plan.operations:
         for place, id in enumerate(operation.depends_on):
-            if id in inside and id not in taken:
+            if id in inside and id not in existing_ids:
                 macro = cut(inside[id])
                 message = (
                     f"'{cut(operation.id)}' waits for '{cut(id)}', which is a step of the macro that '{macro}' calls"

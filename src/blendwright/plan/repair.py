@@ -34,13 +34,13 @@ def minimal_repair(plan: Plan, findings: Iterable[Finding]) -> tuple[Repair, ...
         return ()
     plan = plan.as_written()
     graph = read_graph(plan.operations)
-    wanted = _wanted(plan, findings)
-    dropped, rewritten = _drops(graph, wanted)
+    actions_by_node = _own_actions(plan, findings)
+    dropped, rewritten = _drops(graph, actions_by_node)
     unfit = {finding.pointer for finding in findings if finding.rule == MACRO_STEP_ID}
     inserting = _insertions(graph, dropped, unfit)
     entries: list[Repair] = []
     for node, operation in enumerate(graph.operations):
-        actions = wanted[node]
+        actions = actions_by_node[node]
         if node in dropped:
             entries.append(Repair(operation.id, "drop"))
             continue
@@ -54,13 +54,13 @@ def minimal_repair(plan: Plan, findings: Iterable[Finding]) -> tuple[Repair, ...
     return tuple(dict.fromkeys(entries))
 
 
-def _wanted(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
+def _own_actions(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
     """What each operation's own faults ask for, without regard to the others."""
-    wanted: list[set[str]] = [set() for _ in plan.operations]
+    actions_by_node: list[set[str]] = [set() for _ in plan.operations]
     nodes = {operation.pointer: node for node, operation in enumerate(plan.operations)}
     for node, operation in enumerate(plan.operations):
         if operation.unsound:
-            wanted[node].add("drop" if "id" in operation.unsound else "replace_args")
+            actions_by_node[node].add("drop" if "id" in operation.unsound else "replace_args")
     owners = Owners(plan)
     for finding in findings:
         owner = owners.of(finding.pointer)
@@ -76,8 +76,8 @@ def _wanted(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
         elif finding.fault is Fault.POLICY_BLOCKED and _at_declared_level(finding, owner):
             action = "replace_args"
         if action is not None:
-            wanted[nodes[owner.pointer]].add(action)
-    return wanted
+            actions_by_node[nodes[owner.pointer]].add(action)
+    return actions_by_node
 
 
 def _at_declared_level(finding: Finding, owner: Operation) -> bool:
@@ -85,14 +85,14 @@ def _at_declared_level(finding: Finding, owner: Operation) -> bool:
     return bool(owner.places.safety_level) and finding.pointer == owner.pointer + owner.places.safety_level
 
 
-def _drops(graph: Graph, wanted: list[set[str]]) -> tuple[set[int], set[int]]:
+def _drops(graph: Graph, actions_by_node: list[set[str]]) -> tuple[set[int], set[int]]:
     """Which operations go, and which would have to but cannot and are rewritten instead: a plan has at least one
     operation, and a drop leaves the first of those that share an id."""
     repeated = {graph.operations[node].id for node in graph.repeats}
     dropped = set(graph.repeats)
     staying = {node for node, operation in enumerate(graph.operations) if operation.id in repeated} - dropped
     rewritten: set[int] = set()
-    for node, actions in enumerate(wanted):
+    for node, actions in enumerate(actions_by_node):
         if "drop" in actions:
             (rewritten if node in staying else dropped).add(node)
     for cycle in cycles(graph, dropped, staying):

@@ -67,10 +67,10 @@ def validate(
     expanded = expand_macros(plan, macros or {}, terms.limits.operations_per_plan)
     checks = _Checks(plan, tools, terms, macros or {}, stage, path_findings)
     too_long = _too_long(expanded.plan, terms)
-    found = too_long or tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
-    if found:
+    findings = too_long or tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
+    if findings:
         owners = Owners(plan)
-        return tuple(sorted(found, key=lambda finding: owners.position(finding.pointer)))
+        return tuple(sorted(findings, key=lambda finding: owners.position(finding.pointer)))
     ready = replace(expanded.plan, operations=tuple(checks.canonical))
     if ready.written is not None:
         graph = read_graph(ready.operations)
@@ -88,8 +88,8 @@ def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:
 
 def _all(plan: Plan, graph: Graph, expanded: Expanded, checks: _Checks) -> Iterator[Finding]:
     yield from plan.findings
-    told = {finding.pointer for finding in expanded.findings if finding.fault is Fault.DEPENDENCY_MISSING}
-    yield from (finding for finding in graph_findings(graph) if finding.pointer not in told)
+    explained = {finding.pointer for finding in expanded.findings if finding.fault is Fault.DEPENDENCY_MISSING}
+    yield from (finding for finding in graph_findings(graph) if finding.pointer not in explained)
     yield from expanded.findings
     for operation in expanded.plan.operations:
         yield from checks.of(operation)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.planner.port import Blocked, NoResponse, PlanRequest, PlanResponse, SchemaForm, Truncated, Usage
-from blendwright.planner.response_schema import unpack
+from blendwright.planner.port import PlanRequest, PlanResponse, SchemaForm, Usage
 from blendwright.planner.sdk_planner import SdkPlanner, token_count
 from blendwright.planner.service_errors import missing_key
 
@@ -22,6 +21,7 @@ class AnthropicPlanner(SdkPlanner):
     package = "anthropic"
     client = "AsyncAnthropic"
     refuses_schema = frozenset({400})
+    cut_off = frozenset({"max_tokens", "model_context_window_exceeded"})
 
     def __init__(self, key: str | None, model: str | None = None, base_url: str | None = None) -> None:
         if not key:
@@ -47,10 +47,4 @@ class AnthropicPlanner(SdkPlanner):
         prompt, output = (token_count(getattr(answer.usage, name, None)) for name in ("input_tokens", "output_tokens"))
         usage = Usage(prompt, output, 0, prompt + output)
         text = "".join(block.text for block in answer.content if block.type == "text")
-        if reason == "refusal":
-            raise Blocked("the model refused to answer", reason=reason, usage=usage, cure="Say it in other words.")
-        if reason in ("max_tokens", "model_context_window_exceeded"):
-            raise Truncated("the answer was cut off", reason=reason, usage=usage, text=text)
-        if not text:
-            raise NoResponse("the answer is empty", reason=reason, usage=usage)
-        return PlanResponse(unpack(text), usage, self.model, reason, form)
+        return self._whole(text, reason, usage, form, withheld=reason == "refusal")

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blendwright.planner.port import Blocked, NoResponse, PlanRequest, PlanResponse, SchemaForm, Truncated, Usage
-from blendwright.planner.response_schema import unpack
+from blendwright.planner.port import NoResponse, PlanRequest, PlanResponse, SchemaForm, Usage
 from blendwright.planner.sdk_planner import SdkPlanner, token_count
 from blendwright.planner.service_errors import missing_key
 
@@ -25,6 +24,7 @@ class OpenAIPlanner(SdkPlanner):
     package = "openai"
     client = "AsyncOpenAI"
     refuses_schema = frozenset({400, 422})
+    cut_off = frozenset({"length"})
 
     def __init__(self, key: str | None, model: str | None = None, base_url: str | None = None) -> None:
         if not key and base_url is None:
@@ -50,13 +50,8 @@ class OpenAIPlanner(SdkPlanner):
             raise NoResponse("the answer is empty", reason="no choices", usage=usage)
         choice = answer.choices[0]
         reason, text = str(choice.finish_reason), "".join(choice.message.content or ())
-        if reason == "content_filter" or getattr(choice.message, "refusal", None):
-            raise Blocked("the answer was withheld", reason=reason, usage=usage, cure="Say it in other words.")
-        if reason == "length":
-            raise Truncated("the answer was cut off", reason=reason, usage=usage, text=text)
-        if not text:
-            raise NoResponse("the answer is empty", reason=reason, usage=usage)
-        return PlanResponse(unpack(text), usage, self.model, reason, form)
+        withheld = reason == "content_filter" or bool(getattr(choice.message, "refusal", None))
+        return self._whole(text, reason, usage, form, withheld=withheld)
 
 
 def _usage(spent: Any) -> Usage:

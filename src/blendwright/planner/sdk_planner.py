@@ -12,7 +12,18 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, ClassVar
 
-from blendwright.planner.port import PlannerError, PlanRequest, PlanResponse, SchemaForm, SchemaRefused
+from blendwright.planner.port import (
+    Blocked,
+    NoResponse,
+    PlannerError,
+    PlanRequest,
+    PlanResponse,
+    SchemaForm,
+    SchemaRefused,
+    Truncated,
+    Usage,
+)
+from blendwright.planner.response_schema import unpack
 from blendwright.planner.schema_fallback import with_schema_fallback
 from blendwright.planner.service_errors import (
     check_address,
@@ -38,6 +49,8 @@ class SdkPlanner(ABC):
     client: ClassVar[str]
     refuses_schema: ClassVar[frozenset[int]]
     """The statuses that may mean that the service does not take the form of the answer."""
+    cut_off: ClassVar[frozenset[str]]
+    """The reasons for an end that mean that the answer is not whole."""
 
     def __init__(self, key: str | None, model: str, base_url: str | None) -> None:
         if key:
@@ -101,6 +114,16 @@ class SdkPlanner(ABC):
         except (AttributeError, TypeError, LookupError):
             problem = no_response(self.service)
         raise problem
+
+    def _whole(self, text: str, reason: str, usage: Usage, form: SchemaForm, *, withheld: bool) -> PlanResponse:
+        """The response, if there is a whole one. `reason` says why the model ended."""
+        if withheld:
+            raise Blocked("the answer was withheld", reason=reason, usage=usage, cure="Say it in other words.")
+        if reason in self.cut_off:
+            raise Truncated("the answer was cut off", reason=reason, usage=usage, text=text)
+        if not text:
+            raise NoResponse("the answer is empty", reason=reason, usage=usage)
+        return PlanResponse(unpack(text), usage, self.model, reason, form)
 
     def _sdk(self) -> Any:
         try:

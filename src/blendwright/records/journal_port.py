@@ -29,7 +29,7 @@ class JournalReader(Protocol):
     def head(self) -> Commit | None: ...
 
     def find_many(
-        self, wanted: Sequence[OperationQuery], *, scene_hash: str | None = None
+        self, queries: Sequence[OperationQuery], *, scene_hash: str | None = None
     ) -> tuple[OperationMatch, ...]:
         """One answer for each, in order; readings are looked up at `scene_hash`, HEAD's when it is None."""
         ...

@@ -14,7 +14,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from blendwright.values.clearing import remove
+from blendwright.values.directory_removal import remove_entry
 
 CHUNK = 1 << 20
 # What turns out to be a pipe must not be waited for.
@@ -24,7 +24,7 @@ READ_PLAIN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOC
 def make_room(scratch: Path, *folders: str) -> Path:
     """An empty directory in the scratch, whatever stood there."""
     with _inside(scratch, folders[:-1], make=True) as parent:
-        remove(folders[-1], parent)
+        remove_entry(folders[-1], parent)
         os.mkdir(folders[-1], 0o700, dir_fd=parent)
     return scratch.joinpath(*folders)
 
@@ -34,7 +34,7 @@ def bring_in(source: Path, scratch: Path, *parts: str) -> None:
     with os.fdopen(os.open(source, READ_PLAIN), "rb") as opened, _inside(scratch, parts[:-1]) as parent:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             raise OSError(0, "it is not a plain file")
-        remove(parts[-1], parent)
+        remove_entry(parts[-1], parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with os.fdopen(os.open(parts[-1], flags, 0o600, dir_fd=parent), "wb") as copy:
             shutil.copyfileobj(opened, copy, CHUNK)
@@ -85,7 +85,7 @@ def _inside(scratch: Path, folders: Sequence[str], *, make: bool = False) -> Gen
     try:
         for name in folders:
             if make and not _is_directory(name, directory):
-                remove(name, directory)
+                remove_entry(name, directory)
                 os.mkdir(name, 0o700, dir_fd=directory)
             inner = os.open(name, flags, dir_fd=directory)
             os.close(directory)

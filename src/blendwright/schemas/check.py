@@ -43,9 +43,9 @@ class Checker:
     def _explained(self, error: Any) -> Iterator[Finding]:
         kind, pointer = error.kind, pointer_of(error.instance_path)
         if kind.name == "additionalProperties":
-            known = self._properties(error.schema_path)
+            fields = self._properties(error.schema_path)
             for name in kind.unexpected:
-                cure = did_you_mean(name, known, otherwise=f"Leave it out. Known: {', '.join(known)}.")
+                cure = did_you_mean(name, fields, otherwise=f"Leave it out. Known: {', '.join(fields)}.")
                 yield Finding(self._fault, f"unknown field '{name[:SHOWN]}'", pointer + pointer_of([name]), cure)
         elif kind.name == "required":
             yield Finding(self._fault, f"'{kind.property}' is missing", pointer, f"Add '{kind.property}'.")
@@ -69,33 +69,33 @@ class Checker:
 
     def _properties(self, path: Sequence[Any]) -> list[str]:
         """The fields that the schema at fault knows, following references on the way there."""
-        found: Any = self._schema
+        part_schema: Any = self._schema
         for part in path[:-1]:
-            found = resolved(self._schema, found["$ref"]) if part == "$ref" else found[part]
-        return sorted(found.get("properties", {}))
+            part_schema = resolved(self._schema, part_schema["$ref"]) if part == "$ref" else part_schema[part]
+        return sorted(part_schema.get("properties", {}))
 
 
 def resolved(schema: Any, reference: str) -> dict[str, Any]:
     """What a reference inside a schema leads to; an empty schema where that is not to be seen at once."""
-    found: Any = schema
+    target: Any = schema
     for part in reference.removeprefix("#").split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
-        found = cast("dict[str, Any]", found).get(key) if isinstance(found, dict) else None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        target = cast("dict[str, Any]", target).get(key) if isinstance(target, dict) else None
+    return cast("dict[str, Any]", target) if isinstance(target, dict) else {}
 
 
 def _discriminators(branches: Sequence[Sequence[Any]]) -> tuple[str, Any, list[str]] | None:
     """Where every branch of a union fails on its own word at one place: that place, the value, and all the words."""
-    found: list[Any] = []
+    constants: list[Any] = []
     for branch in branches:
         constant = next((error for error in branch if error.kind.name == "const"), None)
         if constant is None:
             return None
-        found.append(constant)
-    places = {pointer_of(error.instance_path) for error in found}
+        constants.append(constant)
+    places = {pointer_of(error.instance_path) for error in constants}
     if len(places) != 1:
         return None
-    return places.pop(), found[0].instance, [str(error.kind.expected_value) for error in found]
+    return places.pop(), constants[0].instance, [str(error.kind.expected_value) for error in constants]
 
 
 def _likeliest(branches: Sequence[Sequence[Any]], depth: int) -> Sequence[Any]:

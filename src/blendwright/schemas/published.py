@@ -12,8 +12,8 @@ ENDING = ".json"
 
 def names() -> tuple[str, ...]:
     """All of them, like `macro.v1`: what they describe, and the version of the schema."""
-    found = (entry.name for entry in files("blendwright").joinpath("schemas").iterdir())
-    return tuple(sorted(name.removesuffix(ENDING) for name in found if name.endswith(ENDING)))
+    file_names = (entry.name for entry in files("blendwright").joinpath("schemas").iterdir())
+    return tuple(sorted(name.removesuffix(ENDING) for name in file_names if name.endswith(ENDING)))
 
 
 @cache

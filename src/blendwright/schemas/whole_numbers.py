@@ -15,9 +15,9 @@ def with_whole_number(value: Any, path: Sequence[str | int]) -> Any:
         return int(value) if isinstance(value, float) and value.is_integer() else value
     head, rest = path[0], path[1:]
     if isinstance(value, dict) and head in value:
-        known = cast("dict[Any, Any]", value)
-        inner = with_whole_number(known[head], rest)
-        return known if inner is known[head] else {**known, head: inner}
+        members = cast("dict[Any, Any]", value)
+        inner = with_whole_number(members[head], rest)
+        return members if inner is members[head] else {**members, head: inner}
     if isinstance(value, list) and isinstance(head, int) and head < len(cast("list[Any]", value)):
         listed = cast("list[Any]", value)
         inner = with_whole_number(listed[head], rest)
@@ -30,14 +30,14 @@ def whole_numbers(value: Any, schema: Any, root: Any) -> Any:
     lead into; of alternatives, those that fit the kind of the value count."""
     if not isinstance(schema, dict) or not isinstance(value, (float, dict, list)):
         return value
-    known = cast("dict[str, Any]", schema)
+    rules = cast("dict[str, Any]", schema)
     if isinstance(value, float):
-        return int(value) if value.is_integer() and _kinds(known, root, 0) == {"integer"} else value
-    for part in _parts(known, root):
+        return int(value) if value.is_integer() and _kinds(rules, root, 0) == {"integer"} else value
+    for part in _parts(rules, root):
         if isinstance(value, dict):
             fields, others = part.get("properties", {}), part.get("additionalProperties")
-            given = cast("dict[str, Any]", value)
-            value = {name: whole_numbers(one, fields.get(name, others), root) for name, one in given.items()}
+            members = cast("dict[str, Any]", value)
+            value = {name: whole_numbers(one, fields.get(name, others), root) for name, one in members.items()}
         else:
             first, rest = part.get("prefixItems", []), part.get("items")
             listed = cast("list[Any]", value)
@@ -54,15 +54,15 @@ DEEPEST = 16
 
 def _parts(schema: dict[str, Any], root: Any, depth: int = 0) -> list[dict[str, Any]]:
     """A schema and all that it is put together of."""
-    found = [schema]
+    parts = [schema]
     if depth < DEEPEST:
         inner: list[Any] = [one for word in ("allOf", "anyOf", "oneOf") for one in schema.get(word, [])]
         if str(schema.get("$ref", "")).startswith("#/"):
             inner.append(resolved(root, schema["$ref"]))
         for one in inner:
             if isinstance(one, dict):
-                found += _parts(cast("dict[str, Any]", one), root, depth + 1)
-    return found
+                parts += _parts(cast("dict[str, Any]", one), root, depth + 1)
+    return parts
 
 
 def _kinds(schema: dict[str, Any], root: Any, depth: int) -> set[str]:

@@ -56,27 +56,17 @@ class Resources:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self._kinds = {
-            kind.name: kind
-            for kind in (
-                ResourceKind(
-                    "tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools, self._tool
-                ),
-                ResourceKind(
-                    "macros", "name", "Inputs, steps and promises of a macro.", lambda: context.macros, self._macro
-                ),
-                ResourceKind(
-                    "nodes", "bl_idname", "Sockets and properties of a geometry node.", lambda: catalogue(NEWEST), _node
-                ),
-                ResourceKind("schemas", "name", "A published JSON Schema.", published.names, _schema),
-                ResourceKind(
-                    "commits", "number", "One commit: arguments, receipt, hashes.", self._commits, self._commit
-                ),
-                ResourceKind("receipts", "request_id", "The receipts of a request.", self._requests, self._receipts),
-                ResourceKind("audit", "after", "Audit records after a sequence number.", lambda: ("0",), self._audit),
-                ResourceKind("artifacts", "name", "A picture the engine made.", self._pictures, self._picture, PNG),
-            )
-        }
+        kinds = (
+            ResourceKind("tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools, self._tool),
+            ResourceKind("macros", "name", "Inputs, steps and promises of a macro.", lambda: context.macros, self._macro),
+            ResourceKind("nodes", "bl_idname", "Sockets and properties of a geometry node.", lambda: catalogue(NEWEST), _node),
+            ResourceKind("schemas", "name", "A published JSON Schema.", published.names, _schema),
+            ResourceKind("commits", "number", "One commit: arguments, receipt, hashes.", self._commits, self._commit),
+            ResourceKind("receipts", "request_id", "The receipts of a request.", self._requests, self._receipts),
+            ResourceKind("audit", "after", "Audit records after a sequence number.", lambda: ("0",), self._audit),
+            ResourceKind("artifacts", "name", "A picture the engine made.", self._pictures, self._picture, PNG),
+        )  # fmt: skip
+        self._kinds = {kind.name: kind for kind in kinds}
         self._fixed = {
             f"{SCHEME}catalogue": ("catalogue", "Every tool of plans with its summary."),
             f"{SCHEME}scene": ("scene", "The scene: settings, collections, and its first objects."),

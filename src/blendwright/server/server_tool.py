@@ -63,22 +63,22 @@ class ServerTool:
 
     def parse(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
         """The arguments, or everything that is wrong with them."""
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         findings: list[Finding] = []
         for key, value in raw.items():
             if key == ADDED_BY_HOSTS:
                 continue
             if isinstance(value, str) and self.input_schema["properties"].get(key, {}).get("type") == "object":
                 # Some hosts send nested objects as text.
-                given[key], found = read_json(value)
+                arguments[key], problems = read_json(value)
             else:
-                given[key], found = value, non_interoperable_values(value)
-            findings += (finding.under(pointer_of([key])) for finding in found)
-        findings = findings or list(self._checker.findings(given))
+                arguments[key], problems = value, non_interoperable_values(value)
+            findings += (finding.under(pointer_of([key])) for finding in problems)
+        findings = findings or list(self._checker.findings(arguments))
         if findings:
             return tuple(findings)
         try:
-            return self.args.model_validate(given)
+            return self.args.model_validate(arguments)
         except ValidationError as error:
             return tuple(self._refused(error))
 
@@ -89,9 +89,9 @@ class ServerTool:
 
     def _advice(self, pointer: str) -> str:
         name = pointer.strip("/").partition("/")[0]
-        described = self.input_schema.get("properties", {}).get(name, {}).get("description")
-        known = ", ".join(self.input_schema.get("properties", {})) or "none"
-        return f"{name}: {described}" if described else f"{self.name} takes: {known}."
+        description = self.input_schema.get("properties", {}).get(name, {}).get("description")
+        names = ", ".join(self.input_schema.get("properties", {})) or "none"
+        return f"{name}: {description}" if description else f"{self.name} takes: {names}."
 
 
 def server_tool(
@@ -109,8 +109,8 @@ def server_tool(
 def without_titles(schema: Any) -> Any:
     """A schema without the titles that only repeat the names; in a host's context every byte counts."""
     if isinstance(schema, dict):
-        found = cast("dict[str, Any]", schema)
-        return {key: without_titles(value) for key, value in found.items() if not _is_title(key, value)}
+        fields = cast("dict[str, Any]", schema)
+        return {key: without_titles(value) for key, value in fields.items() if not _is_title(key, value)}
     if isinstance(schema, list):
         return [without_titles(part) for part in cast("list[Any]", schema)]
     return schema

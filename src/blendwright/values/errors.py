@@ -43,6 +43,11 @@ class Refusal(BlendwrightError):
         super().__init__(sentence(findings), cure=cure or first)
         self.findings = tuple(findings)
 
+    @classmethod
+    def of(cls, fault: Fault, message: str, cure: str | None = None) -> Refusal:
+        """A refusal for one thing, which has no place in a document."""
+        return cls([Finding(fault, message, "", cure)])
+
 
 class StepError(BlendwrightError):
     """Raised by the `Scene` port or by a tool; carries the finding that ends the step."""

@@ -39,13 +39,13 @@ class Finding:
         return Finding(self.fault, self.message, base + self.pointer, self.cure, self.rule)
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "code": self.fault.value,
             "pointer": self.pointer,
             "message": self.message,
             "cure": self.cure,
         }
-        return told if self.rule is None else {**told, "rule": self.rule}
+        return document if self.rule is None else {**document, "rule": self.rule}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Finding:
@@ -65,19 +65,19 @@ def cut(text: str) -> str:
 def sentence(findings: Iterable[Finding]) -> str:
     """What findings say, each message once, as one line of bounded length."""
     messages = list(dict.fromkeys(finding.message for finding in findings))
-    told = "; ".join(messages[:MOST_SAID])
-    if len(told) > LONGEST_SENTENCE:
-        told = told[: LONGEST_SENTENCE - 1] + "…"
+    joined = "; ".join(messages[:MOST_SAID])
+    if len(joined) > LONGEST_SENTENCE:
+        joined = joined[: LONGEST_SENTENCE - 1] + "…"
     more = len(messages) - MOST_SAID
-    return f"{told}; and {more} more" if more > 0 else told
+    return f"{joined}; and {more} more" if more > 0 else joined
 
 
-def did_you_mean(wanted: str, known: Iterable[str], *, otherwise: str) -> str:
+def did_you_mean(name_given: str, known: Iterable[str], *, otherwise: str) -> str:
     """A cure that names the nearest known words, or `otherwise` when none is near."""
-    if len(wanted) > LONGEST_COMPARED:
+    if len(name_given) > LONGEST_COMPARED:
         return otherwise
     by_fold = {name.casefold(): name for name in known if len(name) <= LONGEST_COMPARED}
-    near = difflib.get_close_matches(wanted.casefold(), by_fold, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name_given.casefold(), by_fold, n=3, cutoff=0.6)
     if not near:
         return otherwise
     return "Did you mean " + " or ".join(f"'{by_fold[name]}'" for name in near) + "?"

@@ -45,27 +45,27 @@ def _one(steps: Sequence[OperationReport]) -> OperationReport:
 
 
 def _status(steps: Sequence[OperationReport]) -> OperationStatus:
-    found = {step.status for step in steps}
-    if found <= {"succeeded", "skipped_idempotent"}:
-        return "skipped_idempotent" if found == {"skipped_idempotent"} else "succeeded"
-    return next(status for status in ("failed", "rolled_back", "refused", "skipped") if status in found)
+    statuses = {step.status for step in steps}
+    if statuses <= {"succeeded", "skipped_idempotent"}:
+        return "skipped_idempotent" if statuses == {"skipped_idempotent"} else "succeeded"
+    return next(status for status in ("failed", "rolled_back", "refused", "skipped") if status in statuses)
 
 
 def _message(steps: Sequence[OperationReport], status: OperationStatus) -> str:
     """What went wrong, and what of the macro stands nevertheless: partial effects are never left unsaid."""
-    told = next((step.message for step in steps if step.fault is not None), None)
-    if told is None:
-        told = next((step.message for step in steps if step.status == status), "")
+    message = next((step.message for step in steps if step.fault is not None), None)
+    if message is None:
+        message = next((step.message for step in steps if step.status == status), "")
     if status in ("succeeded", "skipped_idempotent"):
-        return told
-    kept = kept_steps(steps)
-    taken = [step for step in steps if step.status == "rolled_back"]
-    if kept:
-        titles = ", ".join(f"{step.origin.step} ({step.origin.title})" for step in kept if step.origin is not None)
-        return f"{told}; what these steps did stays: {titles}"
-    if taken and status == "failed":
-        return f"{told}; what the steps before it did was taken back"
-    return told
+        return message
+    kept_ones = kept_steps(steps)
+    reverted = [step for step in steps if step.status == "rolled_back"]
+    if kept_ones:
+        titles = ", ".join(f"{step.origin.step} ({step.origin.title})" for step in kept_ones if step.origin is not None)
+        return f"{message}; what these steps did stays: {titles}"
+    if reverted and status == "failed":
+        return f"{message}; what the steps before it did was taken back"
+    return message
 
 
 def kept_steps(steps: Iterable[OperationReport]) -> list[OperationReport]:

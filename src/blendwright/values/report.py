@@ -153,11 +153,15 @@ class RunReport:
             yield from report.findings
 
     def to_json(self) -> dict[str, Any]:
+        return {**self.outline(), "operations": [report.to_json() for report in self.operations]}
+
+    def outline(self) -> dict[str, Any]:
+        """The same with the operations as they are, for a writer that renders them one by one."""
         return {
             "dialect": self.dialect,
             "request_id": self.request_id,
             "status": self.status,
-            "operations": [report.to_json() for report in self.operations],
+            "operations": self.operations,
             "findings": [finding.to_json() for finding in self.findings],
             "repair": [entry.to_json() for entry in self.repair],
             "schedule_hash": self.schedule_hash,

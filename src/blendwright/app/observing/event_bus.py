@@ -1,4 +1,4 @@
-"""Hands every event to those who watch one workspace, and wires who they are. Whoever fails at it watches no more."""
+"""Hands every event of one workspace to its observers, and decides who they are. An observer that raises is removed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from blendwright.app.observing.counters import EventCounters
 from blendwright.app.observing.export import EXTRA, Export, configured, installed
-from blendwright.app.observing.tally import Tally
 from blendwright.values import events
 
 
@@ -15,8 +15,8 @@ class EventBus:
     """The observer that the engine is given; those behind it are added once the workspace is ours."""
 
     def __init__(self) -> None:
-        self.tally = Tally()
-        self._observers: list[events.Observer] = [self.tally]
+        self.counters = EventCounters()
+        self._observers: list[events.Observer] = [self.counters]
 
     def add(self, observer: events.Observer) -> None:
         self._observers.append(observer)
@@ -26,27 +26,28 @@ class EventBus:
             try:
                 observer(event)
             except Exception as error:
-                # An outermost place: what is told has happened, and no observer may make it look as if it had not.
+                # An outermost place: what an event reports has happened, and no observer may make it look as if it had not.
                 self._observers.remove(observer)
                 self(events.Defect(error))
 
 
 def open_event_bus(
-    watch: EventBus, place: Path, observers: Iterable[events.Observer] = (), *, redact: Sequence[str] = ()
+    bus: EventBus, workspace: Path, observers: Iterable[events.Observer] = (), *, redact: Sequence[str] = ()
 ) -> None:
-    """The log, OpenTelemetry where the environment configures it, and whom the caller brings along. `redact` are arguments whose
-    values the log must not quote."""
-    # Loading structlog takes as long as a dozen operations; commands that open no workspace do without.
-    from blendwright.app.observing.log import OFF, Log, wanted_level
+    """Add the observers: the log, OpenTelemetry where the environment configures it, and those of the caller.
 
-    shown = wanted_level()
+    The log must not quote the values of the arguments that `redact` names."""
+    # Loading structlog takes as long as a dozen operations; commands that open no workspace do without.
+    from blendwright.app.observing.log import OFF, Log, shown_level
+
+    shown = shown_level()
     if shown != OFF:
-        watch.add(Log(place, shown=shown, redact=redact))
+        bus.add(Log(workspace, shown=shown, redact=redact))
     for observer in observers:
-        watch.add(observer)
+        bus.add(observer)
     traces, metrics = configured(os.environ)
     if traces or metrics:
         if installed():
-            watch.add(Export(traces=traces, metrics=metrics))
+            bus.add(Export(traces=traces, metrics=metrics))
         else:
-            watch(events.Remark(EXTRA))
+            bus(events.Remark(EXTRA))

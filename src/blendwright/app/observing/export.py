@@ -1,6 +1,6 @@
 """OpenTelemetry as the standard OTEL_* variables configure it: exports over OTLP, or nothing at all.
 
-Without those variables nothing of it is loaded. An export never stands in the way of the work: a collector that does not answer costs
+Without those variables nothing of it is loaded. An export never stops the work: a collector that does not answer costs
 at most a moment when the workspace is closed.
 """
 
@@ -42,10 +42,10 @@ class Export:
             self._tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if metrics else []
         self._meters = MeterProvider(readers, resource, shutdown_on_exit=False) if metrics else None
-        self._tell = Telemetry(self._tracers, self._meters)
+        self._telemetry = Telemetry(self._tracers, self._meters)
 
     def __call__(self, event: events.Event) -> None:
-        self._tell(event)
+        self._telemetry(event)
         if isinstance(event, events.WorkspaceClosed):
             # In a thread that may be left behind: the SDK waits for a collector longer than anyone wants to.
             closing = threading.Thread(target=self._close, name="blendwright-otel", daemon=True)
@@ -63,7 +63,7 @@ def configured(environment: Mapping[str, str]) -> tuple[bool, bool]:
     """Whether traces and metrics are to be exported."""
     if environment.get(DISABLED, "").strip().lower() == "true":
         return False, False
-    return _wanted(environment, "TRACES"), _wanted(environment, "METRICS")
+    return _is_exported(environment, "TRACES"), _is_exported(environment, "METRICS")
 
 
 def installed() -> bool:
@@ -76,7 +76,7 @@ def installed() -> bool:
         return False
 
 
-def _wanted(environment: Mapping[str, str], signal: str) -> bool:
+def _is_exported(environment: Mapping[str, str], signal: str) -> bool:
     exporter = environment.get(f"OTEL_{signal}_EXPORTER", "").strip().lower()
     if exporter:
         return exporter == "otlp"

@@ -1,6 +1,6 @@
 """The log of the core: every event as one JSON line, with all the ids that apply to it.
 
-Lines about operations are their audit records, so log and audit cannot tell different things. Arguments and results are never logged;
+Lines about operations are their audit records, so log and audit cannot disagree. Arguments and results are never logged;
 messages may quote a value, but not that of an argument which the policy redacts.
 """
 
@@ -24,12 +24,12 @@ from blendwright.values import events
 # Names the least level that is also shown on standard error. "off" writes no log at all.
 VARIABLE = "BLENDWRIGHT_LOG"
 OFF = "off"
-# Of a run that failed in thousands of places the log tells so many.
+# Of a run that failed in thousands of places the log names so many.
 MOST_FAULTS = 20
-WELL = frozenset({"succeeded", "skipped_idempotent"})
+SUCCESSES = frozenset({"succeeded", "skipped_idempotent"})
 
 
-def wanted_level(environment: Mapping[str, str] | None = None) -> str | None:
+def shown_level(environment: Mapping[str, str] | None = None) -> str | None:
     """What the environment asks for: a level, "off", or None for the file alone. An unknown word is taken for info."""
     word = (os.environ if environment is None else environment).get(VARIABLE, "").strip().lower()
     if not word:
@@ -55,12 +55,12 @@ class Log:
         self._running: str | None = None
 
     def __call__(self, event: events.Event) -> None:
-        self._tell(event)
+        self._log_event(event)
         self._file.flush()
         if isinstance(event, events.WorkspaceClosed):
             self._file.close()
 
-    def _tell(self, event: events.Event) -> None:
+    def _log_event(self, event: events.Event) -> None:
         match event:
             case events.Committed():
                 self._operations(event.records, event.commits)
@@ -77,26 +77,26 @@ class Log:
             case events.CallEnded():
                 self._called(event)
             case events.WorkerTrouble():
-                say = self._log.error if event.lost else self._log.warning
+                write = self._log.error if event.lost else self._log.warning
                 what = "worker lost" if event.lost else "tool raised"
-                say(what, **_ids(event.ids), pid=event.pid, message=event.message, worker_log=list(event.log))
+                write(what, **_ids(event.ids), pid=event.pid, message=event.message, worker_log=list(event.log))
             case events.Defect():
                 self._log.error("defect", error=repr(event.error), trace=traceback.format_exception(event.error))
             case _:
-                self._rest(event)
+                self._log_workspace_event(event)
 
-    def _rest(self, event: events.Event) -> None:
+    def _log_workspace_event(self, event: events.Event) -> None:
         match event:
             case events.WorkspaceOpened():
-                say = self._log.warning if event.recovered else self._log.info
-                say("workspace opened", recovered=list(event.recovered), pid=os.getpid())
+                write = self._log.warning if event.recovered else self._log.info
+                write("workspace opened", recovered=list(event.recovered), pid=os.getpid())
             case events.WorkspaceClosed():
                 self._log.info("workspace closed")
             case events.SceneBuilt():
-                say = self._log.warning if event.again else self._log.info
+                write = self._log.warning if event.again else self._log.info
                 what = "scene rebuilt" if event.again else "scene built"
                 spent = round(event.seconds * 1000, 3)
-                say(what, pid=event.pid, scene_hash=event.scene_hash, redone=event.redone, duration_ms=spent)
+                write(what, pid=event.pid, scene_hash=event.scene_hash, redone=event.redone, duration_ms=spent)
             case events.CheckpointSaved():
                 self._log.info("checkpoint saved", commit=event.commit, scene_hash=event.scene_hash, bytes=event.size)
             case events.HeadMoved():
@@ -111,13 +111,13 @@ class Log:
                 pass
 
     def _operations(self, records: Sequence[Mapping[str, Any]], commits: Sequence[int | None]) -> None:
-        """Without structlog: a run tells thousands of these at once, and handing one through takes five times as long as writing it."""
+        """Without structlog: a run writes thousands of these at once, and handing one through takes five times as long as writing it."""
         bound, running = structlog.get_context(self._log), self._running
         for record, commit in zip(records, commits, strict=True):
             # What is bound holds for the run; anything else that is committed meanwhile is not part of it.
             if record["request_id"] != running and running is not None:
                 bound, running = structlog.get_context(self._idle), None
-            level = "info" if record["status"] in WELL else "warning"
+            level = "info" if record["status"] in SUCCESSES else "warning"
             line = {
                 **bound,
                 "timestamp": record["timestamp"],
@@ -139,7 +139,7 @@ class Log:
                 "event": "operation",
                 "level": level,
             }
-            self._file.take(level, orjson.dumps(line))
+            self._file.add(level, orjson.dumps(line))
 
     def _started(self, event: events.RunStarted) -> None:
         self._running = event.request_id

@@ -1,6 +1,6 @@
 """Where log lines go: a file of bounded size in the workspace, and standard error when somebody asked for it.
 
-Never stands in the way of the work: a disk that refuses a line loses the line. Lines are whole even after a kill: they are written in
+The log never stops the work: when the disk refuses a line, the line is lost. Lines are whole even after a kill: they are written in
 one piece, and whoever opens the file next ends a torn one.
 """
 
@@ -20,7 +20,7 @@ KEPT = 3
 
 
 class LogFile:
-    """Takes rendered lines, as a logger that structlog can wrap; `flush` writes them. Only the holder of the workspace writes it."""
+    """Collects rendered lines, as a logger that structlog can wrap; `flush` writes them. Only the holder of the workspace writes it."""
 
     def __init__(self, workspace: Path, *, shown: str | None = None, most_bytes: int = MOST_BYTES) -> None:
         """`shown` is the least level that also goes to standard error."""
@@ -36,16 +36,16 @@ class LogFile:
             self._open()
 
     def debug(self, line: bytes) -> None:
-        self.take("debug", line)
+        self.add("debug", line)
 
     def info(self, line: bytes) -> None:
-        self.take("info", line)
+        self.add("info", line)
 
     def warning(self, line: bytes) -> None:
-        self.take("warning", line)
+        self.add("warning", line)
 
     def error(self, line: bytes) -> None:
-        self.take("error", line)
+        self.add("error", line)
 
     def flush(self) -> None:
         """Write what came since, in one piece."""
@@ -67,7 +67,7 @@ class LogFile:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def take(self, level: str, line: bytes) -> None:
+    def add(self, level: str, line: bytes) -> None:
         self._lines.append(line)
         if level in self._shown:
             self._to_show.append(line)

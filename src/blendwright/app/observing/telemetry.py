@@ -1,7 +1,7 @@
 """Events as OpenTelemetry spans and metrics: run, its operations, their phases. Only loaded where it was asked for.
 
 The providers are the caller's: nothing global is read or set here. A span is made when its operation is durable, with the times that
-the audit record has; so a trace tells exactly what the audit tells.
+the audit record has; so a trace says exactly what the audit says.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from blendwright.values import events
 
 NAME = "blendwright"
 PHASES = (("plan", "plan_us"), ("execute", "execute_us"), ("verify", "verify_us"))
-WELL = frozenset({"succeeded", "skipped_idempotent"})
+SUCCESSES = frozenset({"succeeded", "skipped_idempotent"})
 # As the ids are called in logs, under a prefix of our own, as the conventions ask for.
 ATTRIBUTES = {
     "gemini_request_id": "request_id",
@@ -54,9 +54,9 @@ class Telemetry:
             case events.RunEnded():
                 labels = {"dialect": event.report.dialect, "status": event.report.status}
                 spent = event.report.timings.get("run_ms")
-                self._ended(labels, spent, well=event.report.ok)
+                self._ended(labels, spent, ok=event.report.ok)
             case events.RunBrokenOff():
-                self._ended({"dialect": event.dialect, "status": "broken_off"}, None, well=False)
+                self._ended({"dialect": event.dialect, "status": "broken_off"}, None, ok=False)
             case events.Committed():
                 self._operations(event)
                 self._count("commits", len(event.commits) - event.commits.count(None))
@@ -93,14 +93,14 @@ class Telemetry:
             }
             self._run = self._tracer.start_span("run", context=Context(), attributes=dict(_named(about)))
 
-    def _ended(self, labels: Mapping[str, str], spent_ms: float | None, *, well: bool) -> None:
+    def _ended(self, labels: Mapping[str, str], spent_ms: float | None, *, ok: bool) -> None:
         if self._meters is not None:
             self._meters.runs.add(1, labels)
             if spent_ms is not None:
                 self._meters.run_seconds.record(spent_ms / 1000, labels, _within(self._run))
         if self._run is not None:
             self._run.set_attributes(dict(_named({"status": labels["status"]})))
-            if not well:
+            if not ok:
                 self._run.set_status(Status(StatusCode.ERROR, labels["status"]))
             self._run.end()
         self._run = self._running = self._schedule = None
@@ -134,7 +134,7 @@ class Telemetry:
                 )
                 started += 1000 * record[field]
                 part.end(started)
-        if record["status"] not in WELL:
+        if record["status"] not in SUCCESSES:
             span.set_status(Status(StatusCode.ERROR, record["error_code"] or record["status"]))
         span.end(ended)
         return within
@@ -173,7 +173,7 @@ class _Instruments:
 
 
 def _within(span: Span | None) -> Context:
-    """Never the context of the caller's thread: our events may be told in anyone's."""
+    """Never the context of the caller's thread: our events may come in anyone's."""
     return Context() if span is None else trace.set_span_in_context(span, Context())
 
 

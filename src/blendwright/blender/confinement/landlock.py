@@ -95,10 +95,10 @@ def _allow(ruleset: int, path: Path, rights: Right, identity: tuple[int, int] | 
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return  # what is not there, or out of our reach anyhow, needs no rule
     try:
-        found = os.fstat(descriptor)
-        if identity is not None and (identity != (found.st_dev, found.st_ino) or not stat.S_ISREG(found.st_mode)):
+        status = os.fstat(descriptor)
+        if identity is not None and (identity != (status.st_dev, status.st_ino) or not stat.S_ISREG(status.st_mode)):
             return  # it was put there after somebody judged the one that was meant
-        if not stat.S_ISDIR(found.st_mode):
+        if not stat.S_ISDIR(status.st_mode):
             rights &= _OF_A_FILE
         buffer = ctypes.create_string_buffer(struct.pack("=Qi", int(rights), descriptor), 12)
         syscall(
@@ -110,13 +110,13 @@ def _allow(ruleset: int, path: Path, rights: Right, identity: tuple[int, int] | 
 
 def restrict(version: int, rules: Iterable[tuple[Path, Right]], files: Iterable[File] = ()) -> None:
     """Restrict the calling thread, and all it will start, to the rules; needs no_new_privs."""
-    known = _known_rights(version)
+    supported = _known_rights(version)
     ruleset = _create_ruleset(version)
     try:
         for path, rights in rules:
-            _allow(ruleset, path, rights & known)
+            _allow(ruleset, path, rights & supported)
         for path, identity in files:
-            _allow(ruleset, path, READ & known, identity)
+            _allow(ruleset, path, READ & supported, identity)
         syscall("landlock_restrict_self", ctypes.c_int(ruleset), ctypes.c_uint32(0))
     finally:
         os.close(ruleset)

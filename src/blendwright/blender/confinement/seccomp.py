@@ -88,9 +88,9 @@ def build_filter(architecture: Architecture, own_pid: int) -> list[Instruction]:
         program += [Instruction(_JUMP_GREATER_EQUAL, 0, 1, _X32_BIT), _answer(_KILL_PROCESS)]
 
     def for_call(name: str, body: list[Instruction]) -> None:
-        found = number(name, architecture)
-        if found is not None:
-            program.extend([Instruction(_JUMP_EQUAL, 0, len(body), found), *body])
+        call_number = number(name, architecture)
+        if call_number is not None:
+            program.extend([Instruction(_JUMP_EQUAL, 0, len(body), call_number), *body])
 
     for names in policy.ALLOWED.values():
         for name in names:

@@ -172,12 +172,12 @@ def number(name: str, architecture: Architecture) -> int | None:
 def syscall(name: str, *arguments: object) -> int:
     """Make the call with ctypes arguments; a failure is an OSError."""
     architecture = this_architecture()
-    found = None if architecture is None else number(name, architecture)
-    if found is None:
+    call_number = None if architecture is None else number(name, architecture)
+    if call_number is None:
         raise NotImplementedError(f"{name} has no number on {platform.machine()}")
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
-    result = int(libc.syscall(ctypes.c_long(found), *arguments))
+    result = int(libc.syscall(ctypes.c_long(call_number), *arguments))
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{name}: {os.strerror(code)}")

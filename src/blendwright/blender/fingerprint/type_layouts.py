@@ -57,7 +57,7 @@ def hashed_properties(rna: Any) -> list[Any]:
     skipped: set[str] = {"rna_type"}
     for name in chain:
         skipped.update(EXCLUDED.get(name, ()))
-    kept = {name for owner, name in INCLUDED if owner in chain}
+    included = {name for owner, name in INCLUDED if owner in chain}
     if rna.identifier == "Action" and "layers" in rna.properties:
         skipped |= LEGACY_ACTION
     found: list[Any] = []
@@ -65,7 +65,7 @@ def hashed_properties(rna: Any) -> list[Any]:
         name: str = prop.identifier
         if name in skipped:
             continue
-        if name not in kept:
+        if name not in included:
             if name in UI_NAMES or name.startswith(UI_PREFIXES):
                 continue
             # A read-only flag tells about other values.

@@ -45,17 +45,17 @@ def is_default_path(path: str) -> bool:
 
 
 def _paths_in(struct: Any, seen: set[tuple[int, str]]) -> Iterator[str]:
-    known = (struct.as_pointer(), struct.bl_rna.identifier)
-    if known in seen:
+    identity = (struct.as_pointer(), struct.bl_rna.identifier)
+    if identity in seen:
         return
-    seen.add(known)
+    seen.add(identity)
     paths, ways = _path_properties(struct.bl_rna.identifier)
     for name in paths:
         if path := getattr(struct, name):
             yield path
-    if known[1] == "NodesModifier":
+    if identity[1] == "NodesModifier":
         yield from _inputs(struct)
-    elif known[1].startswith(IMPORT_NODE):
+    elif identity[1].startswith(IMPORT_NODE):
         yield f"read by the node {struct.name}"
     for name, several in ways:
         value = getattr(struct, name)
@@ -133,10 +133,10 @@ def _types_with_paths() -> frozenset[str]:
         }
         for name, each in structs.items()
     }
-    found = set(own)
+    reaching = set(own)
     while True:
-        bases = {each.bl_rna.base.identifier for name, each in structs.items() if name in found and each.bl_rna.base}
-        more = {name for name, there in leads.items() if there & found} | bases
-        if more <= found:
-            return frozenset(found)
-        found |= more
+        bases = {each.bl_rna.base.identifier for name, each in structs.items() if name in reaching and each.bl_rna.base}
+        more = {name for name, there in leads.items() if there & reaching} | bases
+        if more <= reaching:
+            return frozenset(reaching)
+        reaching |= more

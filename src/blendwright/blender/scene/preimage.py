@@ -33,11 +33,11 @@ def copy_of(block: Any) -> Any:
 def preserving_depth(block: Any) -> Generator[None]:
     """Blender flattens a curve of two dimensions whenever an object is given it; one that was not flat before shall not be."""
     lists = _points(block) if isinstance(block, bpy.types.Curve) and block.dimensions == "2D" else []
-    kept = [np.empty(len(points) * width, np.float32) for points, _, width in lists]
-    for (points, name, _), numbers in zip(lists, kept, strict=True):
+    coordinates = [np.empty(len(points) * width, np.float32) for points, _, width in lists]
+    for (points, name, _), numbers in zip(lists, coordinates, strict=True):
         points.foreach_get(name, numbers)
     yield
-    for (points, name, _), numbers in zip(lists, kept, strict=True):
+    for (points, name, _), numbers in zip(lists, coordinates, strict=True):
         points.foreach_set(name, numbers)
 
 

@@ -93,10 +93,10 @@ class SceneReader:
         return self.undo_log.is_member(self._place(collection).key_of(obj))
 
     def _place(self, collection: Any) -> fp.CollectionKey:
-        found = self._places.get(collection)
-        if found is None:
-            found = self._places[collection] = fp.collection_key(collection)
-        return found
+        cached = self._places.get(collection)
+        if cached is None:
+            cached = self._places[collection] = fp.collection_key(collection)
+        return cached
 
     def kind_of(self, block: Any) -> Kind:
         return Kind(fp.key_of(block)[0])

@@ -166,8 +166,12 @@ class RecordedWrites(SceneReader):
             if any(own):
                 key = fp.key_of(user)
                 self.undo_log.touch(key)
-                kept = [(i, freeze(user.material_slots[i].material, self._block)) for i, one in enumerate(own) if one]
-                self.undo_log.inverse(lambda key=key, kept=kept: _put_slots(self._block(key), kept))
+                saved_values = [
+                    (i, freeze(user.material_slots[i].material, self._block)) for i, one in enumerate(own) if one
+                ]
+                self.undo_log.inverse(
+                    lambda key=key, saved_values=saved_values: _put_slots(self._block(key), saved_values)
+                )
 
     def set(self, target: Any, attribute: str, value: Any, *, owner: Any | None = None) -> None:
         holder = self._holder(target, owner)
@@ -250,26 +254,26 @@ class RecordedWrites(SceneReader):
     def _save_inputs(self, modifier: Any) -> None:
         """The inputs of a geometry-nodes modifier, which Blender drops when it has no group."""
         resolve = self._address(modifier.id_data, modifier)
-        kept = {key: freeze_item(modifier[key], self._block) for key in modifier.keys()}  # noqa: SIM118 - no mapping
+        saved_values = {key: freeze_item(modifier[key], self._block) for key in modifier.keys()}  # noqa: SIM118 - no mapping
 
         def back() -> None:
-            for key in resolve().keys() - kept.keys():
+            for key in resolve().keys() - saved_values.keys():
                 del resolve()[key]
-            for key, thaw in kept.items():
+            for key, thaw in saved_values.items():
                 put_item(resolve(), key, thaw())
 
         self.undo_log.inverse(back)
 
     @contextmanager
     def temporarily(self, target: Any, **values: Any) -> Generator[None]:
-        kept = {name: freeze(getattr(target, name), self._block) for name in values}
+        saved_values = {name: freeze(getattr(target, name), self._block) for name in values}
         self._stale = True
         try:
             for name, value in values.items():
                 setattr(target, name, value)
             yield
         finally:
-            for name, thaw in reversed(kept.items()):
+            for name, thaw in reversed(saved_values.items()):
                 setattr(target, name, thaw())
             self._stale = True
 
@@ -321,8 +325,8 @@ class RecordedWrites(SceneReader):
             raise StepError(problems[0])
 
 
-def _put_slots(obj: Any, kept: list[tuple[int, Thaw]]) -> None:
-    for index, thaw in kept:
+def _put_slots(obj: Any, saved_values: list[tuple[int, Thaw]]) -> None:
+    for index, thaw in saved_values:
         obj.material_slots[index].link = "OBJECT"
         obj.material_slots[index].material = thaw()
 

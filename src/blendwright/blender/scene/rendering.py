@@ -69,14 +69,14 @@ class Rendering(SceneReader):
 @contextmanager
 def _temporary_values(target: Any, values: dict[str, Any]) -> Generator[None]:
     """Values for the length of a `with` block. Put back in the order they had, since one may decide which others are valid."""
-    kept = {name: getattr(target, name) for name in values}
+    originals = {name: getattr(target, name) for name in values}
     try:
         for name in sorted(values, key=_rank):
             setattr(target, name, values[name])
         yield
     finally:
-        for name in sorted(kept, key=_rank):
-            setattr(target, name, kept[name])
+        for name in sorted(originals, key=_rank):
+            setattr(target, name, originals[name])
 
 
 def _rank(name: str) -> int:

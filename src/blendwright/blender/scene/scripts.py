@@ -85,8 +85,8 @@ def _packed() -> dict[int, list[list[str]]]:
 
 
 def _digest(script: Script) -> str:
-    said = [_text_of(getattr(target, name)) for target, name, _ in script.writes]
-    return digest([said, _text_of(script.block)])
+    contents = [_text_of(getattr(target, name)) for target, name, _ in script.writes]
+    return digest([contents, _text_of(script.block)])
 
 
 def _text_of(value: Any) -> str:

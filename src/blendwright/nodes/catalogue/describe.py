@@ -1,4 +1,4 @@
-"""One node type as data: what the command line prints, and what a host is told."""
+"""Describes one node type as plain data, for the command line and for hosts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def describe_node_type(node: NodeType) -> dict[str, Any]:
                 "name": items.name,
                 "type_key": items.type_key,
                 "types": dict(items.types),
-                "properties": [_said(prop) for prop in items.properties.values()],
+                "properties": [_fields(prop) for prop in items.properties.values()],
             }
             for items in node.items.values()
         ],
@@ -38,14 +38,14 @@ def describe_node_type(node: NodeType) -> dict[str, Any]:
 
 
 def _socket(socket: SocketType) -> dict[str, Any]:
-    return {name: value for name, value in _said(socket).items() if name != "by_name"}
+    return {name: value for name, value in _fields(socket).items() if name != "by_name"}
 
 
 def _property(node: NodeType, prop: Property) -> dict[str, Any]:
-    return {**_said(prop), "items": list(node.choices(prop.name, {}))} if prop.items else _said(prop)
+    return {**_fields(prop), "items": list(node.choices(prop.name, {}))} if prop.items else _fields(prop)
 
 
-def _said(value: SocketType | Property) -> dict[str, Any]:
-    """The fields that say something."""
-    found = {name: getattr(value, name) for name in type(value).__dataclass_fields__}
-    return {name: said for name, said in found.items() if said not in (None, (), False) or name == "default"}
+def _fields(described: SocketType | Property) -> dict[str, Any]:
+    """The fields that hold something, and the default in any case."""
+    fields = {name: getattr(described, name) for name in type(described).__dataclass_fields__}
+    return {name: value for name, value in fields.items() if value not in (None, (), False) or name == "default"}

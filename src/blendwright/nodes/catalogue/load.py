@@ -1,4 +1,4 @@
-"""Reads the catalogue of a Blender version when it is first asked for, and each node type of it when it is first looked up."""
+"""Loads the catalogue of a Blender version on first use, and parses each node type when it is first looked up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from blendwright.nodes.catalogue.model import ItemList, ItemSocket, Layout, NodeType, Property, SocketType
 
-# The Blenders whose catalogues are here, the newest first. It speaks for plans that are checked without a Blender.
+# The Blenders that have a catalogue, the newest first. The newest is used for plans that are checked without a Blender.
 VERSIONS = ("5.0", "4.5", "4.2")
 NEWEST = VERSIONS[0]
 SIDES = ("inputs", "outputs", "off")
@@ -26,7 +26,7 @@ class Catalogue:
         self._kinds: dict[str, str] = data["socket_types"]
         self._conversions: dict[str, list[str]] = data["conversions"]
         self._common = _properties(data["common"])
-        self._read: dict[str, NodeType] = {}
+        self._parsed: dict[str, NodeType] = {}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._nodes)
@@ -41,15 +41,15 @@ class Catalogue:
         """The node type of that name."""
         if bl_idname not in self._nodes:
             return None
-        if bl_idname not in self._read:
-            self._read[bl_idname] = self._node(bl_idname, self._nodes[bl_idname])
-        return self._read[bl_idname]
+        if bl_idname not in self._parsed:
+            self._parsed[bl_idname] = self._node(bl_idname, self._nodes[bl_idname])
+        return self._parsed[bl_idname]
 
     def all(self) -> Iterator[NodeType]:
         for name in self._nodes:
-            found = self.find(name)
-            if found is not None:
-                yield found
+            node_type = self.find(name)
+            if node_type is not None:
+                yield node_type
 
     def kind(self, socket_type: str) -> str:
         """The type of value of a socket type: NodeSocketFloatFactor holds a VALUE."""
@@ -77,7 +77,7 @@ class Catalogue:
             data["label"],
             data["description"],
             properties,
-            {name: _items(name, each) for name, each in data.get("items", {}).items()},
+            {name: _item_list(name, each) for name, each in data.get("items", {}).items()},
             tuple(data.get("deciding", ())),
             layouts,
             {tuple(words.split("|")): number for words, number in data.get("settings", {}).items()},
@@ -86,11 +86,11 @@ class Catalogue:
         )
 
     def _socket(self, data: Mapping[str, Any]) -> SocketType:
-        said = dict(data)
+        fields = dict(data)
         for name in ("items", "gives"):
-            if isinstance(said.get(name), list):
-                said[name] = tuple(said[name])
-        return SocketType(kind=self._kinds[data["type"]], **said)
+            if isinstance(fields.get(name), list):
+                fields[name] = tuple(fields[name])
+        return SocketType(kind=self._kinds[data["type"]], **fields)
 
 
 def _layout(sockets: Sequence[SocketType], numbers: Mapping[str, list[int]]) -> Layout:
@@ -99,14 +99,14 @@ def _layout(sockets: Sequence[SocketType], numbers: Mapping[str, list[int]]) -> 
 
 
 def _properties(data: Mapping[str, dict[str, Any]]) -> dict[str, Property]:
-    found: dict[str, Property] = {}
-    for name, said in data.items():
-        items: tuple[str, ...] = tuple(said.pop("items", ()))
-        found[name] = Property(name, items=items, **said)
-    return found
+    properties: dict[str, Property] = {}
+    for name, fields in data.items():
+        items: tuple[str, ...] = tuple(fields.pop("items", ()))
+        properties[name] = Property(name, items=items, **fields)
+    return properties
 
 
-def _items(name: str, data: Mapping[str, Any]) -> ItemList:
+def _item_list(name: str, data: Mapping[str, Any]) -> ItemList:
     return ItemList(
         name,
         data["named"],

@@ -122,14 +122,14 @@ class NodeType:
             return self.properties[name].items
         place = self.deciding.index(name)
         earlier = {each: values[each] for each in self.deciding[:place] if each in values}
-        found = (words[place] for words in self.settings if _agree(self.deciding, words, earlier))
-        return tuple(dict.fromkeys(found))
+        choices = (words[place] for words in self.settings if _agree(self.deciding, words, earlier))
+        return tuple(dict.fromkeys(choices))
 
     def in_order(self, names: Iterable[str]) -> list[str]:
         """Properties in the order in which they are set: those first that decide what others take. An object has no order."""
-        given = set(names)
-        first = [name for name in self.deciding if name in given]
-        return [*first, *sorted(given.difference(first))]
+        unordered = set(names)
+        first = [name for name in self.deciding if name in unordered]
+        return [*first, *sorted(unordered.difference(first))]
 
     def defaults(self) -> dict[str, Any]:
         """The values that the deciding properties of a new node have."""
@@ -142,4 +142,4 @@ def word(value: Any) -> str:
 
 
 def _agree(names: tuple[str, ...], words: tuple[str, ...], values: Mapping[str, Any]) -> bool:
-    return all(word(values[name]) == said for name, said in zip(names, words, strict=True) if name in values)
+    return all(word(values[name]) == value for name, value in zip(names, words, strict=True) if name in values)

@@ -11,7 +11,7 @@ def search(catalogue: Catalogue, query: str) -> list[NodeType]:
     """The node types in which every word of the query occurs."""
     words = query.casefold().split()
     ranked = [(rank, node.label, node.bl_idname, node) for node in catalogue.all() if (rank := _rank(node, words))]
-    return [node for *_, node in sorted(ranked, key=lambda found: found[:3])]
+    return [node for *_, node in sorted(ranked, key=lambda entry: entry[:3])]
 
 
 def suggest_node_type(catalogue: Catalogue, name: str) -> str:
@@ -30,14 +30,14 @@ def suggest_node_type(catalogue: Catalogue, name: str) -> str:
 def _rank(node: NodeType, words: list[str]) -> int:
     """0 when a word is nowhere; else how far from the name the farthest of them is."""
     names = f"{node.label} {node.bl_idname}".casefold()
-    places = (names, _of_sockets(node), node.description.casefold())
-    ranks = [next((number for number, text in enumerate(places, 2) if word in text), 0) for word in words]
+    texts = (names, _socket_words(node), node.description.casefold())
+    ranks = [next((number for number, text in enumerate(texts, 2) if word in text), 0) for word in words]
     if not all(ranks):
         return 0
     return 1 if " ".join(words) == node.label.casefold() else max(ranks, default=1)
 
 
-def _of_sockets(node: NodeType) -> str:
+def _socket_words(node: NodeType) -> str:
     names = [socket.name for layout in node.layouts for socket in (*layout.inputs, *layout.outputs)]
     choices = [item for each in node.properties.values() for item in each.items if each.type == "ENUM"]
     return " ".join((*names, *choices)).casefold()

@@ -1,4 +1,4 @@
-"""What is wrong with the sockets that a payload gives its group, and what the group has afterwards."""
+"""Checks the sockets that a payload gives its group, and applies them to the simulated tree."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def interface_problems(tree: SimulatedTree, edit: SetInterface) -> Iterator[Find
     """What is wrong with the sockets that are listed, and with those to be removed."""
     for side in SIDES:
         for number, socket in enumerate(_listed(edit, side) or ()):
-            yield from _misfits(tree, socket, f"{edit.at}/{side}/{number}")
-        there = tree.interface[side]
+            yield from _socket_problems(tree, socket, f"{edit.at}/{side}/{number}")
+        existing = tree.interface[side]
         for number, key in enumerate(_removed(edit, side)):
-            if there is None:
+            if existing is None:
                 break
-            at, found = f"{edit.at}/remove_{side}/{number}", _positions(there, key)
-            if len(found) > 1:
-                message = f"{len(found)} {side} of the group are called '{key}'"
+            at, matches = f"{edit.at}/remove_{side}/{number}", _positions(existing, key)
+            if len(matches) > 1:
+                message = f"{len(matches)} {side} of the group are called '{key}'"
                 yield Finding(Fault.ARGS_INVALID, message, at, f"Say which: '{key}#1' is the first.")
-            elif not found and not IDENTIFIER.fullmatch(key):
-                names = [socket.name for socket in there]
+            elif not matches and not IDENTIFIER.fullmatch(key):
+                names = [socket.name for socket in existing]
                 cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
                 yield Finding(Fault.TARGET_NOT_FOUND, f"the group has no {side[:-1]} '{key}'", at, cure)
-            there = _without(there, key)
+            existing = _without(existing, key)
 
 
-def _misfits(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
+def _socket_problems(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
     known = tree.catalogue.interface_types
     if socket.socket_type not in known:
         base = next((each for each in known if socket.socket_type.startswith(each)), None)
@@ -61,57 +61,57 @@ def _misfits(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[
         yield Finding(Fault.ARGS_INVALID, "'min' is greater than 'max'", at + "/min", "Give the smaller one as 'min'.")
     if socket.default is not None:
         size = [0.0] * socket.dimensions if socket.dimensions and kind == "VECTOR" else None
-        like = SocketType(
+        socket_type = SocketType(
             socket.name, socket.name, socket.socket_type, kind, default=size, min=socket.min, max=socket.max
         )
-        yield from socket_value_problems(like, socket.default, at + "/default")
+        yield from socket_value_problems(socket_type, socket.default, at + "/default")
 
 
 def apply_interface(tree: SimulatedTree, edit: SetInterface) -> None:
-    """What the group has after the edit. Links of sockets that are gone are gone."""
+    """Apply the edit to the simulated tree. Links of sockets that are removed go with them."""
     for side in SIDES:
-        there, listed = tree.interface[side], _listed(edit, side)
-        before = Counter(socket.name for socket in there or ())
+        existing, listed = tree.interface[side], _listed(edit, side)
+        names_before = Counter(socket.name for socket in existing or ())
         for key in _removed(edit, side):
-            there = None if there is None else _without(there, key)
+            existing = None if existing is None else _without(existing, key)
         if listed is not None and edit.replace:
-            there = list(listed)
-        elif there is not None:
-            there = _merged(there, listed or ())
-        tree.interface[side] = there
-        after = Counter(socket.name for socket in there or ())
-        _drop_links(tree, side, {name for name, count in before.items() if after[name] < count})
+            existing = list(listed)
+        elif existing is not None:
+            existing = _merged(existing, listed or ())
+        tree.interface[side] = existing
+        names_after = Counter(socket.name for socket in existing or ())
+        _drop_links(tree, side, {name for name, count in names_before.items() if names_after[name] < count})
 
 
 def _positions(existing: Sequence[InterfaceSocket], key: str) -> list[int]:
     return positions_named([socket.name for socket in existing], key)
 
 
-def _without(there: list[InterfaceSocket], key: str) -> list[InterfaceSocket] | None:
+def _without(existing: list[InterfaceSocket], key: str) -> list[InterfaceSocket] | None:
     """What is left when a socket is removed; None where only Blender knows which one is meant."""
-    found = _positions(there, key)
-    if not found:
-        return None if IDENTIFIER.fullmatch(key) else there
-    return [socket for place, socket in enumerate(there) if place not in found]
+    positions = _positions(existing, key)
+    if not positions:
+        return None if IDENTIFIER.fullmatch(key) else existing
+    return [socket for place, socket in enumerate(existing) if place not in positions]
 
 
-def _merged(there: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket]) -> list[InterfaceSocket]:
+def _merged(existing: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket]) -> list[InterfaceSocket]:
     """Each that is listed takes the place of the first of its name that no other has taken; those without one come last."""
-    merged, taken = list(there), set[int]()
+    merged, used = list(existing), set[int]()
     for socket in listed:
-        free = next((place for place in _positions(there, socket.name) if place not in taken), None)
+        free = next((place for place in _positions(existing, socket.name) if place not in used), None)
         if free is None:
             merged.append(socket)
         else:
             merged[free] = socket
-            taken.add(free)
+            used.add(free)
     return merged
 
 
-def _drop_links(tree: SimulatedTree, side: Side, gone: set[str]) -> None:
+def _drop_links(tree: SimulatedTree, side: Side, removed_names: set[str]) -> None:
     holder, end = (GROUP_INPUT, 0) if side == "inputs" else (GROUP_OUTPUT, 1)
     ids = {node_id for node_id, node in tree.nodes.items() if node.type.bl_idname == holder}
-    tree.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in gone)
+    tree.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in removed_names)
 
 
 def _listed(edit: SetInterface, side: Side) -> Sequence[InterfaceSocket] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from blendwright.nodes import edits
 from blendwright.nodes.catalogue.load import VERSIONS, Catalogue, catalogue, catalogue_for
 from blendwright.nodes.catalogue.model import Side, SocketType
 from blendwright.nodes.catalogue.search import suggest_node_type
@@ -14,21 +15,6 @@ from blendwright.nodes.checks.links import conversion_problems, cycle_problems, 
 from blendwright.nodes.checks.simulated_tree import FRAME, GROUP, REROUTE, LinkEnd, LinkEnds, SimulatedTree
 from blendwright.nodes.checks.sockets import find_socket, unknown_node
 from blendwright.nodes.checks.values import item_list_problems, property_problems, socket_value_problems
-from blendwright.nodes.edits import (
-    AddNode,
-    Edit,
-    EnsureSingleGroupIO,
-    Link,
-    Payload,
-    RemoveNode,
-    RemoveUnused,
-    SetInput,
-    SetInterface,
-    SetProperty,
-    SocketRef,
-    Unlink,
-    edits_of,
-)
 from blendwright.nodes.tree import Interface, Tree
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
@@ -37,7 +23,7 @@ MOST_FINDINGS = 100
 
 
 def check_payload(
-    payload: Payload,
+    payload: edits.Payload,
     catalogue: Catalogue,
     tree: Tree | None = None,
     groups: Mapping[str, Interface] | None = None,
@@ -50,7 +36,7 @@ def check_payload(
     return list(islice(_PayloadCheck(payload, SimulatedTree(catalogue, tree, groups or {})).findings(), MOST_FINDINGS))
 
 
-def check_payload_for(payload: Payload, blender: Sequence[int] | None) -> list[Finding]:
+def check_payload_for(payload: edits.Payload, blender: Sequence[int] | None) -> list[Finding]:
     """The same for a Blender by its version, of which the tree is not known. Without one: what no supported Blender takes.
 
     A version whose catalogue is not here finds nothing: Blender itself will judge.
@@ -66,50 +52,50 @@ def check_payload_for(payload: Payload, blender: Sequence[int] | None) -> list[F
 
 
 class _PayloadCheck:
-    def __init__(self, payload: Payload, tree: SimulatedTree) -> None:
+    def __init__(self, payload: edits.Payload, tree: SimulatedTree) -> None:
         self._payload = payload
         self._tree = tree
         self._link_pointers: dict[LinkEnds, str] = {}
 
     def findings(self) -> Iterator[Finding]:
-        for edit in edits_of(self._payload):
+        for edit in edits.edits_of(self._payload):
             yield from self._check(edit)
         yield from cycle_problems(self._tree, self._link_pointers)
         yield from field_problems(self._tree, self._link_pointers)
 
-    def _check(self, edit: Edit) -> Iterator[Finding]:
+    def _check(self, edit: edits.Edit) -> Iterator[Finding]:
         match edit:
-            case AddNode():
+            case edits.AddNode():
                 yield from self._add(edit)
-            case RemoveNode():
+            case edits.RemoveNode():
                 if not edit.missing_ok and not self._tree.may_exist(edit.id):
                     yield unknown_node(self._tree, edit.id, edit.at + "/node_id")
                 self._tree.remove(edit.id)
-            case SetProperty():
+            case edits.SetProperty():
                 if edit.id in self._tree.nodes:
                     at = edit.at + "/value"
                     yield from self._property(edit.id, edit.name, edit.value, edit.at + "/property", at)
                 elif not self._tree.may_exist(edit.id):
                     yield unknown_node(self._tree, edit.id, edit.at + "/node_id")
-            case SetInput():
+            case edits.SetInput():
                 socket = find_socket(self._tree, edit.socket, "inputs", off=True)
                 if isinstance(socket, Finding):
                     yield socket
                 elif socket is not None and not self._is_reroute(edit.socket.node):
                     yield from socket_value_problems(socket, edit.value, edit.at + "/value")
-            case Link():
+            case edits.Link():
                 yield from self._link(edit)
-            case Unlink():
+            case edits.Unlink():
                 yield from self._unlink(edit)
-            case SetInterface():
+            case edits.SetInterface():
                 yield from interface_problems(self._tree, edit)
                 apply_interface(self._tree, edit)
-            case EnsureSingleGroupIO() | RemoveUnused():
+            case edits.EnsureSingleGroupIO() | edits.RemoveUnused():
                 pass  # what they leave depends on the tree
 
     # ------------------------------------------------------------------ nodes
 
-    def _add(self, edit: AddNode) -> Iterator[Finding]:
+    def _add(self, edit: edits.AddNode) -> Iterator[Finding]:
         node = self._tree.nodes.get(edit.id)
         exists = node is not None or edit.id in self._tree.untyped
         if exists and self._tree.is_assumed(edit.id, edit.bl_idname):
@@ -150,7 +136,7 @@ class _PayloadCheck:
             return
         yield from problems
         if not problems:
-            self._tree.set(node_id, name, value)
+            self._tree.set_property(node_id, name, value)
 
     def _reference_problems(self, node_id: str, name: str, value: Any, at: str) -> Iterator[Finding]:
         """Properties that name another node or node group."""
@@ -185,7 +171,7 @@ class _PayloadCheck:
 
     # ------------------------------------------------------------------ links
 
-    def _link(self, edit: Link) -> Iterator[Finding]:
+    def _link(self, edit: edits.Link) -> Iterator[Finding]:
         source = find_socket(self._tree, edit.source, "outputs")
         target = find_socket(self._tree, edit.target, "inputs")
         missing = [end for end in (source, target) if isinstance(end, Finding)]
@@ -203,9 +189,9 @@ class _PayloadCheck:
         self._tree.connect(*ends, replaces=replaces)
         self._link_pointers[ends] = edit.at
 
-    def _unlink(self, edit: Unlink) -> Iterator[Finding]:
+    def _unlink(self, edit: edits.Unlink) -> Iterator[Finding]:
         ends: list[LinkEnd | None] = []
-        sides: tuple[tuple[SocketRef | None, Side], ...] = ((edit.source, "outputs"), (edit.target, "inputs"))
+        sides: tuple[tuple[edits.SocketRef | None, Side], ...] = ((edit.source, "outputs"), (edit.target, "inputs"))
         for ref, side in sides:
             socket = find_socket(self._tree, ref, side) if ref else None
             if isinstance(socket, Finding):
@@ -215,7 +201,7 @@ class _PayloadCheck:
         source, target = ends
         self._tree.disconnect(lambda link: source in (None, link[0]) and target in (None, link[1]))
 
-    def _end(self, ref: SocketRef, socket: SocketType | Finding | None) -> LinkEnd:
+    def _end(self, ref: edits.SocketRef, socket: SocketType | Finding | None) -> LinkEnd:
         if not isinstance(socket, SocketType) or socket.by_name:
             return LinkEnd(ref.node, ref.socket)
         return LinkEnd(ref.node, socket.identifier)

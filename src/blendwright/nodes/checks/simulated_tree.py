@@ -1,6 +1,6 @@
 """A tree as it would be after the edits so far, as far as that can be known without Blender.
 
-Where the tree at the start is not known, ids that no edit has created may be nodes of it, and nothing is said about them.
+Where the tree at the start is not known, ids that no edit has created may be nodes of it, and nothing is item_type about them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MENU_ITEMS = "enum_items"
 
 @dataclass(slots=True)
 class SimulatedNode:
-    """A node that is known. `values` are properties that were set; a deciding property that is not in it is not known."""
+    """A node of a known type. `values` are properties that were set; a deciding property that is not in it is not known."""
 
     type: NodeType
     values: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -63,11 +63,11 @@ class SimulatedTree:
         self._last_source: dict[LinkEnd, LinkEnd] = {}
         self.interface: dict[Side, list[InterfaceSocket] | None] = {"inputs": None, "outputs": None}
         self._groups = groups
-        # Group nodes of a tree that is not known: it may have lost them.
+        # Group nodes of a tree that is not known: it may have reset them.
         self._assumed: set[str] = set()
         if tree is None:
-            for given, bl_idname in GIVEN_TYPES.items():
-                self.add(given, bl_idname)
+            for group_id, bl_idname in GIVEN_TYPES.items():
+                self.add(group_id, bl_idname)
             self._assumed.update(GIVEN_TYPES)
         else:
             self._load(tree)
@@ -87,11 +87,11 @@ class SimulatedTree:
         """A new node; False when its type is not known, and then nothing is known of it."""
         self.removed.discard(node_id)
         self._assumed.discard(node_id)
-        found = self.catalogue.find(bl_idname)
-        if found is None:
+        node_type = self.catalogue.find(bl_idname)
+        if node_type is None:
             self.untyped.add(node_id)
             return False
-        self.nodes[node_id] = SimulatedNode(found, found.defaults())
+        self.nodes[node_id] = SimulatedNode(node_type, node_type.defaults())
         return True
 
     def remove(self, node_id: str) -> None:
@@ -110,14 +110,14 @@ class SimulatedTree:
 
     def frames_around(self, node_id: str) -> set[str]:
         """The frames that a node is in, as far as they are known."""
-        found: set[str] = set()
+        frames: set[str] = set()
         while node_id in self.nodes:
             parent = self.nodes[node_id].values.get("parent")
-            if not isinstance(parent, str) or parent in found:
+            if not isinstance(parent, str) or parent in frames:
                 break
-            found.add(parent)
+            frames.add(parent)
             node_id = parent
-        return found
+        return frames
 
     def connect(self, source: LinkEnd, target: LinkEnd, *, replaces: bool) -> None:
         """Add a link; with `replaces` the input takes only one, so that the link before it is gone."""
@@ -129,16 +129,16 @@ class SimulatedTree:
     def disconnect(self, matches: Callable[[LinkEnds], bool]) -> None:
         self.links = {link: None for link in self.links if not matches(link)}
 
-    def set(self, node_id: str, name: str, value: Any) -> None:
+    def set_property(self, node_id: str, name: str, value: Any) -> None:
         """A property was set. Others that do not go with it any more take a value that we do not know."""
         node = self.nodes[node_id]
         node.values[name] = value
         deciding = node.type.deciding
         while name in deciding and not node.type.layouts_for(_only(node.values, deciding)):
-            lost = next((each for each in reversed(deciding) if each != name and each in node.values), None)
-            if lost is None:
+            reset = next((each for each in reversed(deciding) if each != name and each in node.values), None)
+            if reset is None:
                 return
-            del node.values[lost]
+            del node.values[reset]
 
     # ------------------------------------------------------------------ sockets
 
@@ -164,8 +164,8 @@ class SimulatedTree:
             if used is None and not self.open:
                 return [], True
             inner = self._groups.get(str(used))
-            faces = (inner.inputs if side == "inputs" else inner.outputs) if inner else None
-            return self._interface_sockets(faces)
+            sockets = (inner.inputs if side == "inputs" else inner.outputs) if inner else None
+            return self._interface_sockets(sockets)
         return self._all_item_sockets(node_id, node, side)
 
     def _interface_sockets(self, sockets: Sequence[InterfaceSocket] | None) -> tuple[list[SocketType], bool]:
@@ -175,14 +175,14 @@ class SimulatedTree:
         return [self._socket_by_name(each.name, each.socket_type) for each in known], len(known) == len(sockets)
 
     def _all_item_sockets(self, node_id: str, node: SimulatedNode, side: Side) -> tuple[list[SocketType], bool]:
-        found = list(self._item_sockets(node, node, "self", side))
+        own = list(self._item_sockets(node, node, "self", side))
         if node.type.zone_output is None:
-            return found, True
+            return own, True
         partner = self.nodes.get(str(node.values.get("paired_output")))
         if partner is None or partner.type.bl_idname != node.type.zone_output:
             # In a tree that is not known from the start it may have one; otherwise it shows next to nothing.
-            return found, False
-        return [*found, *self._item_sockets(partner, node, "partner", side)], True
+            return own, False
+        return [*own, *self._item_sockets(partner, node, "partner", side)], True
 
     def _item_sockets(self, holder: SimulatedNode, node: SimulatedNode, on: str, side: Side) -> Iterable[SocketType]:
         for items in holder.type.items.values():
@@ -190,14 +190,14 @@ class SimulatedTree:
             for number, item in enumerate(cast("Iterable[dict[str, Any]]", listed)):
                 for template in items.sockets:
                     if template.on == on and template.side == side:
-                        said = items.types.get(str(item.get(items.type_key or "")))
-                        kind = self._item_type(template, said, node)
+                        item_type = items.types.get(str(item.get(items.type_key or "")))
+                        kind = self._item_type(template, item_type, node)
                         if kind is not None:
                             yield self._socket_by_name(str(item["name"]) if items.named else str(number), kind)
 
-    def _item_type(self, template: ItemSocket, said: str | None, node: SimulatedNode) -> str | None:
+    def _item_type(self, template: ItemSocket, item_type: str | None, node: SimulatedNode) -> str | None:
         if template.type == "item":
-            return said
+            return item_type
         if template.type != "data_type":
             return template.type
         # The node's own type: that of its output.
@@ -219,10 +219,10 @@ class SimulatedTree:
 
 def _unique(sockets: Iterable[SocketType]) -> tuple[SocketType, ...]:
     """Without those that differ only in what fields do: of several possible layouts, one of each identifier and type."""
-    found: dict[tuple[str, str], SocketType] = {}
+    unique: dict[tuple[str, str], SocketType] = {}
     for socket in sockets:
-        found.setdefault((socket.identifier, socket.type), socket)
-    return tuple(found.values())
+        unique.setdefault((socket.identifier, socket.type), socket)
+    return tuple(unique.values())
 
 
 def _only(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

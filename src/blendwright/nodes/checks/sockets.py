@@ -16,8 +16,8 @@ WORDS = {"inputs": "input", "outputs": "output"}
 
 def matching_sockets(key: str, sockets: Sequence[SocketType]) -> list[SocketType]:
     """The sockets that a key can mean among those that are available: one, none, or several of a name."""
-    found = [socket for socket in sockets if socket.identifier == key and not socket.by_name]
-    return found or [sockets[position] for position in positions_named([socket.name for socket in sockets], key)]
+    matches = [socket for socket in sockets if socket.identifier == key and not socket.by_name]
+    return matches or [sockets[position] for position in positions_named([socket.name for socket in sockets], key)]
 
 
 def socket_keys(sockets: Sequence[SocketType]) -> list[str]:
@@ -37,21 +37,21 @@ def find_socket(tree: SimulatedTree, at: SocketRef, side: Side, *, off: bool = F
     if at.node not in tree.nodes:
         return None if tree.may_exist(at.node) else unknown_node(tree, at.node, at.node_at)
     sockets = tree.sockets(at.node, side)
-    found = matching_sockets(at.socket, sockets.known)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        if len({socket.type for socket in found}) > 1 and not sockets.complete and len({s.key for s in found}) == 1:
+    matches = matching_sockets(at.socket, sockets.known)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        if len({socket.type for socket in matches}) > 1 and not sockets.complete and len({s.key for s in matches}) == 1:
             return None
-        listed = ", ".join(socket_keys(found))
-        message = f"{len(found)} {side} of '{at.node}' ({_type(tree, at.node)}) are called '{at.socket}'"
+        listed = ", ".join(socket_keys(matches))
+        message = f"{len(matches)} {side} of '{at.node}' ({_type(tree, at.node)}) are called '{at.socket}'"
         return Finding(Fault.ARGS_INVALID, message, at.socket_at, f"Use one of: {listed}.")
-    hidden = [socket for socket in sockets.off if at.socket in (socket.identifier, socket.name)]
-    if hidden and off:
-        return next((socket for socket in hidden if socket.identifier == at.socket), hidden[0])
+    unavailable = [socket for socket in sockets.off if at.socket in (socket.identifier, socket.name)]
+    if unavailable and off:
+        return next((socket for socket in unavailable if socket.identifier == at.socket), unavailable[0])
     if not sockets.complete:
         return None
-    return _not_there(tree, at, side, sockets, bool(hidden))
+    return _missing_socket(tree, at, side, sockets, bool(unavailable))
 
 
 def unknown_node(tree: SimulatedTree, node_id: str, at: str) -> Finding:
@@ -59,16 +59,16 @@ def unknown_node(tree: SimulatedTree, node_id: str, at: str) -> Finding:
     return Finding(Fault.TARGET_NOT_FOUND, f"there is no node '{node_id}' at this point", at, cure)
 
 
-def _not_there(tree: SimulatedTree, at: SocketRef, side: Side, sockets: Sockets, hidden: bool) -> Finding:
+def _missing_socket(tree: SimulatedTree, at: SocketRef, side: Side, sockets: Sockets, unavailable: bool) -> Finding:
     kind = _type(tree, at.node)
     other: Side = "outputs" if side == "inputs" else "inputs"
     known = list(dict.fromkeys(name for socket in sockets.known for name in (socket.name, socket.key) if name))
     listed = f"It has: {', '.join(socket_keys(sockets.known)) or 'none'}."
-    if hidden:
-        decided = ", ".join(
+    if unavailable:
+        deciding = ", ".join(
             f"{name} {tree.nodes[at.node].values.get(name)}" for name in tree.nodes[at.node].type.deciding
         )
-        message = f"input '{at.socket}' of '{at.node}' ({kind}) is not available with {decided}"
+        message = f"input '{at.socket}' of '{at.node}' ({kind}) is not available with {deciding}"
         return Finding(Fault.ARGS_INVALID, message, at.socket_at, "Set the property first. " + listed)
     message = f"'{at.node}' ({kind}) has no {WORDS[side]} '{at.socket}'"
     cure = did_you_mean(at.socket, known, otherwise=listed)

@@ -1,4 +1,4 @@
-"""Whether a value fits a socket or a property, and how to say what would."""
+"""Checks whether a value fits a socket or a property of a node, and says what would."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
 DATABLOCKS = ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE")
 SIZES = {"VECTOR": (2, 4), "RGBA": (4, 4), "ROTATION": (3, 3)}
-# What Blender can keep of a number at all.
-BOUNDS = {"INT": (-(2.0**31), 2.0**31 - 1), "FLOAT": (-3.4e38, 3.4e38)}
+# The numbers that Blender can store at all.
+RANGES = {"INT": (-(2.0**31), 2.0**31 - 1), "FLOAT": (-3.4e38, 3.4e38)}
 SHOWN = 60
 RAMP = ("color_mode", "interpolation", "hue_interpolation", "elements")
 CURVES = ("curves", "use_clip", "clip_min_x", "clip_min_y", "clip_max_x", "clip_max_y", "extend", "tone",
@@ -23,17 +23,17 @@ def socket_value_problems(socket: SocketType, value: Any, at: str) -> Iterator[F
     """What is wrong with giving a value to a socket."""
     what = f"input '{socket.name}'"
     if socket.kind in VALUELESS:
-        yield _wrong(f"{what} ({socket.kind.lower()}) holds no value", at, "Link something to it, or leave it out.")
+        yield _invalid(f"{what} ({socket.kind.lower()}) holds no value", at, "Link something to it, or leave it out.")
     elif socket.kind in DATABLOCKS:
         if not (value is None or isinstance(value, str)):
-            yield _other(what, f"the name of a datablock ({socket.kind.lower()}) or null", value, at)
+            yield _wrong_type(what, f"the name of a datablock ({socket.kind.lower()}) or null", value, at)
     elif socket.kind == "MENU":
-        yield from _of_menu(what, socket.items, value, at)
+        yield from _menu_item(what, socket.items, value, at)
     elif socket.kind in SIZES:
         least, most = SIZES[socket.kind]
-        held: Any = socket.default
-        if isinstance(held, list):
-            least = most = len(cast("list[float]", held))
+        default: Any = socket.default
+        if isinstance(default, list):
+            least = most = len(cast("list[float]", default))
         yield from _numbers(what, value, least, most, socket.min, socket.max, at)
     else:
         yield from _scalar(what, SCALARS[socket.kind], value, socket.min, socket.max, at)
@@ -49,8 +49,8 @@ def property_problems(prop: Property, value: Any, choices: Sequence[str], at: st
         yield from _enum(what, prop, choices, value, at)
     elif prop.type in ("DATABLOCK", "NODE"):
         if not (value is None or isinstance(value, str)):
-            meant = "the id of a node or null" if prop.type == "NODE" else f"the name of a {prop.kind} or null"
-            yield _other(what, meant, value, at)
+            expected = "the id of a node or null" if prop.type == "NODE" else f"the name of a {prop.kind} or null"
+            yield _wrong_type(what, expected, value, at)
     elif prop.type in ("COLOR_RAMP", "CURVE_MAPPING"):
         yield from _structured(what, RAMP if prop.type == "COLOR_RAMP" else CURVES, value, at)
     elif prop.size is not None:
@@ -62,13 +62,13 @@ def property_problems(prop: Property, value: Any, choices: Sequence[str], at: st
 def item_list_problems(items: ItemList, value: Any, at: str) -> Iterator[Finding]:
     """What is wrong with a list of items."""
     if not isinstance(value, list):
-        yield _other(f"property '{items.name}'", "a list of items", value, at)
+        yield _wrong_type(f"property '{items.name}'", "a list of items", value, at)
         return
     names: set[str] = set()
     for number, item in enumerate(cast("list[Any]", value)):
         place = f"{at}/{number}"
         if not isinstance(item, dict):
-            yield _other("an item", "an object of its properties", item, place)
+            yield _wrong_type("an item", "an object of its properties", item, place)
             continue
         yield from _item(items, cast("dict[str, Any]", item), names, place)
 
@@ -79,12 +79,14 @@ def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) ->
         place = at + pointer_of([key])
         if key not in known:
             cure = did_you_mean(key, known, otherwise=f"Known: {', '.join(known) or 'none'}.")
-            yield _wrong(f"items of '{items.name}' have no '{key[:SHOWN]}'", place, cure)
+            yield _invalid(f"items of '{items.name}' have no '{key[:SHOWN]}'", place, cure)
         elif key == "name":
             if not isinstance(value, str) or not value:
-                yield _other("the name of an item", "a text", value, place)
+                yield _wrong_type("the name of an item", "a text", value, place)
             elif value in names:
-                yield _wrong(f"two items of '{items.name}' are named '{value[:SHOWN]}'", place, "Choose another name.")
+                yield _invalid(
+                    f"two items of '{items.name}' are named '{value[:SHOWN]}'", place, "Choose another name."
+                )
             else:
                 names.add(value)
         elif key == items.type_key:
@@ -94,32 +96,32 @@ def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) ->
             yield from property_problems(prop, value, prop.items, place)
     for key in ("name" if items.named else None, items.type_key):
         if key and key not in item:
-            yield _wrong(f"'{key}' is missing", at, f"Add '{key}'.")
+            yield _invalid(f"'{key}' is missing", at, f"Add '{key}'.")
 
 
 def _structured(what: str, known: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
     if not isinstance(value, dict):
-        yield _other(what, f"an object with {', '.join(known)}", value, at)
+        yield _wrong_type(what, f"an object with {', '.join(known)}", value, at)
         return
     for key in cast("dict[str, Any]", value):
         if key not in known:
             cure = did_you_mean(key, known, otherwise=f"Known: {', '.join(known)}.")
-            yield _wrong(f"{what} has no '{key[:SHOWN]}'", at + pointer_of([key]), cure)
+            yield _invalid(f"{what} has no '{key[:SHOWN]}'", at + pointer_of([key]), cure)
 
 
 def _enum(what: str, prop: Property, choices: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
     if not prop.several:
         yield from _choice(what, choices, value, at)
     elif not isinstance(value, list):
-        yield _other(what, f"a list of {', '.join(choices)}", value, at)
+        yield _wrong_type(what, f"a list of {', '.join(choices)}", value, at)
     else:
         for number, each in enumerate(cast("list[Any]", value)):
             yield from _choice(what, choices, each, f"{at}/{number}")
 
 
-def _of_menu(what: str, items: Sequence[str] | None, value: Any, at: str) -> Iterator[Finding]:
+def _menu_item(what: str, items: Sequence[str] | None, value: Any, at: str) -> Iterator[Finding]:
     if not isinstance(value, str):
-        yield _other(what, "the name of a menu item", value, at)
+        yield _wrong_type(what, "the name of a menu item", value, at)
     elif items:
         yield from _choice(what, items, value, at)
 
@@ -127,21 +129,21 @@ def _of_menu(what: str, items: Sequence[str] | None, value: Any, at: str) -> Ite
 def _choice(what: str, choices: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
     if not isinstance(value, str) or value not in choices:
         cure = did_you_mean(str(value), choices, otherwise=f"One of: {', '.join(choices)}.")
-        yield _wrong(f"{what} does not take {_shown(value)}", at, cure)
+        yield _invalid(f"{what} does not take {_shortened(value)}", at, cure)
 
 
 def _scalar(what: str, kind: str, value: Any, least: float | None, most: float | None, at: str) -> Iterator[Finding]:
     if kind == "BOOLEAN":
         if not isinstance(value, bool):
-            yield _other(what, "true or false", value, at)
+            yield _wrong_type(what, "true or false", value, at)
     elif kind == "STRING":
         if not isinstance(value, str):
-            yield _other(what, "a text", value, at)
+            yield _wrong_type(what, "a text", value, at)
     elif isinstance(value, bool) or not isinstance(value, int if kind == "INT" else (int, float)):
-        yield _other(what, "a whole number" if kind == "INT" else "a number", value, at)
+        yield _wrong_type(what, "a whole number" if kind == "INT" else "a number", value, at)
     else:
-        low, high = BOUNDS[kind]
-        yield from _outside(what, value, low if least is None else least, high if most is None else most, at)
+        low, high = RANGES[kind]
+        yield from _out_of_range(what, value, low if least is None else least, high if most is None else most, at)
 
 
 def _numbers(
@@ -150,25 +152,27 @@ def _numbers(
     size = f"{least_size}" if least_size == most_size else f"{least_size} to {most_size}"
     parts = cast("list[Any]", value) if isinstance(value, list) else []
     if not least_size <= len(parts) <= most_size:
-        yield _other(what, f"a list of {size} numbers", value, at)
+        yield _wrong_type(what, f"a list of {size} numbers", value, at)
         return
     for number, part in enumerate(parts):
         yield from _scalar(what, "FLOAT", part, least, most, f"{at}/{number}")
 
 
-def _outside(what: str, value: float, least: float, most: float, at: str) -> Iterator[Finding]:
+def _out_of_range(what: str, value: float, least: float, most: float, at: str) -> Iterator[Finding]:
     if not least <= value <= most:
-        yield _wrong(f"{what} does not take {_shown(value)}", at, f"Give at least {least:g} and at most {most:g}.")
+        yield _invalid(
+            f"{what} does not take {_shortened(value)}", at, f"Give at least {least:g} and at most {most:g}."
+        )
 
 
-def _other(what: str, meant: str, value: Any, at: str) -> Finding:
-    return _wrong(f"{what} takes {meant}, not {_shown(value)}", at, f"Give {meant}.")
+def _wrong_type(what: str, expected: str, value: Any, at: str) -> Finding:
+    return _invalid(f"{what} takes {expected}, not {_shortened(value)}", at, f"Give {expected}.")
 
 
-def _wrong(message: str, at: str, cure: str) -> Finding:
+def _invalid(message: str, at: str, cure: str) -> Finding:
     return Finding(Fault.ARGS_INVALID, message, at, cure)
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -14,6 +14,7 @@ from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation.channels import Channel, path_of, refuse_stray_property, write_values
 from blendwright.tools.animation_data import action_of, action_sharers, curve_list, curves
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -64,8 +65,7 @@ class Clear(Tool[ClearArgs, Cleared]):
     )
 
     def check(self, scene: Scene, args: ClearArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        obj = scene.find(Kind.OBJECT, args.object)
+        obj = yield from existing_object(scene, args.object, "/object")
         if obj is None or not curves(scene, obj, args.path()):
             return
         others = action_sharers(scene, obj)
@@ -81,7 +81,7 @@ class Clear(Tool[ClearArgs, Cleared]):
             )
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         selected = curves(scene, obj, args.path())
         count, keys = len(selected), sum(len(curve.keyframe_points) for curve in selected)
         everything = count == len(curves(scene, obj))
@@ -94,7 +94,7 @@ class Clear(Tool[ClearArgs, Cleared]):
         return Cleared(object=args.object, curves=count, keys=keys, action_removed=removed)
 
     def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         yield from differs("the number of its curves", 0, len(curves(scene, obj, args.path())), "/channel")
         if result.action_removed is not None:
             exists = scene.find(Kind.ACTION, result.action_removed) is not None

@@ -26,6 +26,7 @@ from blendwright.tools.animation.channels import (
 )
 from blendwright.tools.animation_data import LAYERED, action_of, action_sharers, curve_list, curves, is_driven
 from blendwright.tools.readback import close, differs
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -129,8 +130,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
     )
 
     def check(self, scene: Scene, args: SetKeyframeArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        obj = scene.find(Kind.OBJECT, args.object)
+        obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
             return
         if args.property is not None:
@@ -152,7 +152,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
             )
 
     def apply(self, scene: Scene, args: SetKeyframeArgs) -> KeyframeSet:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         interpolation = args.interpolation or _default_interpolation(obj, args)
         if _has_this_key(scene, args, obj, interpolation):
             return self._result(scene, args, obj, changed=False)
@@ -172,7 +172,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         return self._result(scene, args, obj, changed=True)
 
     def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         has_key = _has_this_key(scene, args, obj, args.interpolation or _default_interpolation(obj, args))
         yield from differs(f"that frame {args.frame} has the key", True, has_key, "/value")
 

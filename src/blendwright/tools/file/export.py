@@ -16,6 +16,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -99,10 +100,8 @@ class ExportFile(Tool[ExportArgs, Exported]):
             return
         for place, name in enumerate(args.objects):
             at = f"/objects/{place}"
-            obj = scene.find(Kind.OBJECT, name)
-            if obj is None:
-                yield from scene.missing(Kind.OBJECT, name, at)
-            else:
+            obj = yield from existing_object(scene, name, at)
+            if obj is not None:
                 yield from _object_problems(scene, args, obj, at)
 
     def apply(self, scene: Scene, args: ExportArgs) -> Exported:

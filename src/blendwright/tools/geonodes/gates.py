@@ -6,25 +6,23 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
-from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
+from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.values.findings import Finding
 
 
-class GatesArgs(Args):
-    object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
+class GatesArgs(NodesModifierArgs):
     gates: list[AskedGate] = Field(default=[], max_length=50, description="Gates to require besides the usual ones.")
 
 
-class Gates(Tool[GatesArgs, GateReport]):
+class Gates(Reads[GatesArgs, GateReport]):
     """Judge a geometry-nodes tree by its gates: is the output connected, are links valid, does it evaluate, is anything there.
 
     A failed gate is a result, not an error of the call; its message says what to change. What is counted is the object after all
@@ -54,6 +52,3 @@ class Gates(Tool[GatesArgs, GateReport]):
     def apply(self, scene: Scene, args: GatesArgs) -> GateReport:
         obj = scene.require(Kind.OBJECT, args.object_name, "/object_name")
         return report_gates(scene, obj, nodes_modifier(obj, args.modifier_name), args.gates)
-
-    def verify(self, scene: Scene, args: GatesArgs, result: GateReport) -> Iterator[Finding]:
-        return iter(())

@@ -9,13 +9,14 @@ from pydantic import Field
 
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, to_payload
-from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
-from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
+from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.node_trees.export import export_tree
 from blendwright.tools.node_trees.mermaid import diagram
@@ -23,9 +24,7 @@ from blendwright.tools.node_trees.values import to_json
 from blendwright.values.findings import Finding
 
 
-class InspectTreeArgs(Args):
-    object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
+class InspectTreeArgs(NodesModifierArgs):
     formats: list[Literal["tree", "payload", "mermaid"]] = Field(
         default=["tree"],
         min_length=1,
@@ -57,7 +56,7 @@ class TreeInspected(Result):
     mermaid: str | None = optional("The tree as a Mermaid flow chart.")
 
 
-class InspectTree(Tool[InspectTreeArgs, TreeInspected]):
+class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
     """Look at a geometry-nodes tree: nodes, links, group sockets, modifier inputs; as JSON that builds it again, or as a diagram."""
 
     name = "geonodes.inspect"
@@ -90,9 +89,6 @@ class InspectTree(Tool[InspectTreeArgs, TreeInspected]):
             payload=to_payload(tree, target) if "payload" in args.formats else None,
             mermaid=diagram(tree) if "mermaid" in args.formats else None,
         )
-
-    def verify(self, scene: Scene, args: InspectTreeArgs, result: TreeInspected) -> Iterator[Finding]:
-        return iter(())
 
 
 def _input(modifier: Block, socket: Block) -> ModifierInput:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from blendwright.nodes.edits import Payload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import new_tree
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.modifier.blender_settings import missing_modifier, name_problems
@@ -20,6 +23,11 @@ NODES = "NODES"
 # What can have a geometry-nodes modifier.
 SUPPORTED_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL")
 AT = "/target"
+
+
+class NodesModifierArgs(Args):
+    object_name: Name = Field(description="Object whose modifier holds the tree.")
+    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from blendwright.nodes.checks.payload import check_payload_for
-from blendwright.nodes.edits import are_repeatable, edits_of
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Version
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
+from blendwright.tool_api.tool import Example
 from blendwright.tools.geonodes.examples import link
-from blendwright.tools.geonodes.modifier_target import target_of, target_problems
-from blendwright.tools.geonodes.tree_editing import TreeChanged, edit_tree, tree_differences
-from blendwright.values.findings import Finding
+from blendwright.tools.geonodes.tree_editing import EditsNodeTree
 
 PLANE = ("mesh.create_primitive", {"kind": "plane", "name": "Plane"})
 
 
-class NodeTree(Tool[NodeTreePayload, TreeChanged]):
+class NodeTree(EditsNodeTree[NodeTreePayload]):
     """Build or change a geometry-nodes tree by operations, one after the other: nodes, properties, input values, links, group sockets.
 
     The modifier and the node group are created where they are missing; a new tree hands its geometry through. All operations are
@@ -71,18 +64,3 @@ class NodeTree(Tool[NodeTreePayload, TreeChanged]):
             (PLANE,),
         ),
     )
-
-    def idempotence_for(self, args: NodeTreePayload) -> Idempotence:
-        return Idempotence.IDEMPOTENT if are_repeatable(list(edits_of(args))) else Idempotence.NON_IDEMPOTENT
-
-    def examine(self, args: NodeTreePayload, blender: Version | None) -> Iterable[Finding]:
-        return check_payload_for(args, blender)
-
-    def check(self, scene: Scene, args: NodeTreePayload) -> Iterator[Finding]:
-        yield from target_problems(scene, target_of(args))
-
-    def apply(self, scene: Scene, args: NodeTreePayload) -> TreeChanged:
-        return edit_tree(scene, args)
-
-    def verify(self, scene: Scene, args: NodeTreePayload, result: TreeChanged) -> Iterator[Finding]:
-        yield from tree_differences(scene, args, result)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from blendwright.nodes.checks.payload import check_payload_for
-from blendwright.nodes.edits import are_repeatable, edits_of
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Version
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tool_api.tool import Example
 from blendwright.tools.geonodes.examples import CUBE, link
-from blendwright.tools.geonodes.modifier_target import target_of, target_problems
-from blendwright.tools.geonodes.tree_editing import TreeChanged, edit_tree, tree_differences
-from blendwright.values.findings import Finding
+from blendwright.tools.geonodes.tree_editing import EditsNodeTree
 
 UNLINKED_NODE = (
     "geonodes.patch",
@@ -29,7 +22,7 @@ UNLINKED_NODE = (
 )
 
 
-class Patch(Tool[GnOpsPayload, TreeChanged]):
+class Patch(EditsNodeTree[GnOpsPayload]):
     """Patch a geometry-nodes tree: each operation says how something should be, so that applying it twice gives the same tree.
 
     Only a patch that removes what it needed itself cannot be applied twice: then it is refused the second time.
@@ -67,18 +60,3 @@ class Patch(Tool[GnOpsPayload, TreeChanged]):
             (CUBE, UNLINKED_NODE),
         ),
     )
-
-    def idempotence_for(self, args: GnOpsPayload) -> Idempotence:
-        return Idempotence.IDEMPOTENT if are_repeatable(list(edits_of(args))) else Idempotence.NON_IDEMPOTENT
-
-    def examine(self, args: GnOpsPayload, blender: Version | None) -> Iterable[Finding]:
-        return check_payload_for(args, blender)
-
-    def check(self, scene: Scene, args: GnOpsPayload) -> Iterator[Finding]:
-        yield from target_problems(scene, target_of(args))
-
-    def apply(self, scene: Scene, args: GnOpsPayload) -> TreeChanged:
-        return edit_tree(scene, args)
-
-    def verify(self, scene: Scene, args: GnOpsPayload, result: TreeChanged) -> Iterator[Finding]:
-        yield from tree_differences(scene, args, result)

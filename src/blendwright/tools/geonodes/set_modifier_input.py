@@ -8,13 +8,13 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.arguments import Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
-from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
+from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import InputValue
 from blendwright.values.faults import Fault
@@ -29,9 +29,7 @@ FIELDS = frozenset(
 )  # fmt: skip
 
 
-class SetModifierInputArgs(Args):
-    object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
+class SetModifierInputArgs(NodesModifierArgs):
     socket: Annotated[str, Field(min_length=1, max_length=256)] = Field(description="Name or identifier of the input.")
     value: InputValue | None = optional("Its value; objects, collections, materials and images by name.")
     attribute: Name | None = optional("Attribute to read in place of a value.")
@@ -71,17 +69,17 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
         if problems:
             return
         group = _modifier(scene, args).node_group
-        found = inputs.inputs_named(group, args.socket)
-        if len(found) != 1:
-            yield inputs.unclear_input(group, found, args.socket, "/socket")
+        sockets = inputs.inputs_named(group, args.socket)
+        if len(sockets) != 1:
+            yield inputs.unclear_input(group, sockets, args.socket, "/socket")
         elif args.value is not None:
-            modifier, asked = _modifier(scene, args), {args.socket: args.value}
-            for finding in inputs.problems(scene, group, asked, "", modifier):
+            modifier, values = _modifier(scene, args), {args.socket: args.value}
+            for finding in inputs.problems(scene, group, values, "", modifier):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
-            for finding in inputs.animated_inputs(scene, modifier, asked, ""):
+            for finding in inputs.animated_inputs(scene, modifier, values, ""):
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
-        elif found[0].socket_type not in FIELDS:
-            message = f"input '{args.socket}' of type {found[0].socket_type} cannot be read from an attribute"
+        elif sockets[0].socket_type not in FIELDS:
+            message = f"input '{args.socket}' of type {sockets[0].socket_type} cannot be read from an attribute"
             yield Finding(Fault.ARGS_INVALID, message, "/attribute", "Give a value.")
 
     def apply(self, scene: Scene, args: SetModifierInputArgs) -> ModifierInputSet:

@@ -40,15 +40,15 @@ class StructuralGates:
 
     def invalid_links(self) -> str:
         """Links that Blender does not follow because the types do not fit; another gate reports those of cycles."""
-        found: list[str] = []
+        broken: list[str] = []
         for inner in self._broken:
             cycle_pairs = _cycle_pairs(inner)
             bad = [link for link in inner.links if not link.is_valid and not _within(link, cycle_pairs)]
-            found += [_describe_link(link) + self._group_suffix(inner) for link in bad]
-        if not found:
+            broken += [_describe_link(link) + self._group_suffix(inner) for link in bad]
+        if not broken:
             return ""
         return (
-            f"Blender does not follow {_first_few(found)}. Unlink them, or put a node between that converts the type."
+            f"Blender does not follow {_first_few(broken)}. Unlink them, or put a node between that converts the type."
         )
 
     def cycles(self) -> str:
@@ -114,6 +114,6 @@ def _describe_link(link: Block) -> str:
     return f"{start} → {end}"
 
 
-def _first_few(found: list[str]) -> str:
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    return ", ".join(found[:MOST_NAMED]) + more
+def _first_few(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

@@ -1,20 +1,43 @@
-"""What geonodes.node_tree and geonodes.patch do alike: apply the edits of a payload to the tree of a modifier, and read it back."""
+"""The family of geonodes.node_tree and geonodes.patch: apply the edits of a payload to the tree of a modifier, and read it back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar
 
 from pydantic import Field
 
-from blendwright.nodes.edits import AddNode, EnsureSingleGroupIO, Payload, RemoveNode, RemoveUnused, edits_of
+from blendwright.nodes.checks.payload import check_payload_for
+from blendwright.nodes.edits import (
+    AddNode,
+    EnsureSingleGroupIO,
+    Payload,
+    RemoveNode,
+    RemoveUnused,
+    are_repeatable,
+    edits_of,
+)
+from blendwright.nodes.payloads.gn_ops import GnOpsPayload
+from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.nodes.payloads.parts import GIVEN_IDS
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.effects import Idempotence, Kind
+from blendwright.tool_api.promises import Version
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes.modifier_target import AT, ModifierTarget, attach_group, ensure_target, target_of
+from blendwright.tool_api.tool import Tool
+from blendwright.tools.geonodes.modifier_target import (
+    AT,
+    ModifierTarget,
+    attach_group,
+    ensure_target,
+    target_of,
+    target_problems,
+)
 from blendwright.tools.node_trees.editor import TreeEditor
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+
+P = TypeVar("P", NodeTreePayload, GnOpsPayload)
 
 
 class TreeChanged(Result):
@@ -28,38 +51,49 @@ class TreeChanged(Result):
     links: int = Field(description="Links in the tree now.")
 
 
-def edit_tree(scene: Scene, payload: Payload) -> TreeChanged:
-    """Apply all edits of a payload, or none: to a copy that then takes the place of the tree."""
-    target, edits = target_of(payload), list(edits_of(payload))
-    group, created = ensure_target(scene, target)
-    name: str = group.name
-    if edits:
-        with scene.redraft(group) as tree:
-            TreeEditor(scene, tree, group).apply_all(edits)
-    tree = attach_group(scene, target, name)
-    return TreeChanged(
-        object=target.object,
-        modifier=target.modifier,
-        node_group=tree.name,
-        created=created,
-        nodes=len(tree.nodes),
-        links=len(tree.links),
-    )
+class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
+    """Applies the edits of a payload to the tree of a modifier: all of them, or none."""
 
+    def idempotence_for(self, args: P) -> Idempotence:
+        return Idempotence.IDEMPOTENT if are_repeatable(list(edits_of(args))) else Idempotence.NON_IDEMPOTENT
 
-def tree_differences(scene: Scene, payload: Payload, result: TreeChanged) -> Iterator[Finding]:
-    """Whether the modifier uses the group, and the group has the nodes that were added and not those that were removed."""
-    target = target_of(payload)
-    tree = _tree_of(scene, target)
-    if tree is None or tree.name != result.node_group:
-        message = f"modifier '{target.modifier}' of '{target.object}' does not use '{result.node_group}'"
-        yield Finding(Fault.SCENE_CONFLICT, message, AT)
-        return
-    editor = TreeEditor(scene, tree, tree)
-    for node_id, (exists, at) in _expected_nodes(payload).items():
-        if (editor.find(node_id) is not None) != exists:
-            message = f"node '{node_id}' is {'not' if exists else 'still'} there"
-            yield Finding(Fault.SCENE_CONFLICT, message, at)
+    def examine(self, args: P, blender: Version | None) -> Iterable[Finding]:
+        return check_payload_for(args, blender)
+
+    def check(self, scene: Scene, args: P) -> Iterator[Finding]:
+        yield from target_problems(scene, target_of(args))
+
+    def apply(self, scene: Scene, args: P) -> TreeChanged:
+        """The work is on a copy, which takes the place of the tree when it is finished."""
+        target, edits = target_of(args), list(edits_of(args))
+        group, created = ensure_target(scene, target)
+        name: str = group.name
+        if edits:
+            with scene.redraft(group) as tree:
+                TreeEditor(scene, tree, group).apply_all(edits)
+        tree = attach_group(scene, target, name)
+        return TreeChanged(
+            object=target.object,
+            modifier=target.modifier,
+            node_group=tree.name,
+            created=created,
+            nodes=len(tree.nodes),
+            links=len(tree.links),
+        )
+
+    def verify(self, scene: Scene, args: P, result: TreeChanged) -> Iterator[Finding]:
+        """The modifier uses the group, which has the nodes that were added and none that were removed."""
+        target = target_of(args)
+        tree = _tree_of(scene, target)
+        if tree is None or tree.name != result.node_group:
+            message = f"modifier '{target.modifier}' of '{target.object}' does not use '{result.node_group}'"
+            yield Finding(Fault.SCENE_CONFLICT, message, AT)
+            return
+        editor = TreeEditor(scene, tree, tree)
+        for node_id, (exists, at) in _expected_nodes(args).items():
+            if (editor.find(node_id) is not None) != exists:
+                message = f"node '{node_id}' is {'not' if exists else 'still'} there"
+                yield Finding(Fault.SCENE_CONFLICT, message, at)
 
 
 def _tree_of(scene: Scene, target: ModifierTarget) -> Block | None:

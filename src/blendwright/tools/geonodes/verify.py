@@ -11,7 +11,8 @@ from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
@@ -51,7 +52,7 @@ class Verified(Result):
     trees: list[GateReport] = Field(description="The trees that are there, one by one.")
 
 
-class Verify(Tool[VerifyArgs, Verified]):
+class Verify(Reads[VerifyArgs, Verified]):
     """Judge several geometry-nodes trees at once by their gates, and with `required` insist that all are passed.
 
     A tree that is not there does not pass OUTPUT_CONNECTED. Without `required` a failed gate is a result, not an error of the call."""
@@ -76,15 +77,12 @@ class Verify(Tool[VerifyArgs, Verified]):
     def check(self, scene: Scene, args: VerifyArgs) -> Iterator[Finding]:
         """All gates that are not passed are told at once, which an error in the middle of the work could not."""
         if args.required:
-            found = _verified(scene, args)
-            for gate, message in zip(found.failed_gates, found.messages, strict=True):
+            verified = _verified(scene, args)
+            for gate, message in zip(verified.failed_gates, verified.messages, strict=True):
                 yield Finding(Fault.VERIFICATION_FAILED, message, cure=CURE, rule=gate)
 
     def apply(self, scene: Scene, args: VerifyArgs) -> Verified:
         return _verified(scene, args)
-
-    def verify(self, scene: Scene, args: VerifyArgs, result: Verified) -> Iterator[Finding]:
-        return iter(())
 
 
 def _verified(scene: Scene, args: VerifyArgs) -> Verified:

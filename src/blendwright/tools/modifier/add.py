@@ -16,6 +16,7 @@ from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -72,9 +73,8 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
 
     def check(self, scene: Scene, args: AddModifierArgs) -> Iterator[Finding]:
         yield from blender_settings.name_problems(args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.object)
+        obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
-            yield from scene.missing(Kind.OBJECT, args.object, "/object")
             return
         yield from _object_problems(obj, args)
         settings = args.settings.for_new()
@@ -89,7 +89,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
             yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Choose another name, or use modifier.set.")
 
     def apply(self, scene: Scene, args: AddModifierArgs) -> ModifierResult:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         if obj.modifiers.get(args.name) is not None:
             return modifier_result(obj, args.name, changed=False)
         scene.edit(obj)
@@ -102,7 +102,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
         return modifier_result(obj, args.name, changed=True)
 
     def verify(self, scene: Scene, args: AddModifierArgs, result: ModifierResult) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         modifier = obj.modifiers.get(args.name)
         yield from differs("the presence of the modifier", True, modifier is not None, "/name")
         if modifier is not None:

@@ -16,7 +16,7 @@ from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import ModifierType
 from blendwright.tools.node_trees.properties import nested_trees
 from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, not_evaluated
+from blendwright.tools.targets import existing_object, not_evaluated, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -102,11 +102,9 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         return args.type not in UNSTABLE
 
     def check(self, scene: Scene, args: ApplyModifierArgs) -> Iterator[Finding]:
-        problems = list(existing_object(scene, args.object, "/object", "MESH"))
-        yield from problems
-        if problems:
+        obj = yield from existing_object(scene, args.object, "/object", "MESH")
+        if obj is None:
             return
-        obj = scene.require(Kind.OBJECT, args.object)
         yield from not_evaluated(scene, obj, "/object")
         yield from _mesh_problems(scene, obj, args)
         modifier = obj.modifiers.get(args.modifier)
@@ -129,7 +127,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
             yield from _lost_parts(scene, obj, modifier)
 
     def apply(self, scene: Scene, args: ApplyModifierArgs) -> ModifierApplied:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         old = obj.data
         shared = bool(_mesh_sharers(scene, obj))
         new = scene.applied_mesh(obj, args.modifier)
@@ -152,7 +150,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         )
 
     def verify(self, scene: Scene, args: ApplyModifierArgs, result: ModifierApplied) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         yield from differs("the presence of the modifier", False, args.modifier in obj.modifiers, "/modifier")
         yield from differs("the name of the mesh", result.mesh, obj.data.name, "/object")
         yield from differs("its number of vertices", result.vertices, len(obj.data.vertices), "/modifier")

@@ -106,8 +106,8 @@ def differences(scene: Scene, modifier: Block, settings: Any) -> Iterator[Findin
     if settings.type != modifier.type:
         return
     for name, (rna, value) in requested(settings).items():
-        held = getattr(modifier, rna.attribute)
-        yield from differs(f"its {name}", _plain(_to_blender(scene, rna, value)), _plain(held), f"{AT}/{name}")
+        actual = getattr(modifier, rna.attribute)
+        yield from differs(f"its {name}", _plain(_to_blender(scene, rna, value)), _plain(actual), f"{AT}/{name}")
     if isinstance(settings, NodesSettings) and settings.inputs and modifier.node_group is not None:
         for identifier in inputs.differences(scene, modifier, settings.inputs):
             yield from differs(f"that input {identifier} is as asked", True, False, f"{AT}/inputs")

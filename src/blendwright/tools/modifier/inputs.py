@@ -6,11 +6,15 @@ interface here."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from itertools import islice
+from typing import Any
 
+from blendwright.nodes.catalogue.model import SocketType
+from blendwright.nodes.checks.values import socket_value_problems
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animation_data import channel_conflicts, custom_path
+from blendwright.tools.node_trees.values import to_json
 from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
@@ -22,16 +26,16 @@ REFERENCES = {
     "NodeSocketImage": Kind.IMAGE,
     "NodeSocketTexture": Kind.TEXTURE,
 }
-# What an input of a type takes, in words and as a test. Blender refuses a value of another type than the one it holds.
-FORMS = {
-    "NodeSocketFloat": "a number",
-    "NodeSocketInt": "a whole number",
-    "NodeSocketBool": "true or false",
-    "NodeSocketString": "a text",
-    "NodeSocketVector": "a list of numbers",
-    "NodeSocketRotation": "a list of three angles in radians",
-    "NodeSocketColor": "a list of four numbers",
-    "NodeSocketMenu": "the number of the menu's item",
+# The kind of value that an input holds; a menu holds the number of its item.
+VALUE_KINDS = {
+    "NodeSocketFloat": "VALUE",
+    "NodeSocketInt": "INT",
+    "NodeSocketBool": "BOOLEAN",
+    "NodeSocketString": "STRING",
+    "NodeSocketVector": "VECTOR",
+    "NodeSocketRotation": "ROTATION",
+    "NodeSocketColor": "RGBA",
+    "NodeSocketMenu": "INT",
 }
 
 
@@ -51,14 +55,14 @@ def problems(
     sockets = sockets_of(tree)
     for key, value in inputs.items():
         place = at + pointer_of([key])
-        found = _find(sockets, key)
-        if len(found) == 1:
-            unfit = list(_value_problems(scene, found[0], value, place))
+        matches = _find(sockets, key)
+        if len(matches) == 1:
+            unfit = list(_value_problems(scene, matches[0], value, place))
             yield from unfit
             if not unfit and modifier is not None and modifier.node_group == tree:
-                yield from _menu_problems(modifier, found[0], value, place)
+                yield from _menu_problems(modifier, matches[0], value, place)
         else:
-            yield unclear_input(tree, found, key, place)
+            yield unclear_input(tree, matches, key, place)
 
 
 def inputs_named(tree: Block, key: str) -> list[Block]:
@@ -66,11 +70,11 @@ def inputs_named(tree: Block, key: str) -> list[Block]:
     return _find(sockets_of(tree), key)
 
 
-def unclear_input(tree: Block, found: list[Block], key: str, at: str) -> Finding:
+def unclear_input(tree: Block, matches: list[Block], key: str, at: str) -> Finding:
     """What is wrong with a key that does not mean exactly one input."""
-    if found:
-        known = ", ".join(socket.identifier for socket in found)
-        message = f"{len(found)} inputs of '{tree.name}' are called '{key}'"
+    if matches:
+        known = ", ".join(socket.identifier for socket in matches)
+        message = f"{len(matches)} inputs of '{tree.name}' are called '{key}'"
         return Finding(Fault.ARGS_INVALID, message, at, f"Use an identifier: {known}.")
     names = [socket.name for socket in sockets_of(tree)]
     cure = did_you_mean(key, names, otherwise="Known inputs: " + (", ".join(names) or "none") + ".")
@@ -94,8 +98,8 @@ def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:
 def differences(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> Iterator[str]:
     """The identifiers of inputs that hold something else."""
     for identifier, value in _blender_values(scene, modifier, inputs):
-        held = modifier.get(identifier)
-        if not same(value, list(held) if hasattr(held, "to_list") else held):
+        actual = modifier.get(identifier)
+        if not same(value, list(actual) if hasattr(actual, "to_list") else actual):
             yield identifier
 
 
@@ -122,28 +126,29 @@ def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Iterato
     kind = REFERENCES.get(socket.socket_type)
     if kind is not None and isinstance(value, str):
         yield from scene.missing(kind, value, at)
-        return
-    form = f"the name of a {kind.label}" if kind else FORMS.get(socket.socket_type)
-    if form is None:
+    elif kind is not None:
+        message = f"input '{socket.name}' takes the name of a {kind.label}, not {value!r}"
+        yield Finding(Fault.ARGS_INVALID, message, at, f"Give the name of a {kind.label}.")
+    elif socket.socket_type not in VALUE_KINDS:
         message = f"inputs of type {socket.socket_type} cannot be set"
         yield Finding(Fault.ARGS_INVALID, message, at, "Leave it out.")
-    elif kind is not None or not _fits(socket, value):
-        message = f"input '{socket.name}' takes {form}, not {value!r}"
-        yield Finding(Fault.ARGS_INVALID, message, at, f"Give {form}.")
     else:
-        yield from _range_problems(socket, value, at)
+        for finding in islice(socket_value_problems(_socket_type(socket), value, at), 1):
+            yield Finding(finding.fault, finding.message, at, finding.cure)
 
 
-def _range_problems(socket: Block, value: Any, at: str) -> Iterator[Finding]:
-    """What Blender's own field for the input would not take: it writes any number into the property behind it."""
-    low, high = getattr(socket, "min_value", None), getattr(socket, "max_value", None)
-    if low is None or high is None:
-        return
-    for number in cast("list[Any]", value) if isinstance(value, list) else [value]:
-        if not low <= number <= high and not same(number, low) and not same(number, high):
-            message = f"input '{socket.name}' goes from {low:g} to {high:g}, and {number!r} is not in between"
-            yield Finding(Fault.ARGS_INVALID, message, at, f"Give a number from {low:g} to {high:g}.")
-            return
+def _socket_type(socket: Block) -> SocketType:
+    """An input as the checks of payloads see it. Blender itself would write any number into the property behind it."""
+    default = getattr(socket, "default_value", None)
+    return SocketType(
+        socket.identifier,
+        socket.name,
+        socket.socket_type,
+        VALUE_KINDS[socket.socket_type],
+        default=to_json(default),
+        min=to_json(getattr(socket, "min_value", None)),
+        max=to_json(getattr(socket, "max_value", None)),
+    )
 
 
 def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Iterator[Finding]:
@@ -156,18 +161,3 @@ def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Itera
         known = ", ".join(f"{number} ({name})" for number, name in numbers.items())
         message = f"the menu '{socket.name}' has no item {value}"
         yield Finding(Fault.ARGS_INVALID, message, at, f"Give one of {known}.")
-
-
-def _fits(socket: Block, value: Any) -> bool:
-    form = socket.socket_type
-    if form == "NodeSocketBool":
-        return isinstance(value, bool)
-    if isinstance(value, bool):
-        return False
-    if form in ("NodeSocketInt", "NodeSocketMenu"):
-        return isinstance(value, int) and -(2**31) <= value < 2**31
-    if form == "NodeSocketFloat":
-        return isinstance(value, (int, float))
-    if form == "NodeSocketString":
-        return isinstance(value, str)
-    return isinstance(value, list) and len(socket.default_value) == len(cast("list[float]", value))

@@ -14,6 +14,7 @@ from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -36,17 +37,15 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
     examples = (Example({"object": "Box", "modifier": "Row"}, (CUBE, ROW)),)
 
     def check(self, scene: Scene, args: RemoveModifierArgs) -> Iterator[Finding]:
-        obj = scene.find(Kind.OBJECT, args.object)
-        if obj is None:
-            yield from scene.missing(Kind.OBJECT, args.object, "/object")
-        else:
+        obj = yield from existing_object(scene, args.object, "/object")
+        if obj is not None:
             yield from blender_settings.missing_modifier(obj, args.modifier, "/modifier")
 
     def apply(self, scene: Scene, args: RemoveModifierArgs) -> ModifierResult:
-        obj = scene.edit(scene.require(Kind.OBJECT, args.object, "/object"))
+        obj = scene.edit(required_object(scene, args.object, "/object"))
         obj.modifiers.remove(obj.modifiers[args.modifier])
         return modifier_result(obj, args.modifier, changed=True)
 
     def verify(self, scene: Scene, args: RemoveModifierArgs, result: ModifierResult) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         yield from differs("the presence of the modifier", False, args.modifier in obj.modifiers, "/modifier")

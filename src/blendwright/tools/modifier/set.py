@@ -16,6 +16,7 @@ from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
+from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -44,9 +45,8 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
     )
 
     def check(self, scene: Scene, args: SetModifierArgs) -> Iterator[Finding]:
-        obj = scene.find(Kind.OBJECT, args.object)
+        obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
-            yield from scene.missing(Kind.OBJECT, args.object, "/object")
             return
         modifier = obj.modifiers.get(args.modifier)
         if modifier is None:
@@ -72,7 +72,7 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
         yield from blender_settings.missing_tree(tree, args.settings)
 
     def apply(self, scene: Scene, args: SetModifierArgs) -> ModifierResult:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         changed = any(self._differences(scene, args, obj))
         if changed:
             scene.edit(obj)
@@ -86,7 +86,7 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
         return modifier_result(obj, args.modifier, changed=changed)
 
     def verify(self, scene: Scene, args: SetModifierArgs, result: ModifierResult) -> Iterator[Finding]:
-        yield from self._differences(scene, args, scene.require(Kind.OBJECT, args.object, "/object"))
+        yield from self._differences(scene, args, required_object(scene, args.object, "/object"))
 
     def _differences(self, scene: Scene, args: SetModifierArgs, obj: Block) -> Iterator[Finding]:
         modifier = obj.modifiers[args.modifier]

@@ -41,7 +41,7 @@ class ArraySettings(ModifierSettings):
 
     type: Literal["ARRAY"]
     fit_type: Literal["FIXED_COUNT", "FIT_LENGTH"] | None = optional("A number of copies, or a length.")
-    count: Annotated[int, Field(ge=1, le=10_000)] | None = optional("Copies, the first included.")
+    count: int | None = optional("Copies, the first included.", ge=1, le=10_000)
     fit_length: LengthFloat | None = optional("Length to fill, in metres.")
     use_relative_offset: bool | None = optional("Step by multiples of the object's size.")
     relative_offset: Vector3 | None = optional("Step in sizes of the object; turns it on.")
@@ -68,19 +68,17 @@ class BevelSettings(ModifierSettings):
 
     type: Literal["BEVEL"]
     width: LengthFloat | None = optional("Width in metres (for PERCENT: of the edges, in percent).")
-    segments: Annotated[int, Field(ge=1, le=100)] | None = optional("Steps of the rounding.")
+    segments: int | None = optional("Steps of the rounding.", ge=1, le=100)
     affect: Literal["EDGES", "VERTICES"] | None = optional("What is rounded.")
     limit_method: Literal["NONE", "ANGLE", "WEIGHT", "VGROUP"] | None = optional("Which edges.")
-    angle_limit_deg: Annotated[float, Field(ge=0.0, le=180.0)] | None = optional(
-        "For ANGLE: edges sharper than this, in degrees."
-    )
+    angle_limit_deg: float | None = optional("For ANGLE: edges sharper than this, in degrees.", ge=0.0, le=180.0)
     vertex_group: InnerName | None = optional("For VGROUP: name of the vertex group.")
     offset_type: Literal["OFFSET", "WIDTH", "DEPTH", "PERCENT", "ABSOLUTE"] | None = optional(
         "What the width measures."
     )
     profile: UnitFloat | None = optional("Shape of the rounding; 0.5 is round.")
-    material: Annotated[int, Field(ge=-1, le=32_767)] | None = optional(
-        "Material slot of the new faces; -1 takes that of the neighbours."
+    material: int | None = optional(
+        "Material slot of the new faces; -1 takes that of the neighbours.", ge=-1, le=32_767
     )
     harden_normals: bool | None = optional("Keep the shading of the flat faces.")
     use_clamp_overlap: bool | None = optional("Stop before bevels run into each other.")
@@ -118,27 +116,21 @@ class SolidifySettings(ModifierSettings):
 
     type: Literal["SOLIDIFY"]
     thickness: BoundedFloat | None = optional("Thickness in metres.")
-    offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = optional(
-        "Where it grows: -1 inward, 0 to both sides, 1 outward."
-    )
+    offset: float | None = optional("Where it grows: -1 inward, 0 to both sides, 1 outward.", ge=-1.0, le=1.0)
     use_even_offset: bool | None = optional("Keep the thickness even at sharp corners.")
     use_quality_normals: bool | None = optional("Slower normals, more even thickness.")
     use_rim: bool | None = optional("Close the rim.")
     use_rim_only: bool | None = optional("Make the rim only.")
     use_flip_normals: bool | None = optional("Turn the faces around.")
-    material_offset: Annotated[int, Field(ge=-32_768, le=32_767)] | None = optional(
-        "Added to the material slot of the new side."
-    )
+    material_offset: int | None = optional("Added to the material slot of the new side.", ge=-32_768, le=32_767)
 
 
 class SubsurfSettings(ModifierSettings):
     """Subdivide, with or without smoothing."""
 
     type: Literal["SUBSURF"]
-    levels: Annotated[int, Field(ge=0, le=6)] | None = optional("Subdivisions in the viewport.")
-    render_levels: Annotated[int, Field(ge=0, le=6)] | None = optional(
-        "Subdivisions in renders; on a new modifier the same as `levels`."
-    )
+    levels: int | None = optional("Subdivisions in the viewport.", ge=0, le=6)
+    render_levels: int | None = optional("Subdivisions in renders; on a new modifier the same as `levels`.", ge=0, le=6)
     subdivision_type: Literal["CATMULL_CLARK", "SIMPLE"] | None = optional("Smooth, or only subdivide.")
     boundary_smooth: Literal["ALL", "PRESERVE_CORNERS"] | None = optional("Smoothing of open borders.")
     uv_smooth: (
@@ -170,10 +162,8 @@ class DecimateSettings(ModifierSettings):
     use_collapse_triangulate: bool | None = optional("For COLLAPSE: leave triangles.")
     use_symmetry: bool | None = optional("For COLLAPSE: keep symmetry.")
     symmetry_axis: Axis | None = optional("Axis of the symmetry.")
-    iterations: Annotated[int, Field(ge=0, le=100)] | None = optional("For UNSUBDIV: how often.")
-    angle_limit_deg: Annotated[float, Field(ge=0.0, le=180.0)] | None = optional(
-        "For DISSOLVE: flatter angles than this go, in degrees."
-    )
+    iterations: int | None = optional("For UNSUBDIV: how often.", ge=0, le=100)
+    angle_limit_deg: float | None = optional("For DISSOLVE: flatter angles than this go, in degrees.", ge=0.0, le=180.0)
 
 
 class ScrewSettings(ModifierSettings):
@@ -182,11 +172,11 @@ class ScrewSettings(ModifierSettings):
     type: Literal["SCREW"]
     angle_deg: BoundedFloat | None = optional("Angle of one turn in degrees.")
     screw_offset: BoundedFloat | None = optional("Rise along the axis per turn, in metres.")
-    steps: Annotated[int, Field(ge=1, le=1000)] | None = optional("Steps per turn in the viewport.")
-    render_steps: Annotated[int, Field(ge=1, le=1000)] | None = optional(
-        "Steps per turn in renders; on a new modifier the same as `steps`."
+    steps: int | None = optional("Steps per turn in the viewport.", ge=1, le=1000)
+    render_steps: int | None = optional(
+        "Steps per turn in renders; on a new modifier the same as `steps`.", ge=1, le=1000
     )
-    iterations: Annotated[int, Field(ge=1, le=1000)] | None = optional("Number of turns.")
+    iterations: int | None = optional("Number of turns.", ge=1, le=1000)
     axis: Axis | None = optional("Axis to turn around.")
     object: Name | None = optional("Object whose axis is taken instead of the own one.")
     use_merge_vertices: bool | None = optional("Join vertices that meet.")
@@ -221,16 +211,12 @@ class WireframeSettings(ModifierSettings):
 
     type: Literal["WIREFRAME"]
     thickness: LengthFloat | None = optional("Thickness of the bars in metres.")
-    offset: Annotated[float, Field(ge=-1.0, le=1.0)] | None = optional(
-        "Where they grow: -1 inward, 0 to both sides, 1 outward."
-    )
+    offset: float | None = optional("Where they grow: -1 inward, 0 to both sides, 1 outward.", ge=-1.0, le=1.0)
     use_replace: bool | None = optional("Without the faces: only the bars are left.")
     use_boundary: bool | None = optional("Also along open borders.")
     use_even_offset: bool | None = optional("Keep the thickness even at sharp corners.")
     use_relative_offset: bool | None = optional("Thickness by the length of the edges.")
-    material_offset: Annotated[int, Field(ge=-32_768, le=32_767)] | None = optional(
-        "Added to the material slot of the bars."
-    )
+    material_offset: int | None = optional("Added to the material slot of the bars.", ge=-32_768, le=32_767)
 
 
 class NodesSettings(ModifierSettings):
@@ -301,13 +287,13 @@ SEPARATE = frozenset({"type", "inputs"})
 def requested(settings: ModifierSettings) -> dict[str, tuple[BlenderProperty, Any]]:
     """The settings that are not left out, by name, with how Blender keeps them; switches that they turn on come along."""
     special = SPECIAL.get(getattr(settings, "type", ""), {})
-    found: dict[str, tuple[BlenderProperty, Any]] = {}
+    by_name: dict[str, tuple[BlenderProperty, Any]] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
         if name in SEPARATE or value is None:
             continue
         rna = special.get(name, BlenderProperty(name))
-        found[name] = (rna, value)
+        by_name[name] = (rna, value)
         if rna.switch and getattr(settings, rna.switch) is None:
-            found[rna.switch] = (BlenderProperty(rna.switch), True)
-    return found
+            by_name[rna.switch] = (BlenderProperty(rna.switch), True)
+    return by_name

@@ -10,21 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from blendwright.nodes import edits
 from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.catalogue.model import Side
-from blendwright.nodes.edits import (
-    AddNode,
-    Edit,
-    EnsureSingleGroupIO,
-    Link,
-    RemoveNode,
-    RemoveUnused,
-    SetInput,
-    SetInterface,
-    SetProperty,
-    SocketRef,
-    Unlink,
-)
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
@@ -46,7 +34,7 @@ from blendwright.values.findings import did_you_mean
 
 
 class TreeEditor:
-    """`tree` is written; `group` is the node group that it is or will take the place of."""
+    """`tree` is written; `group` is the node group that it is, or that it will replace."""
 
     def __init__(self, scene: Scene, tree: Block, group: Block) -> None:
         self._scene = scene
@@ -54,34 +42,34 @@ class TreeEditor:
         self._group = group
         self._interface = InterfaceEditor(scene, tree)
 
-    def apply_all(self, edits: Iterable[Edit]) -> None:
+    def apply_all(self, changes: Iterable[edits.Edit]) -> None:
         """Apply edits in their order. Defaults of menus come last, when the tree says which items there are."""
-        for edit in edits:
+        for edit in changes:
             self._apply(edit)
         self._interface.finish()
 
-    def _apply(self, edit: Edit) -> None:
+    def _apply(self, edit: edits.Edit) -> None:
         match edit:
-            case AddNode():
+            case edits.AddNode():
                 self._add(edit)
-            case RemoveNode():
+            case edits.RemoveNode():
                 node = self.find(edit.id) if edit.missing_ok else self._node(edit.id, f"{edit.at}/node_id")
                 if node is not None:
                     self._remove(node)
-            case SetProperty():
+            case edits.SetProperty():
                 node = self._node(edit.id, f"{edit.at}/node_id")
                 self._set_property(node, edit.name, edit.value, f"{edit.at}/value")
-            case SetInput():
+            case edits.SetInput():
                 self._set_input(edit)
-            case Link():
+            case edits.Link():
                 self._link(self._socket(edit.source, "outputs"), self._socket(edit.target, "inputs"), edit.at)
-            case Unlink():
+            case edits.Unlink():
                 self._unlink(edit)
-            case SetInterface():
+            case edits.SetInterface():
                 self._interface.write(edit)
-            case EnsureSingleGroupIO():
+            case edits.EnsureSingleGroupIO():
                 self._ensure_single_io()
-            case RemoveUnused():
+            case edits.RemoveUnused():
                 for name in unused_nodes(self._tree, graph_of(self._tree)):
                     self._tree.nodes.remove(self._tree.nodes[name])
 
@@ -104,7 +92,7 @@ class TreeEditor:
             raise StepError.of(Fault.TARGET_NOT_FOUND, f"there is no node '{node_id}'", at=at, cure=cure)
         return node
 
-    def _add(self, edit: AddNode) -> None:
+    def _add(self, edit: edits.AddNode) -> None:
         node = self.find(edit.id)
         if node is None:
             node = self._create(edit.id, edit.bl_idname, f"{edit.at}/bl_idname")
@@ -184,21 +172,23 @@ class TreeEditor:
             cure = f"Name a {ZONES[node.bl_idname]} that ends no other zone."
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
-    def _set_input(self, edit: SetInput) -> None:
+    def _set_input(self, edit: edits.SetInput) -> None:
         socket = self._socket(edit.socket, "inputs", off=True)
         if not values.has_value(socket):
             message = f"input '{edit.socket.socket}' of node '{socket.node.name}' holds no value"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=edit.socket.socket_at, cure="Link something to it.")
+            raise StepError.of(
+                Fault.ARGS_INVALID, message, at=edit.socket.socket_at, cure="edits.Link something to it."
+            )
         values.write_socket_value(self._scene, socket, socket.type, edit.value, f"{edit.at}/value")
 
     # ------------------------------------------------------------------ links
 
-    def _socket(self, ref: SocketRef, side: Side, *, off: bool = False) -> Block:
+    def _socket(self, ref: edits.SocketRef, side: Side, *, off: bool = False) -> Block:
         node = self._node(ref.node, ref.node_at)
         return sockets.find_socket(node, getattr(node, side), ref.socket, ref.socket_at, off=off)
 
     def _link(self, source: Block, target: Block, at: str) -> None:
-        """Link an output to an input. Cycles are allowed here: a gate reports them, and another edit may undo them."""
+        """edits.Link an output to an input. Cycles are allowed here: a gate reports them, and another edit may undo them."""
         if target.is_linked and any(link.from_socket == source for link in target.links):
             return  # linking again would spoil the order in a multi-input socket (Blender 5.0)
         link = self._tree.links.new(source, target)
@@ -207,13 +197,13 @@ class TreeEditor:
                 f"'{source.name}' of '{source.node.name}' ({source.type}) cannot be linked to "
                 f"'{target.name}' of '{target.node.name}' ({target.type})"
             )
-            cure = "Link sockets of the same type, or put a node that converts between them."
+            cure = "edits.Link sockets of the same type, or put a node that converts between them."
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
     def _closes_cycle(self, source: Block, target: Block) -> bool:
         return target.name in graph_of(self._tree).upstream_of([source.name])
 
-    def _unlink(self, edit: Unlink) -> None:
+    def _unlink(self, edit: edits.Unlink) -> None:
         ends = [end for end in (edit.source, edit.target) if end is not None]
         if edit.missing_ok and any(self.find(end.node) is None for end in ends):
             return
@@ -240,10 +230,10 @@ class TreeEditor:
         links = links_in_order(socket)
         if [link.multi_input_sort_id for link in links] == list(range(len(links))):
             return
-        kept = [(link.from_socket, link.is_muted) for link in links]
+        sources = [(link.from_socket, link.is_muted) for link in links]
         for link in links:
             self._tree.links.remove(link)
-        for source, muted in kept:
+        for source, muted in sources:
             self._tree.links.new(source, socket).is_muted = muted
 
     # ------------------------------------------------------------------ the whole

@@ -42,9 +42,9 @@ def export_tree(scene: Scene, tree: Block) -> Tree:
 def node_ids(tree: Block) -> dict[str, str]:
     """The id of each node by its name: the name, except that the group's own nodes have given ids."""
     ids: dict[str, str] = {node.name: node.name for node in tree.nodes}
-    for given, node in ((GROUP_INPUT, first_input(tree)), (GROUP_OUTPUT, active_output(tree))):
+    for group_id, node in ((GROUP_INPUT, first_input(tree)), (GROUP_OUTPUT, active_output(tree))):
         if node is not None:
-            ids[node.name] = given
+            ids[node.name] = group_id
     return ids
 
 

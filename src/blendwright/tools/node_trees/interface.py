@@ -69,13 +69,13 @@ class InterfaceEditor:
     def _find(self, side: str, key: str, at: str) -> Block:
         existing = interface_sockets(self._tree, side)
         names = [one.name for one in existing]
-        found = [one for one in existing if one.identifier == key]
-        found = found or [existing[position] for position in positions_named(names, key)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            known = ", ".join(one.identifier for one in found)
-            message = f"{len(found)} {SIDES[side]} of the group are called '{key}'"
+        matches = [one for one in existing if one.identifier == key]
+        matches = matches or [existing[position] for position in positions_named(names, key)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            known = ", ".join(one.identifier for one in matches)
+            message = f"{len(matches)} {SIDES[side]} of the group are called '{key}'"
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Use an identifier: {known}.")
         cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)
@@ -150,8 +150,8 @@ class InterfaceEditor:
     def _order(self, matched: Sequence[str]) -> None:
         """Move sockets so that they come in the order of the list, each within its panel."""
         interface = self._tree.interface
-        held = [item.identifier for item in interface.items_tree if getattr(item, "identifier", None) in matched]
-        if held == list(matched):
+        current = [item.identifier for item in interface.items_tree if getattr(item, "identifier", None) in matched]
+        if current == list(matched):
             return
         for identifier in matched:
             socket = self._by_identifier(identifier)
@@ -201,18 +201,18 @@ def panel_path(item: Block) -> list[str]:
 
 def read_interface(tree: Block, side: str, defaults: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """The sockets of one side as a payload describes them; `defaults` is what new sockets hold, by type."""
-    return [_exported(socket, defaults.get(socket.socket_type, {})) for socket in interface_sockets(tree, side)]
+    return [_changed_fields(socket, defaults.get(socket.socket_type, {})) for socket in interface_sockets(tree, side)]
 
 
 def read_socket(socket: Block) -> dict[str, Any]:
     """All fields that a socket has."""
-    found = {field: to_json(getattr(socket, name)) for field, name in FIELDS.items() if hasattr(socket, name)}
+    fields = {field: to_json(getattr(socket, name)) for field, name in FIELDS.items() if hasattr(socket, name)}
     if hasattr(socket, "default_value"):
-        found["default"] = to_json(socket.default_value)
-    return found
+        fields["default"] = to_json(socket.default_value)
+    return fields
 
 
-def _exported(socket: Block, defaults: dict[str, Any]) -> dict[str, Any]:
-    found = {field: value for field, value in read_socket(socket).items() if defaults.get(field) != value}
+def _changed_fields(socket: Block, defaults: dict[str, Any]) -> dict[str, Any]:
+    fields = {field: value for field, value in read_socket(socket).items() if defaults.get(field) != value}
     path = panel_path(socket)
-    return {"name": socket.name, "socket_type": socket.socket_type, **found, **({"panel": path} if path else {})}
+    return {"name": socket.name, "socket_type": socket.socket_type, **fields, **({"panel": path} if path else {})}

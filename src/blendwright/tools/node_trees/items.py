@@ -1,6 +1,6 @@
-"""A node's own lists: the items of zones, switches and captures, the stops of a colour ramp, the points of curves.
+"""Writes and reads the lists of a node: items of zones, switches and captures, stops of a colour ramp, points of curves.
 
-Lists are brought to what is wanted in place: an item whose name stays keeps its identifier, and with it its links.
+A list is changed in place: an item whose name stays keeps its identifier, and with it its links.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from blendwright.tools.readback import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# What an item shows of itself and does not hold.
-SHOWN = frozenset({"rna_type", "color", "identifier", "select"})
+# Properties of an item that it shows but does not store.
+NOT_STORED = frozenset({"rna_type", "color", "identifier", "select"})
 # A colour ramp's `alpha` is the fourth number of `color`; a stop has a colour, an item has not.
 RAMP, CURVES = "ColorRamp", "CurveMapping"
 STOP_FIELDS, POINT_FIELDS = ("position", "color"), ("location", "handle_type")
@@ -25,7 +25,9 @@ MOST_ITEMS = 1000
 def fields_of(holder: Block, name: str) -> list[str]:
     """The fields that an item of a list has, whether there is one or not."""
     rna = holder.bl_rna.properties[name].fixed_type
-    return [field.identifier for field in rna.properties if field.identifier not in SHOWN and not field.is_readonly]
+    return [
+        field.identifier for field in rna.properties if field.identifier not in NOT_STORED and not field.is_readonly
+    ]
 
 
 def read_items(holder: Block, name: str) -> list[dict[str, Any]]:
@@ -35,31 +37,31 @@ def read_items(holder: Block, name: str) -> list[dict[str, Any]]:
 
 
 def write_items(holder: Block, name: str, value: Any, at: str) -> None:
-    """Bring a list of items to what is wanted."""
+    """Change a list of items to the requested ones."""
     items = getattr(holder, name)
     fields = fields_of(holder, name)
-    wanted = list(_wanted(value, fields, at))
+    requested = list(_requested_items(value, fields, at))
     if "name" in fields:
-        _match_names(items, wanted, at)
+        _match_names(items, requested, at)
     else:
-        while len(items) > len(wanted):
+        while len(items) > len(requested):
             items.remove(items[len(items) - 1])
-        while len(items) < len(wanted):
-            _add(items, wanted[len(items)], f"{at}/{len(items)}")
-    for number, want in enumerate(wanted):
-        for field, part in want.items():
+        while len(items) < len(requested):
+            _add(items, requested[len(items)], f"{at}/{len(items)}")
+    for number, request in enumerate(requested):
+        for field, part in request.items():
             _set(items[number], field, part, f"{at}/{number}/{field}")
-    for number, want in enumerate(wanted):
-        for field, part in want.items():
-            held = to_json(getattr(items[number], field))
-            if not same(part, held):
-                message = f"Blender made {held!r} of {part!r}"
+    for number, request in enumerate(requested):
+        for field, part in request.items():
+            actual = to_json(getattr(items[number], field))
+            if not same(part, actual):
+                message = f"Blender made {actual!r} of {part!r}"
                 raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}")
 
 
-def _match_names(items: Block, wanted: Sequence[Mapping[str, Any]], at: str) -> None:
+def _match_names(items: Block, requested: Sequence[Mapping[str, Any]], at: str) -> None:
     """The items of these names, in this order: those that are there stay, others go or are made."""
-    names = [str(want.get("name", "Item")) for want in wanted]
+    names = [str(request.get("name", "Item")) for request in requested]
     for number, name in enumerate(names):
         if name in names[:number]:
             message = f"two items are called '{name}'"
@@ -69,15 +71,15 @@ def _match_names(items: Block, wanted: Sequence[Mapping[str, Any]], at: str) -> 
         if items[index].name not in names:
             items.remove(items[index])
     for number, name in enumerate(names):
-        there = [item.name for item in items]
-        if name not in there:
-            _add(items, wanted[number], f"{at}/{number}")
-            there = [item.name for item in items]
-        if name in there and there.index(name) != number:
-            items.move(there.index(name), number)
+        existing = [item.name for item in items]
+        if name not in existing:
+            _add(items, requested[number], f"{at}/{number}")
+            existing = [item.name for item in items]
+        if name in existing and existing.index(name) != number:
+            items.move(existing.index(name), number)
 
 
-def _wanted(value: Any, fields: Sequence[str], at: str) -> Iterator[dict[str, Any]]:
+def _requested_items(value: Any, fields: Sequence[str], at: str) -> Iterator[dict[str, Any]]:
     if not isinstance(value, list) or len(cast("list[Any]", value)) > MOST_ITEMS:
         message = f"a list of at most {MOST_ITEMS} items is wanted here"
         raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give a list of objects.")
@@ -85,23 +87,23 @@ def _wanted(value: Any, fields: Sequence[str], at: str) -> Iterator[dict[str, An
         named = {"name": item} if isinstance(item, str) else item
         if not isinstance(named, dict):
             raise StepError.of(Fault.ARGS_INVALID, "an item is an object", at=f"{at}/{number}")
-        found = cast("dict[str, Any]", named)
-        for field in found:
+        item_fields = cast("dict[str, Any]", named)
+        for field in item_fields:
             if field not in fields:
                 message = f"an item has no field '{field}'"
                 cure = f"Known fields: {', '.join(fields) or 'none'}."
                 raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}", cure=cure)
-        yield found
+        yield item_fields
 
 
-def _add(items: Block, want: Mapping[str, Any], at: str) -> None:
+def _add(items: Block, request: Mapping[str, Any], at: str) -> None:
     parameters = [one.identifier for one in items.bl_rna.functions["new"].parameters if not one.is_output]
-    type_name = want.get("socket_type") or want.get("data_type")
+    type_name = request.get("socket_type") or request.get("data_type")
     try:
         if "socket_type" in parameters:
-            items.new(_socket_type(type_name), want.get("name", "Item"))
+            items.new(_socket_type(type_name), request.get("name", "Item"))
         elif "name" in parameters:
-            items.new(want.get("name", "Item"))
+            items.new(request.get("name", "Item"))
         else:
             items.new()
     except (TypeError, RuntimeError) as error:
@@ -129,13 +131,13 @@ def _set(item: Block, field: str, value: Any, at: str) -> None:
 
 def read_struct(struct: Block) -> dict[str, Any]:
     """A part of a node that is no list: its own values, and the lists of ramps and curves."""
-    found = {name: to_json(getattr(struct, name)) for name in _plain_fields(struct)}
+    values = {name: to_json(getattr(struct, name)) for name in _plain_fields(struct)}
     kind = struct.bl_rna.identifier
     if kind == RAMP:
-        found["elements"] = [_fields(stop, STOP_FIELDS) for stop in struct.elements]
+        values["elements"] = [_fields(stop, STOP_FIELDS) for stop in struct.elements]
     elif kind == CURVES:
-        found["curves"] = [[_fields(point, POINT_FIELDS) for point in curve.points] for curve in struct.curves]
-    return found
+        values["curves"] = [[_fields(point, POINT_FIELDS) for point in curve.points] for curve in struct.curves]
+    return values
 
 
 def write_struct(struct: Block, value: Any, at: str) -> None:
@@ -179,21 +181,21 @@ def _write_curves(mapping: Block, value: Any, at: str) -> None:
 
 
 def _write_rows(rows: Block, value: Any, fields: Sequence[str], at: str) -> None:
-    """Bring stops or points to what is wanted; Blender keeps them in the order of their position."""
+    """Change stops or points to the requested ones; Blender keeps them in the order of their position."""
     if not isinstance(value, list) or not value:
         raise StepError.of(Fault.ARGS_INVALID, "a list of objects is wanted here", at=at)
-    wanted = cast("list[dict[str, Any]]", value)
-    for number, row in enumerate(wanted):
+    requested = cast("list[dict[str, Any]]", value)
+    for number, row in enumerate(requested):
         if fields[0] not in row or set(row) - set(fields):
             message = f"each has '{fields[0]}' and may have '{fields[1]}'"
             raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}")
     try:
-        while len(rows) > len(wanted):
+        while len(rows) > len(requested):
             rows.remove(rows[len(rows) - 1])
-        while len(rows) < len(wanted):
-            place = wanted[len(rows)][fields[0]]
+        while len(rows) < len(requested):
+            place = requested[len(rows)][fields[0]]
             rows.new(*(place if isinstance(place, list) else [place]))
-        for number, row in enumerate(wanted):
+        for number, row in enumerate(requested):
             for name, part in row.items():
                 setattr(rows[number], name, part)
     except (TypeError, ValueError, RuntimeError) as error:

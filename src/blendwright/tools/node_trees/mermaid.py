@@ -49,8 +49,8 @@ def _title(node: TreeNode) -> str:
 
 
 def _values(node: TreeNode) -> list[str]:
-    held: dict[str, Any] = {**node.properties, **node.inputs}
-    shown = [f"{name} = {_short(value)}" for name, value in held.items() if name not in ("label", "parent")]
+    values: dict[str, Any] = {**node.properties, **node.inputs}
+    shown = [f"{name} = {_short(value)}" for name, value in values.items() if name not in ("label", "parent")]
     return shown[:MOST_VALUES] + (["…"] if len(shown) > MOST_VALUES else [])
 
 

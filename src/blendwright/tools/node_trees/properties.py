@@ -16,9 +16,9 @@ from blendwright.values.findings import did_you_mean
 
 # What every node has. Those that only concern the look of the editor can be set, but are not exported.
 SHARED = ("label", "mute", "parent", "location", "warning_propagation", "hide", "width", "use_custom_color", "color")
-SHARED_EXPORTED = ("label", "mute", "parent", "warning_propagation")
+SHARED_READ = ("label", "mute", "parent", "warning_propagation")
 # State of the editor, views of the same data, and what Blender works out by itself.
-LEFT_OUT = frozenset({"rna_type", "inspection_index", "enum_definition", "is_active_output"})
+NOT_CONTENT = frozenset({"rna_type", "inspection_index", "enum_definition", "is_active_output"})
 REFERENCES = {
     "NodeTree": Kind.NODE_GROUP,
     "GeometryNodeTree": Kind.NODE_GROUP,
@@ -30,26 +30,26 @@ REFERENCES = {
     "Text": Kind.TEXT,
 }
 PAIRED, PARENT, GROUP = "paired_output", "parent", "node_tree"
-_own: dict[str, tuple[str, ...]] = {}
+_own_by_type: dict[str, tuple[str, ...]] = {}
 
 
 def own_properties(node: Block) -> tuple[str, ...]:
     """The properties of a node's own type, in Blender's order."""
     kind: str = node.bl_idname
-    found = _own.get(kind)
-    if found is None:
+    names = _own_by_type.get(kind)
+    if names is None:
         shared = node.bl_rna.base
         while shared.identifier != "Node":
             shared = shared.base
-        found = _own[kind] = tuple(
+        names = _own_by_type[kind] = tuple(
             prop.identifier
             for prop in node.bl_rna.properties
             if prop.identifier not in shared.properties
-            and prop.identifier not in LEFT_OUT
+            and prop.identifier not in NOT_CONTENT
             and not prop.identifier.startswith("active_")
             and _is_content(prop, kind)
         )
-    return found
+    return names
 
 
 def _is_content(prop: Block, kind: str) -> bool:
@@ -64,11 +64,11 @@ def _is_content(prop: Block, kind: str) -> bool:
 
 def read_properties(node: Block, ids: dict[str, str]) -> dict[str, Any]:
     """All that a node holds besides its inputs; `ids` are the ids of nodes by name."""
-    names = [name for name in SHARED_EXPORTED if hasattr(node, name)] + list(own_properties(node))
-    return {name: _exported(node, name, ids) for name in names}
+    names = [name for name in SHARED_READ if hasattr(node, name)] + list(own_properties(node))
+    return {name: _read(node, name, ids) for name in names}
 
 
-def _exported(node: Block, name: str, ids: dict[str, str]) -> Any:
+def _read(node: Block, name: str, ids: dict[str, str]) -> Any:
     prop = node.bl_rna.properties[name]
     if prop.type == "COLLECTION":
         return items.read_items(node, name)

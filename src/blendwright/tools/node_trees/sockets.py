@@ -37,13 +37,13 @@ def find_socket(node: Block, sockets: Sequence[Block], key: str, at: str, *, off
         if socket.identifier == key and socket.enabled and socket.bl_idname != VIRTUAL and not goes_by_name(socket):
             return socket
     usable = available_sockets(sockets)
-    found = [usable[position] for position in positions_named([socket.name for socket in usable], key)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        known = ", ".join(f"'{socket.identifier}'" for socket in found)
-        message = f"{len(found)} sockets of node '{node.name}' are called '{key}'"
-        cure = f"Use an identifier: {known}; or '{key}#1' to '{key}#{len(found)}'."
+    matches = [usable[position] for position in positions_named([socket.name for socket in usable], key)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        known = ", ".join(f"'{socket.identifier}'" for socket in matches)
+        message = f"{len(matches)} sockets of node '{node.name}' are called '{key}'"
+        cure = f"Use an identifier: {known}; or '{key}#1' to '{key}#{len(matches)}'."
         raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
     for socket in sockets if off else usable:
         if socket.identifier == key:

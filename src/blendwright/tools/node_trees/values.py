@@ -63,8 +63,8 @@ def _datablock(scene: Scene, kind: Kind, value: Any, at: str) -> Block:
 
 def refused_by_blender(message: str, error: Exception, at: str) -> StepError:
     """What Blender says about a value that it does not take, as a finding."""
-    said = " ".join(str(error).split())
-    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Blender says: {said[:400]}")
+    text = " ".join(str(error).split())
+    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Blender says: {text[:400]}")
 
 
 def to_json(value: Any) -> Any:

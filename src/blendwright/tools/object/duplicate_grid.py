@@ -16,9 +16,9 @@ from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.movement import is_negligible, position_problems
+from blendwright.tools.place.movement import is_negligible
 from blendwright.tools.readback import differs
-from blendwright.tools.targets import missing_target_collection, target_collection
+from blendwright.tools.targets import evaluated_object, missing_target_collection, target_collection
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 
@@ -82,7 +82,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     )
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Iterator[Finding]:
-        yield from position_problems(scene, args.name, "/name")
+        yield from evaluated_object(scene, args.name, "/name")
         obj = scene.find(Kind.OBJECT, args.name)
         if obj is not None:
             yield from move_conflicts(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one

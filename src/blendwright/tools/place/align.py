@@ -23,11 +23,11 @@ from blendwright.tools.place.movement import (
     is_in_place,
     most_rounds,
     movement_problems,
-    position_problems,
     shift_all,
 )
 from blendwright.tools.place.results import Moved
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -73,8 +73,8 @@ class Align(Tool[AlignArgs, Moved]):
         yield from movement_problems(scene, args.objects, "/objects")
         if args.reference is None:
             return
-        yield from position_problems(scene, args.reference, "/reference")
-        for parent in ancestors(scene.find(Kind.OBJECT, args.reference)):
+        reference = yield from evaluated_object(scene, args.reference, "/reference")
+        for parent in ancestors(reference):
             if parent.name in args.objects:
                 message = f"the reference '{args.reference}' moves along with its parent '{parent.name}'"
                 at = f"/objects/{args.objects.index(parent.name)}"

@@ -17,7 +17,7 @@ from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, vi
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.picture_subject import subject
 from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_objects
+from blendwright.tools.targets import existing_object, existing_objects, required_object
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -70,19 +70,18 @@ class PlaceAround(Tool[AroundArgs, Around]):
     )
 
     def check(self, scene: Scene, args: AroundArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        obj = yield from existing_object(scene, args.object, "/object")
         yield from existing_objects(scene, args.targets, "/targets")
         if args.object in args.targets:
             message = f"'{args.object}' cannot stand around itself"
             at = f"/targets/{args.targets.index(args.object)}"
             yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out of the targets.")
-        obj = scene.find(Kind.OBJECT, args.object)
         if obj is not None:
             yield from zero_scale(scene, obj, "/object")
             yield from move_conflicts(scene, obj, "/object", turn=args.face)
 
     def apply(self, scene: Scene, args: AroundArgs) -> Around:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         targets = subject(scene, args.targets, args.object)
         changed = move_to(scene, obj, self._pose(scene, args, obj))
         place = world_matrix(scene, obj).translation
@@ -95,7 +94,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
         )
 
     def verify(self, scene: Scene, args: AroundArgs, result: Around) -> Iterator[Finding]:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = required_object(scene, args.object, "/object")
         in_place = nearly_equal_matrices(self._pose(scene, args, obj), world_matrix(scene, obj))
         yield from differs("that it stands there (no constraint or animation holds it)", True, in_place, "/object")
 

@@ -8,7 +8,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.targets import not_evaluated
+from blendwright.tools.targets import evaluated_object
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -85,8 +85,7 @@ def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Iterator[F
             message = f"object '{name}' is named twice"
             yield Finding(Fault.ARGS_INVALID, message, place, "Name each object once.")
             continue
-        yield from position_problems(scene, name, place)
-        obj = scene.find(Kind.OBJECT, name)
+        obj = yield from evaluated_object(scene, name, place)
         if obj is not None:
             yield from move_conflicts(scene, obj, place)
     for number, name in enumerate(names):
@@ -95,15 +94,6 @@ def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Iterator[F
         if parent is not None:
             message = f"object '{name}' moves along with its parent '{parent.name}', which is named too"
             yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/{number}", "Name only one of the two.")
-
-
-def position_problems(scene: Scene, name: str, at: str) -> Iterator[Finding]:
-    """A finding when there is no such object, or none whose place in the world is known."""
-    obj = scene.find(Kind.OBJECT, name)
-    if obj is None:
-        yield from scene.missing(Kind.OBJECT, name, at)
-    else:
-        yield from not_evaluated(scene, obj, at)
 
 
 def ancestors(obj: Block | None) -> Iterator[Block]:

@@ -21,11 +21,11 @@ from blendwright.tools.place.movement import (
     does_not_settle,
     is_negligible,
     most_rounds,
-    position_problems,
     shift,
 )
 from blendwright.tools.place.surface import Hit, surface_problems, vertical_hit
 from blendwright.tools.readback import differs
+from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -81,8 +81,8 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
 
     def check(self, scene: Scene, args: OnSurfaceArgs) -> Iterator[Finding]:
         obj, target = scene.find(Kind.OBJECT, args.object), scene.find(Kind.OBJECT, args.target)
-        problems = list(position_problems(scene, args.object, "/object"))
-        problems += surface_problems(scene, args.target, "/target", target)
+        problems = list(evaluated_object(scene, args.object, "/object"))
+        problems += surface_problems(scene, args.target, "/target")
         if obj is not None:
             problems += move_conflicts(scene, obj, "/object", turn=args.align_to_normal)
         if obj is not None and target is not None and obj in (target, *ancestors(target)):

@@ -9,7 +9,7 @@ from random import Random
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.surface import Hit, Surface
 
-# Darts thrown for each point that is wanted, before the surface counts as full.
+# How many random points are tried for each requested one before the surface counts as full.
 TRIES = 50
 
 Cell = tuple[int, int, int]

@@ -102,7 +102,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
 
     def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
         problems = list(scene.missing(Kind.OBJECT, args.source, "/source"))
-        problems += surface_problems(scene, args.target, "/target", scene.find(Kind.OBJECT, args.target))
+        problems += surface_problems(scene, args.target, "/target")
         problems += missing_target_collection(scene, args.collection)
         yield from problems
         if problems:

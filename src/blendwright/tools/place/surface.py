@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
+from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
 from blendwright.tools.mesh.solid import positions_of
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.movement import position_problems
+from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -27,9 +28,10 @@ class Hit:
     normal: Point
 
 
-def surface_problems(scene: Scene, name: str, at: str, target: Block | None) -> Iterator[Finding]:
+def surface_problems(scene: Scene, name: str, at: str) -> Iterator[Finding]:
     """Why nothing can be put on an object."""
-    problems = list(position_problems(scene, name, at))
+    target = scene.find(Kind.OBJECT, name)
+    problems = list(evaluated_object(scene, name, at))
     yield from problems
     if problems or target is None:
         return

@@ -18,8 +18,8 @@ from blendwright.tools.bounding_boxes import everything
 from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.readback import differs
 from blendwright.tools.render.engines import engine_id
-from blendwright.tools.render.picture import camera_problems, render_picture
 from blendwright.tools.render.pictures import PngName, Rendered
+from blendwright.tools.render.rendering import camera_problems, render_picture
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

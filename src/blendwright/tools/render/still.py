@@ -15,8 +15,8 @@ from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.render.engines import engine_name
-from blendwright.tools.render.picture import camera_problems, render_picture
 from blendwright.tools.render.pictures import PngName, Rendered
+from blendwright.tools.render.rendering import camera_problems, render_picture
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -60,12 +60,12 @@ class Still(Tool[StillArgs, Rendered]):
     CYCLES depends on the seed given here, not on the scene's."""
 
     name = "render.still"
-    destructive_with = ("overwrite",)
     promises = (
         SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
         .writes_to()
         .needs("scene_read", "render", "file_write")
     )
+    destructive_with = ("overwrite",)
     examples = (
         Example({"camera": "Camera"}, given=STAGE),
         Example({"path": "picture.png", "samples": 1}, given=(*STAGE, ("camera.set_active", {"name": "Camera"}))),

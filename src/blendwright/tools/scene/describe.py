@@ -6,39 +6,22 @@ from collections import Counter
 from collections.abc import Sequence
 
 from blendwright.tool_api.scene import Block, Scene
+from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.plain_values import custom_properties, number, vector3, vector4
-from blendwright.tools.scene.snapshot_model import (
-    MOST_IN_LIST,
-    CameraState,
-    CuttableList,
-    LightState,
-    MaterialState,
-    ModifierState,
-    NodeGroupState,
-    NodeSummary,
-    ObjectState,
-    Parent,
-    Principled,
-    RenderState,
-    SocketState,
-    Transform,
-    Vector4,
-    WorldState,
-)
 from blendwright.tools.world_space import evaluated_matrix
 
 
-def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> ObjectState:
+def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> model.ObjectState:
     data = obj.data
     slots = obj.material_slots
     properties, property_count = custom_properties(obj)
-    lengths: dict[CuttableList, int] = {
+    lengths: dict[model.CuttableList, int] = {
         "collections": len(collections),
         "materials": len(slots),
         "modifiers": len(obj.modifiers),
         "custom_properties": property_count,
     }
-    return ObjectState(
+    return model.ObjectState(
         name=obj.name,
         type=obj.type,
         fingerprint=scene.content_hash(obj),
@@ -46,19 +29,19 @@ def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> Obj
         data_fingerprint=scene.content_hash(data) if data is not None else None,
         transform=_transform(scene, obj),
         parent=_parent(obj),
-        collections=list(collections[:MOST_IN_LIST]),
-        materials=[slot.material.name if slot.material else None for slot in slots[:MOST_IN_LIST]],
-        modifiers=[_modifier(modifier) for modifier in obj.modifiers[:MOST_IN_LIST]],
+        collections=list(collections[: model.MOST_IN_LIST]),
+        materials=[slot.material.name if slot.material else None for slot in slots[: model.MOST_IN_LIST]],
+        modifiers=[_modifier(modifier) for modifier in obj.modifiers[: model.MOST_IN_LIST]],
         custom_properties=properties,
         visible_viewport=not obj.hide_viewport,
         visible_render=not obj.hide_render,
-        cut=[name for name, length in lengths.items() if length > MOST_IN_LIST],
+        cut=[name for name, length in lengths.items() if length > model.MOST_IN_LIST],
     )
 
 
-def _transform(scene: Scene, obj: Block) -> Transform:
+def _transform(scene: Scene, obj: Block) -> model.Transform:
     matrix = evaluated_matrix(scene, obj)
-    return Transform(
+    return model.Transform(
         location=vector3(obj.location),
         rotation_mode=obj.rotation_mode,
         rotation_euler_rad=vector3(obj.rotation_euler),
@@ -69,21 +52,21 @@ def _transform(scene: Scene, obj: Block) -> Transform:
     )
 
 
-def _rows(matrix: Block) -> tuple[Vector4, Vector4, Vector4, Vector4]:
+def _rows(matrix: Block) -> tuple[model.Vector4, model.Vector4, model.Vector4, model.Vector4]:
     first, second, third, fourth = map(vector4, matrix)
     return first, second, third, fourth
 
 
-def _parent(obj: Block) -> Parent | None:
+def _parent(obj: Block) -> model.Parent | None:
     if obj.parent is None:
         return None
     kind = obj.parent_type
-    return Parent(object=obj.parent.name, type=kind, bone=obj.parent_bone if kind == "BONE" else None)
+    return model.Parent(object=obj.parent.name, type=kind, bone=obj.parent_bone if kind == "BONE" else None)
 
 
-def _modifier(modifier: Block) -> ModifierState:
+def _modifier(modifier: Block) -> model.ModifierState:
     group = modifier.node_group if modifier.type == "NODES" else None
-    return ModifierState(
+    return model.ModifierState(
         name=modifier.name,
         type=modifier.type,
         show_viewport=modifier.show_viewport,
@@ -92,9 +75,9 @@ def _modifier(modifier: Block) -> ModifierState:
     )
 
 
-def describe_material(scene: Scene, material: Block) -> MaterialState:
+def describe_material(scene: Scene, material: Block) -> model.MaterialState:
     tree = _tree(scene, material)
-    return MaterialState(
+    return model.MaterialState(
         name=material.name,
         fingerprint=scene.content_hash(material),
         nodes=None if tree is None else summarise(tree),
@@ -102,9 +85,9 @@ def describe_material(scene: Scene, material: Block) -> MaterialState:
     )
 
 
-def describe_world(scene: Scene, world: Block) -> WorldState:
+def describe_world(scene: Scene, world: Block) -> model.WorldState:
     tree = _tree(scene, world)
-    return WorldState(
+    return model.WorldState(
         name=world.name,
         fingerprint=scene.content_hash(world),
         color=vector3(world.color),
@@ -117,19 +100,19 @@ def _tree(scene: Scene, owner: Block) -> Block | None:
     return owner.node_tree if scene.version >= (5, 0, 0) or owner.use_nodes else None
 
 
-def summarise(tree: Block) -> NodeSummary:
+def summarise(tree: Block) -> model.NodeSummary:
     types = sorted(Counter(node.bl_idname for node in tree.nodes).items())
     groups = sorted({node.node_tree.name for node in tree.nodes if getattr(node, "node_tree", None) is not None})
-    return NodeSummary(
+    return model.NodeSummary(
         nodes=len(tree.nodes),
         links=len(tree.links),
-        types=dict(types[:MOST_IN_LIST]),
-        groups=groups[:MOST_IN_LIST],
-        cut=max(len(types), len(groups)) > MOST_IN_LIST,
+        types=dict(types[: model.MOST_IN_LIST]),
+        groups=groups[: model.MOST_IN_LIST],
+        cut=max(len(types), len(groups)) > model.MOST_IN_LIST,
     )
 
 
-def _principled(tree: Block) -> Principled | None:
+def _principled(tree: Block) -> model.Principled | None:
     output = next((node for node in tree.nodes if node.type == "OUTPUT_MATERIAL" and node.is_active_output), None)
     links = output.inputs["Surface"].links if output is not None else ()
     shader = links[0].from_node if links else None
@@ -142,7 +125,7 @@ def _principled(tree: Block) -> Principled | None:
     }
     numbers = {name: number(value) for name, value in free.items() if isinstance(value, float)}
     colors = {name: vector4(value) for name, value in free.items() if name.endswith("Color")}
-    return Principled(
+    return model.Principled(
         base_color=colors.get("Base Color"),
         metallic=numbers.get("Metallic"),
         roughness=numbers.get("Roughness"),
@@ -154,23 +137,23 @@ def _principled(tree: Block) -> Principled | None:
     )
 
 
-def describe_node_group(scene: Scene, group: Block) -> NodeGroupState:
+def describe_node_group(scene: Scene, group: Block) -> model.NodeGroupState:
     sockets = [item for item in group.interface.items_tree if item.item_type == "SOCKET"]
-    return NodeGroupState(
+    return model.NodeGroupState(
         name=group.name,
         fingerprint=scene.content_hash(group),
         type=group.bl_idname,
         nodes=summarise(group),
         interface=[
-            SocketState(name=item.name, identifier=item.identifier, direction=item.in_out, type=item.socket_type)
-            for item in sockets[:MOST_IN_LIST]
+            model.SocketState(name=item.name, identifier=item.identifier, direction=item.in_out, type=item.socket_type)
+            for item in sockets[: model.MOST_IN_LIST]
         ],
-        cut=len(sockets) > MOST_IN_LIST,
+        cut=len(sockets) > model.MOST_IN_LIST,
     )
 
 
-def describe_camera(scene: Scene, camera: Block) -> CameraState:
-    return CameraState(
+def describe_camera(scene: Scene, camera: Block) -> model.CameraState:
+    return model.CameraState(
         name=camera.name,
         fingerprint=scene.content_hash(camera),
         type=camera.type,
@@ -186,9 +169,9 @@ def describe_camera(scene: Scene, camera: Block) -> CameraState:
     )
 
 
-def describe_light(scene: Scene, light: Block) -> LightState:
+def describe_light(scene: Scene, light: Block) -> model.LightState:
     kind = light.type
-    return LightState(
+    return model.LightState(
         name=light.name,
         fingerprint=scene.content_hash(light),
         type=kind,
@@ -202,10 +185,10 @@ def describe_light(scene: Scene, light: Block) -> LightState:
     )
 
 
-def describe_render(active: Block) -> RenderState:
+def describe_render(active: Block) -> model.RenderState:
     render = active.render
     samples, seed = _sampling(active)
-    return RenderState(
+    return model.RenderState(
         engine=render.engine,
         resolution=(render.resolution_x, render.resolution_y),
         resolution_percentage=render.resolution_percentage,

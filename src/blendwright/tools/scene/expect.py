@@ -12,7 +12,8 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import Reads
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -73,7 +74,7 @@ class Expected(Result):
     held: int = Field(description="How many expectations were looked at; all of them held.")
 
 
-class Expect(Tool[ExpectArgs, Expected]):
+class Expect(Reads[ExpectArgs, Expected]):
     """Fail unless things are as expected: datablocks that are there, or are not, of a type, in number; a camera to render through."""
 
     name = "scene.expect"
@@ -102,16 +103,13 @@ class Expect(Tool[ExpectArgs, Expected]):
     def apply(self, scene: Scene, args: ExpectArgs) -> Expected:
         return Expected(held=len(args.expectations))
 
-    def verify(self, scene: Scene, args: ExpectArgs, result: Expected) -> Iterator[Finding]:
-        yield from self.check(scene, args)
-
 
 def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
     if expectation.kind == "active_camera":
         if (scene.active.camera is not None) != expectation.exists:
-            there = "has a camera already" if not expectation.exists else "has no camera"
+            state = "has a camera already" if not expectation.exists else "has no camera"
             cure = "See: blendwright tools camera.set_active"
-            yield Finding(Fault.SCENE_CONFLICT, f"the scene {there}", at, cure)
+            yield Finding(Fault.SCENE_CONFLICT, f"the scene {state}", at, cure)
         return
     kind = KINDS[expectation.kind]
     if expectation.name is None:
@@ -127,9 +125,9 @@ def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]
 
 
 def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> Iterator[Finding]:
-    wanted = expectation.type
-    count = sum(wanted is None or block.type == wanted for block in scene.blocks(kind))
-    what = kind.label if wanted is None else f"{kind.label} of type {wanted}"
+    object_type = expectation.type
+    count = sum(object_type is None or block.type == object_type for block in scene.blocks(kind))
+    what = kind.label if object_type is None else f"{kind.label} of type {object_type}"
     least = expectation.at_least
     most = expectation.at_most if expectation.exists else 0
     if least is None and expectation.at_most is None and expectation.exists:

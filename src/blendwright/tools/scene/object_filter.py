@@ -54,8 +54,8 @@ def _candidates(scene: Scene, name: str | None) -> Iterable[Block]:
     """All objects; the one of that name where the pattern is a plain name, whatever the size of the scene."""
     if name is None or "*" in name or "?" in name:
         return scene.blocks(Kind.OBJECT)
-    found = scene.find(Kind.OBJECT, name)
-    return () if found is None else (found,)
+    obj = scene.find(Kind.OBJECT, name)
+    return () if obj is None else (obj,)
 
 
 def page(entries: Sequence[T], args: Paged) -> Sequence[T]:
@@ -69,7 +69,7 @@ def next_offset(args: Paged, *totals: int) -> int | None:
 
 
 def _pattern(wildcards: str) -> re.Pattern[str]:
-    # A bracket stands for itself here. fnmatch never tries a star's text again once the text behind the star was found,
+    # A bracket stands for itself here. fnmatch never tries a star's text again once the text behind the star was obj,
     # so that no pattern takes more than a moment.
     return re.compile(fnmatch.translate(wildcards.replace("[", "[[]")))
 

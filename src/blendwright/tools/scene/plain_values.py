@@ -78,20 +78,20 @@ class _Budget:
     """How many characters and numbers may still be used for one datablock."""
 
     def __init__(self) -> None:
-        self.left = MOST_PER_BLOCK
+        self.remaining = MOST_PER_BLOCK
         self.cut = False
 
     def text(self, value: str) -> str:
-        most = min(MOST_CHARACTERS, max(self.left, 0))
-        self.left -= len(value)
+        most = min(MOST_CHARACTERS, max(self.remaining, 0))
+        self.remaining -= len(value)
         if len(value) <= most:
             return value
         self.cut = True
         return value[:most] + CUT_MARK
 
     def some(self, values: list[Any]) -> list[Any]:
-        most = min(MOST_IN_LIST, max(self.left, 0))
-        self.left -= len(values)
+        most = min(MOST_IN_LIST, max(self.remaining, 0))
+        self.remaining -= len(values)
         if len(values) > most:
             self.cut = True
         return values[:most]

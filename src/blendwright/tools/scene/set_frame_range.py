@@ -11,10 +11,9 @@ from blendwright.tool_api.arguments import Args, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, settings_differ, write_settings
-from blendwright.values.findings import Finding
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import SetsSceneSettings
+from blendwright.tools.settings import Setting
 
 LAST = 1_048_574  # Blender's own limit
 
@@ -32,29 +31,16 @@ class SetFrameRangeArgs(Args):
         return value
 
 
-class SetFrameRange(Tool[SetFrameRangeArgs, SceneChanged]):
+class SetFrameRange(SetsSceneSettings[SetFrameRangeArgs]):
     """Set the first and last frame of the scene's animation. The current frame stays."""
 
     name = "scene.set_frame_range"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (Example({"start": 1, "end": 120}), Example({"start": 300, "end": 400, "step": 2}))
 
-    def check(self, scene: Scene, args: SetFrameRangeArgs) -> Iterator[Finding]:
-        yield from ()
-
-    def apply(self, scene: Scene, args: SetFrameRangeArgs) -> SceneChanged:
-        settings = _settings(args, scene.active)
+    def settings(self, scene: Scene, args: SetFrameRangeArgs, target: Block) -> Iterator[Setting]:
+        ends = [Setting(target, "frame_start", args.start, "/start"), Setting(target, "frame_end", args.end, "/end")]
         # A start behind the old end would push it, and an unrecorded value would be lost for the revert.
-        if args.start > scene.active.frame_end:
-            settings = [settings[1], settings[0], *settings[2:]]
-        return SceneChanged(scene=scene.active.name, changed=write_settings(scene, settings))
-
-    def verify(self, scene: Scene, args: SetFrameRangeArgs, result: SceneChanged) -> Iterator[Finding]:
-        yield from settings_differ(_settings(args, scene.active))
-
-
-def _settings(args: SetFrameRangeArgs, target: Block) -> list[Setting]:
-    settings = [Setting(target, "frame_start", args.start, "/start"), Setting(target, "frame_end", args.end, "/end")]
-    if args.step is not None:
-        settings.append(Setting(target, "frame_step", args.step, "/step"))
-    return settings
+        yield from reversed(ends) if args.start > target.frame_end else ends
+        if args.step is not None:
+            yield Setting(target, "frame_step", args.step, "/step")

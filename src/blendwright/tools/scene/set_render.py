@@ -11,11 +11,11 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Args, Seed, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example
+from blendwright.tools.families import SetsSceneSettings
 from blendwright.tools.render.engines import Engine, engine_id, engine_name
-from blendwright.tools.results import SceneChanged
-from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
+from blendwright.tools.settings import Setting
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -32,7 +32,7 @@ class SetRenderArgs(Args):
     fps: float | None = optional("Frames per second; 23.976 and its like are kept as a ratio.", ge=0.1, le=1000.0)
 
 
-class SetRender(Tool[SetRenderArgs, SceneChanged]):
+class SetRender(SetsSceneSettings[SetRenderArgs]):
     """Set how the scene is rendered: engine, resolution, samples, seed, background, frame rate. What is left out stays."""
 
     name = "scene.set_render"
@@ -43,42 +43,32 @@ class SetRender(Tool[SetRenderArgs, SceneChanged]):
         Example({"fps": 23.976}),
     )
 
-    def check(self, scene: Scene, args: SetRenderArgs) -> Iterator[Finding]:
-        engine = args.engine or engine_name(scene.active.render.engine)
+    def problems(self, scene: Scene, args: SetRenderArgs, target: Block) -> Iterator[Finding]:
+        engine = args.engine or engine_name(target.render.engine)
         if args.samples is not None and engine not in ("CYCLES", "EEVEE"):
             message = f"the engine {engine} has no number of samples"
-            yield Finding(
-                Fault.ARGS_INVALID, message, "/samples", "Leave it out, or set the engine to CYCLES or EEVEE."
-            )
-        else:
-            yield from animation_conflicts(scene, _settings(scene, args))
+            cure = "Leave it out, or set the engine to CYCLES or EEVEE."
+            yield Finding(Fault.ARGS_INVALID, message, "/samples", cure)
 
-    def apply(self, scene: Scene, args: SetRenderArgs) -> SceneChanged:
-        return SceneChanged(scene=scene.active.name, changed=write_settings(scene, _settings(scene, args)))
-
-    def verify(self, scene: Scene, args: SetRenderArgs, result: SceneChanged) -> Iterator[Finding]:
-        yield from settings_differ(_settings(scene, args))
-
-
-def _settings(scene: Scene, args: SetRenderArgs) -> Iterator[Setting]:
-    target, render = scene.active, scene.active.render
-    if args.engine is not None:
-        yield Setting(render, "engine", engine_id(args.engine, scene.version), "/engine")
-    if args.resolution is not None:
-        yield Setting(render, "resolution_x", args.resolution[0], "/resolution/0")
-        yield Setting(render, "resolution_y", args.resolution[1], "/resolution/1")
-    if args.percentage is not None:
-        yield Setting(render, "resolution_percentage", args.percentage, "/percentage")
-    if args.film_transparent is not None:
-        yield Setting(render, "film_transparent", args.film_transparent, "/film_transparent")
-    if args.fps is not None:
-        whole = math.ceil(args.fps)
-        yield Setting(render, "fps", whole, "/fps")
-        yield Setting(render, "fps_base", whole / args.fps, "/fps")
-    if args.samples is not None:
-        if (args.engine or engine_name(render.engine)) == "CYCLES":
-            yield Setting(target.cycles, "samples", args.samples, "/samples")
-        else:
-            yield Setting(target.eevee, "taa_render_samples", args.samples, "/samples")
-    if args.seed is not None:
-        yield Setting(target.cycles, "seed", args.seed, "/seed")
+    def settings(self, scene: Scene, args: SetRenderArgs, target: Block) -> Iterator[Setting]:
+        render = target.render
+        if args.engine is not None:
+            yield Setting(render, "engine", engine_id(args.engine, scene.version), "/engine")
+        if args.resolution is not None:
+            yield Setting(render, "resolution_x", args.resolution[0], "/resolution/0")
+            yield Setting(render, "resolution_y", args.resolution[1], "/resolution/1")
+        if args.percentage is not None:
+            yield Setting(render, "resolution_percentage", args.percentage, "/percentage")
+        if args.film_transparent is not None:
+            yield Setting(render, "film_transparent", args.film_transparent, "/film_transparent")
+        if args.fps is not None:
+            whole = math.ceil(args.fps)
+            yield Setting(render, "fps", whole, "/fps")
+            yield Setting(render, "fps_base", whole / args.fps, "/fps")
+        if args.samples is not None:
+            if (args.engine or engine_name(render.engine)) == "CYCLES":
+                yield Setting(target.cycles, "samples", args.samples, "/samples")
+            else:
+                yield Setting(target.eevee, "taa_render_samples", args.samples, "/samples")
+        if args.seed is not None:
+            yield Setting(target.cycles, "seed", args.seed, "/seed")

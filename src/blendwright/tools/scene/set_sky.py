@@ -14,7 +14,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.readback import differs
-from blendwright.tools.scene.set_world import WorldSet, background
+from blendwright.tools.scene.set_world import WorldSet, background, use_world, world_name
 from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -64,16 +64,12 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
             node.location = (-250.0, 300.0)
             tree.links.new(node.outputs["Color"], background(world).inputs["Color"])
         changed = write_settings(scene, _settings(scene, args, world), owner=world)
-        if scene.active.world != world:
-            scene.set(scene.active, "world", world)
-            changed = True
-        return WorldSet(world=world.name, created=created, changed=changed or created)
+        return use_world(scene, world, created=created, changed=changed)
 
     def verify(self, scene: Scene, args: SetSkyArgs, result: WorldSet) -> Iterator[Finding]:
-        world = scene.active.world
-        yield from differs("the scene's world", args.name, world.name if world else None, "/name")
-        if world is not None:
-            yield from settings_differ(_settings(scene, args, world))
+        yield from differs("the scene's world", args.name, world_name(scene), "/name")
+        if scene.active.world is not None:
+            yield from settings_differ(_settings(scene, args, scene.active.world))
 
 
 def _sky(world: Block) -> Block | None:

@@ -76,21 +76,29 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         # Workbench does not look at nodes.
         if args.color is not None:
             changed = write_settings(scene, [Setting(world, "color", args.color, "/color")]) or changed
-        if scene.active.world != world:
-            scene.set(scene.active, "world", world)
-            changed = True
-        return WorldSet(world=world.name, created=created, changed=changed or created)
+        return use_world(scene, world, created=created, changed=changed)
 
     def verify(self, scene: Scene, args: SetWorldArgs, result: WorldSet) -> Iterator[Finding]:
-        world = scene.active.world
-        yield from differs("the scene's world", result.world, world.name if world else None, "/name")
-        if world is not None:
-            yield from settings_differ(_sockets(args, background(world)))
+        yield from differs("the scene's world", result.world, world_name(scene), "/name")
+        if scene.active.world is not None:
+            yield from settings_differ(_sockets(args, background(scene.active.world)))
 
 
 def _existing_world(scene: Scene, args: SetWorldArgs) -> Block | None:
     """The world to work on, if it is there. A world that no scene uses is not taken for the scene's own."""
     return scene.active.world if args.name is None else scene.find(Kind.WORLD, args.name)
+
+
+def use_world(scene: Scene, world: Block, *, created: bool, changed: bool) -> WorldSet:
+    """Make a world the scene's own; `changed` says whether anything was written to it."""
+    is_used = scene.active.world == world
+    if not is_used:
+        scene.set(scene.active, "world", world)
+    return WorldSet(world=world.name, created=created, changed=changed or created or not is_used)
+
+
+def world_name(scene: Scene) -> str | None:
+    return scene.active.world.name if scene.active.world else None
 
 
 def background(world: Block) -> Any:

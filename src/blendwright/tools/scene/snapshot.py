@@ -13,20 +13,9 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.readback import differs
 from blendwright.tools.scene import describe
+from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.collection_tree import collection_order, collection_trees, collections_of
 from blendwright.tools.scene.object_filter import Paged, matching, missing_collection, next_offset, page
-from blendwright.tools.scene.snapshot_model import (
-    CameraState,
-    CollectionNode,
-    Indices,
-    LightState,
-    MaterialState,
-    NodeGroupState,
-    ObjectState,
-    SceneName,
-    Section,
-    Snapshot,
-)
 from blendwright.values.findings import Finding
 
 Part = Literal["objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "indices"]
@@ -34,11 +23,11 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 # Lists of datablocks of one kind: the type of the section, the kind, and how one entry is described.
-SECTIONS: dict[str, tuple[type[Section[Any]], Kind, Callable[[Scene, Block], Any]]] = {
-    "materials": (Section[MaterialState], Kind.MATERIAL, describe.describe_material),
-    "cameras": (Section[CameraState], Kind.CAMERA, describe.describe_camera),
-    "lights": (Section[LightState], Kind.LIGHT, describe.describe_light),
-    "node_groups": (Section[NodeGroupState], Kind.NODE_GROUP, describe.describe_node_group),
+SECTIONS: dict[str, tuple[type[model.Section[Any]], Kind, Callable[[Scene, Block], Any]]] = {
+    "materials": (model.Section[model.MaterialState], Kind.MATERIAL, describe.describe_material),
+    "cameras": (model.Section[model.CameraState], Kind.CAMERA, describe.describe_camera),
+    "lights": (model.Section[model.LightState], Kind.LIGHT, describe.describe_light),
+    "node_groups": (model.Section[model.NodeGroupState], Kind.NODE_GROUP, describe.describe_node_group),
 }
 
 
@@ -48,7 +37,7 @@ class SnapshotArgs(Paged):
     )
 
 
-class TakeSnapshot(Tool[SnapshotArgs, Snapshot]):
+class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
     """Look at the scene: objects, collections, materials, cameras, lights, world, render settings and node groups.
 
     Comes in pages of the order of names: every list starts at offset and has at most limit entries, says how many there
@@ -64,10 +53,10 @@ class TakeSnapshot(Tool[SnapshotArgs, Snapshot]):
     def check(self, scene: Scene, args: SnapshotArgs) -> Iterator[Finding]:
         yield from missing_collection(scene, args)
 
-    def apply(self, scene: Scene, args: SnapshotArgs) -> Snapshot:
+    def apply(self, scene: Scene, args: SnapshotArgs) -> model.Snapshot:
         return _SnapshotBuilder(scene, args).build()
 
-    def verify(self, scene: Scene, args: SnapshotArgs, result: Snapshot) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SnapshotArgs, result: model.Snapshot) -> Iterator[Finding]:
         yield from differs("the fingerprint", result.fingerprint, scene.scene_hash(), "")
 
 
@@ -79,7 +68,7 @@ class _SnapshotBuilder:
         self._args = args
         self._totals: list[int] = []
 
-    def build(self) -> Snapshot:
+    def build(self) -> model.Snapshot:
         scene, args = self._scene, self._args
         active = scene.active
         included = set[str](args.include or get_args(Part))
@@ -92,8 +81,8 @@ class _SnapshotBuilder:
             for name, (section, kind, entry) in SECTIONS.items()
             if name in included
         }
-        return Snapshot(
-            scene=SceneName(id=f"scenes/{active.name}", name=active.name),
+        return model.Snapshot(
+            scene=model.SceneName(id=f"scenes/{active.name}", name=active.name),
             blender_version=scene.version,
             fingerprint=scene.scene_hash(),
             offset=args.offset,
@@ -110,23 +99,25 @@ class _SnapshotBuilder:
             indices=_indices(objects.items, args.offset) if objects and "indices" in included else None,
         )
 
-    def _objects(self) -> Section[ObjectState]:
+    def _objects(self) -> model.Section[model.ObjectState]:
         matches = list(matching(self._scene, self._args))
         shown = page(matches, self._args)
         collections = collections_of(self._scene, shown)
         items = [describe.describe_object(self._scene, obj, collections[obj.name]) for obj in shown]
-        return Section[ObjectState](
+        return model.Section[model.ObjectState](
             total=self._count(len(matches)), items=items, truncated=self._is_truncated(len(matches))
         )
 
-    def _collections(self) -> Section[CollectionNode]:
+    def _collections(self) -> model.Section[model.CollectionNode]:
         places = collection_order(self._scene)
         trees = collection_trees(page(places, self._args))
-        return Section[CollectionNode](
+        return model.Section[model.CollectionNode](
             total=self._count(len(places)), items=trees, truncated=self._is_truncated(len(places))
         )
 
-    def _section(self, section: type[Section[Any]], kind: Kind, entry: Callable[[Scene, Block], Any]) -> Section[Any]:
+    def _section(
+        self, section: type[model.Section[Any]], kind: Kind, entry: Callable[[Scene, Block], Any]
+    ) -> model.Section[Any]:
         names = self._scene.names(kind)
         items = [entry(self._scene, self._scene.require(kind, name)) for name in page(names, self._args)]
         return section(total=self._count(len(names)), items=items, truncated=self._is_truncated(len(names)))
@@ -139,7 +130,7 @@ class _SnapshotBuilder:
         return next_offset(self._args, total) is not None
 
 
-def _indices(shown: Sequence[ObjectState], offset: int) -> Indices:
+def _indices(shown: Sequence[model.ObjectState], offset: int) -> model.Indices:
     by_collection: dict[str, list[str]] = {}
     by_material: dict[str, list[str]] = {}
     for state in shown:
@@ -147,7 +138,7 @@ def _indices(shown: Sequence[ObjectState], offset: int) -> Indices:
             by_collection.setdefault(collection, []).append(state.name)
         for material in sorted({name for name in state.materials if name is not None}):
             by_material.setdefault(material, []).append(state.name)
-    return Indices(
+    return model.Indices(
         by_name={state.name: offset + place for place, state in enumerate(shown)},
         by_collection=dict(sorted(by_collection.items())),
         by_material=dict(sorted(by_material.items())),

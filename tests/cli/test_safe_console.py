@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from blendwright.cli.screen import Screen
+from blendwright.cli.safe_console import SafeConsole
 from hosts import operation
 from shell import Shell
 
@@ -19,11 +19,11 @@ HOSTILE = "evil\x1b[1A\x1b[2K\u202ename"
 SHOWN = "evil\\x1b[1A\\x1b[2K\\u202ename"
 
 
-def screen(width: int = 100) -> Screen:
-    return Screen(file=io.StringIO(), highlight=False, soft_wrap=True, width=width, force_terminal=True)
+def screen(width: int = 100) -> SafeConsole:
+    return SafeConsole(file=io.StringIO(), highlight=False, soft_wrap=True, width=width, force_terminal=True)
 
 
-def printed(out: Screen) -> str:
+def printed(out: SafeConsole) -> str:
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 

@@ -12,22 +12,22 @@ AS_ITSELF = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 HANDLE = getattr(os, "O_PATH", os.O_RDONLY)
 
 
-def clear(place: Path) -> None:
+def remove_directory(directory: Path) -> None:
     """Remove a directory with all that is in it; what cannot be removed stays."""
     try:
-        parent = os.open(place.parent, os.O_RDONLY)
+        parent = os.open(directory.parent, os.O_RDONLY)
     except OSError:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
         return
     try:
-        remove(place.name, parent)
+        remove_entry(directory.name, parent)
     except (OSError, NotImplementedError):  # a system that has no such ways, or a file that is busy
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
     finally:
         os.close(parent)
 
 
-def remove(name: str, parent: int) -> None:
+def remove_entry(name: str, parent: int) -> None:
     """Remove whatever has this name in a directory. Raises OSError."""
     try:
         os.unlink(name, dir_fd=parent)
@@ -52,13 +52,13 @@ def _empty(top: int) -> None:
                 continue
             inner = _opened(name, top)
             try:
-                for found in os.listdir(inner):  # noqa: PTH208 - of a descriptor
-                    if not _is_directory(found, inner):
-                        os.unlink(found, dir_fd=inner)
+                for inner_name in os.listdir(inner):  # noqa: PTH208 - of a descriptor
+                    if not _is_directory(inner_name, inner):
+                        os.unlink(inner_name, dir_fd=inner)
                         continue
-                    os.close(_opened(found, inner))  # who moves a directory must be allowed to write to it
+                    os.close(_opened(inner_name, inner))  # who moves a directory must be allowed to write to it
                     number += 1
-                    os.rename(found, _free(number, top), src_dir_fd=inner, dst_dir_fd=top)
+                    os.rename(inner_name, _free(number, top), src_dir_fd=inner, dst_dir_fd=top)
             finally:
                 os.close(inner)
             os.rmdir(name, dir_fd=top)

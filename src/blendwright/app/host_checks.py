@@ -1,4 +1,4 @@
-"""The checks of `blendwright doctor --host`: the host's file, our entry in it, and a server that answers when it is started so."""
+"""Checks of a language-model host: its configuration file, our entry in it, and a server that answers when it is started so."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from blendwright.app.environment_checks import Check
 from blendwright.app.hosts import Host, host_named, installed
 from blendwright.app.policy_files import home_directory
 from blendwright.values.errors import BlendwrightError
 
-Check = dict[str, Any]
 SECONDS = 120.0
-# Of what a server says before it ends, the end tells why.
-LONGEST = 300
+# Of what a server prints before it ends, the end tells why.
+LONGEST_TAIL = 300
 
 
-def host_checks(name: str) -> list[Check]:
-    """What stands between a host and our server, in the order in which it would be met."""
+def check_host(name: str) -> list[Check]:
+    """What stands between a host and our server, in the order in which the host would meet it."""
     host = host_named(name)
     cure = f"blendwright init-host {name}"
-    found: dict[str, Any] | None = None
+    entry: dict[str, Any] | None = None
     files: list[str] = []
     for scope in ("project", "user"):
         try:
             file = host.file(scope, home=home_directory(), project=Path.cwd())
             files.append(str(file))
-            found = found or installed(host, file)
+            entry = entry or installed(host, file)
         except BlendwrightError as error:
             if Path(files[-1] if files else "").is_file():
-                return [_check(f"{host.title} configuration", False, error.message, error.cure)]
-    if found is None:
-        return [_check(f"{host.title} configuration", False, f"no entry in {' or '.join(files)}", cure)]
-    checks = [_check(f"{host.title} configuration", True, f"{found.get('command')}")]
-    command = shutil.which(str(found.get("command", "")))
+                return [Check(f"{host.title} configuration", False, error.message, error.cure)]
+    if entry is None:
+        return [Check(f"{host.title} configuration", False, f"no entry in {' or '.join(files)}", cure)]
+    checks = [Check(f"{host.title} configuration", True, str(entry.get("command")))]
+    command = shutil.which(str(entry.get("command", "")))
     if command is None:
-        return [*checks, _check("server command", False, f"{found.get('command')} cannot be run", f"{cure} --replace")]
-    return [*checks, _starts(host, [command, *map(str, found.get("args", ()))])]
+        return [*checks, Check("server command", False, f"{entry.get('command')} cannot be run", f"{cure} --replace")]
+    return [*checks, _starts(host, [command, *map(str, entry.get("args", ()))])]
 
 
 def _starts(host: Host, command: list[str]) -> Check:
@@ -59,29 +59,29 @@ def _starts(host: Host, command: list[str]) -> Check:
     ]
     text = "".join(json.dumps(message) + "\n" for message in messages)
     cure = f"Run it by hand: {shlex.join(command)}"
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as directory:
         try:
-            answers, ended = _asked([*command, "--workspace", str(Path(place, "workspace"))], text, last=2)
+            answers, ended = _ask([*command, "--workspace", str(Path(directory, "workspace"))], text, last=2)
         except (OSError, ValueError, TypeError) as error:
-            return _check("server start", False, f"{type(error).__name__}: {error}"[:200], cure)
+            return Check("server start", False, f"{type(error).__name__}: {error}"[:200], cure)
     if "result" not in answers.get(2, {}):
-        return _check("server start", False, f"it did not answer, and {ended}", cure)
-    return _check("server start", True, f"{len(answers[1]['result']['tools'])} tools for {host.title}")
+        return Check("server start", False, f"it did not answer, and {ended}", cure)
+    return Check("server start", True, f"{len(answers[1]['result']['tools'])} tools for {host.title}")
 
 
-def _asked(command: list[str], text: str, *, last: int) -> tuple[dict[int, dict[str, Any]], str]:
-    """The answers up to the last one, by id, and how the process ended. Its input stays open so long: a host hangs up when it is done."""
+def _ask(command: list[str], text: str, *, last: int) -> tuple[dict[int, dict[str, Any]], str]:
+    """Send the text to a server; return its answers up to the id `last`, and how it ended. As with a host, its input stays open."""
     answers: dict[int, dict[str, Any]] = {}
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8"
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8"
         )
-        late = threading.Timer(SECONDS, process.kill)
-        late.start()
+        timer = threading.Timer(SECONDS, process.kill)
+        timer.start()
         with process:
             assert process.stdin is not None and process.stdout is not None
             try:
-                # Gone before it has read everything: what it said last tells why.
+                # Gone before it has read everything: what it printed last tells why.
                 with contextlib.suppress(BrokenPipeError):
                     process.stdin.write(text)
                     process.stdin.flush()
@@ -94,12 +94,8 @@ def _asked(command: list[str], text: str, *, last: int) -> tuple[dict[int, dict[
                     process.stdin.close()
                 process.wait()
             finally:
-                late.cancel()
+                timer.cancel()
                 process.kill()
-        said.seek(0)
-        words = " ".join(said.read().split())[-LONGEST:]
-    return answers, f"ended with exit code {process.returncode}: {words or 'it said nothing'}"
-
-
-def _check(name: str, ok: bool, found: str, cure: str | None = None) -> Check:
-    return {"name": name, "ok": ok, "required": True, "found": found, "cure": None if ok else cure}
+        errors.seek(0)
+        tail = " ".join(errors.read().split())[-LONGEST_TAIL:]
+    return answers, f"ended with exit code {process.returncode}: {tail or 'it printed nothing'}"

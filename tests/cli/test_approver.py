@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.cli import consent
-from blendwright.cli.consent import Terminal
+from blendwright.cli import approver
+from blendwright.cli.approver import TerminalApprover
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.values.cancel import CancelToken
 
@@ -27,7 +27,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str | None]]:
     def line(expires: float, cancel: CancelToken | None) -> str | None:
         return typed.pop(0)
 
-    monkeypatch.setattr(consent, "line_from_terminal", line)
+    monkeypatch.setattr(approver, "read_line", line)
     yield typed
     assert typed == [], "every line was asked for"
 
@@ -46,12 +46,12 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str | None]]:
 )
 def test_only_a_yes_is_one(lines: list[str | None], line: str | None, answer: ApprovalAnswer) -> None:
     lines.append(line)
-    assert Terminal().ask(question()) is answer
+    assert TerminalApprover().ask(question()) is answer
 
 
 def test_all_is_all_of_the_same_level(lines: list[str | None]) -> None:
     lines += ["a\n", "n\n"]
-    terminal = Terminal()
+    terminal = TerminalApprover()
     assert terminal.ask(question("one")) is ApprovalAnswer.APPROVED
     assert terminal.ask(question("two")) is ApprovalAnswer.APPROVED, "without a further question"
     assert terminal.ask(question("three", level="safe_write")) is ApprovalAnswer.DECLINED
@@ -62,7 +62,7 @@ def test_what_only_a_person_can_allow_is_asked_by_itself_whatever_was_said_befor
     lines: list[str | None], line: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     lines += ["a\n", line, "y\n"]
-    terminal = Terminal()
+    terminal = TerminalApprover()
     assert terminal.ask(question("one")) is ApprovalAnswer.APPROVED
     code = question("two", shown="import os\nprint('hello')", in_person=True)
     assert terminal.ask(code) is ApprovalAnswer.DECLINED

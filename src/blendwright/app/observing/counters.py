@@ -36,7 +36,7 @@ class Durations:
             self.examples[bucket] = (record, seconds)
 
 
-class Tally:
+class EventCounters:
     """An observer that counts. One for each open workspace, or one for what a journal holds."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Tally:
         self.rebuild_durations = Durations(RUN_BOUNDS)
         self.counts: Counter[str] = Counter()
         self.moves: Counter[str] = Counter()
-        self.held: Statistics | None = None
+        self.stored: Statistics | None = None
 
     def __call__(self, event: events.Event) -> None:
         match event:
@@ -113,18 +113,18 @@ class Tally:
             self.refusals.update(finding.fault.value for finding in report.all_findings())
 
 
-def of_journal(journal: JournalReader) -> Tally:
+def count_journal(journal: JournalReader) -> EventCounters:
     """What the journal of a workspace can tell, whichever processes wrote it: nothing of runs and workers."""
-    tally = Tally()
+    counters = EventCounters()
     last = 0
     while page := journal.audit_records(after=last, limit=PAGE):
         for one in page:
-            tally.add(one.record)
+            counters.add(one.record)
         last = page[-1].sequence
-    held = journal.statistics()
-    tally.held = held
-    tally.counts["commits"] = sum(held.commits.values())
-    tally.counts["rollbacks"] = held.moves.get("rollback", 0)
-    tally.counts["quarantines"] = held.quarantines
-    tally.moves.update({kind: count for kind, count in held.moves.items() if kind in ("checkout", "undo", "redo")})
-    return tally
+    stored = journal.statistics()
+    counters.stored = stored
+    counters.counts["commits"] = sum(stored.commits.values())
+    counters.counts["rollbacks"] = stored.moves.get("rollback", 0)
+    counters.counts["quarantines"] = stored.quarantines
+    counters.moves.update({kind: count for kind, count in stored.moves.items() if kind in ("checkout", "undo", "redo")})
+    return counters

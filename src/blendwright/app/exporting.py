@@ -1,0 +1,99 @@
+"""Files that leave a workspace: the scene of any commit, the scene that is open, a picture of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.policy.approvals import Approver
+from blendwright.records.commits import Commit
+from blendwright.run.history import find
+from blendwright.run.options import RunOptions
+from blendwright.run.pictures import delivered
+from blendwright.run.replaying import EXCHANGED, rebuild
+from blendwright.tool_api.effects import SafetyLevel
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.outcome import Outcome
+
+# A picture on a slow machine takes longer than the calls of a plan may.
+PICTURE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedScene:
+    """`cleaned` lists the code of the scene that the file goes without."""
+
+    file: Path
+    size: int
+    commit: Commit
+    cleaned: Sequence[Mapping[str, Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ok": True, "file": str(self.file), "bytes": self.size, "commit": self.commit.number,
+            "scene_hash": self.commit.hash_after, "cleaned": self.cleaned,
+        }  # fmt: skip
+
+
+def export_commit(
+    workspace: str | Path, file: Path, *, at: str = "HEAD", overwrite: bool = False, blender: str | None = None
+) -> ExportedScene:
+    """Write the scene of a commit to a .blend file, without code that would run where it is opened; the workspace stays as it is.
+
+    Raises Refusal for a name that cannot be used or a commit that is not there, RebuildFailed when the scene is not what the
+    journal says."""
+    if file.suffix != ".blend":
+        cure = "Other formats are written by: blendwright call file.export"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is not the name of a .blend file", cure)
+    if file.exists() and not overwrite:
+        cure = "Name another file, or give --overwrite."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is there already", cure)
+    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as inspection:
+        commit = find(journal, at)
+        worker = inspection.worker()
+        rebuild(worker, journal, commit.number)
+        saved = worker.export(EXCHANGED)
+        if saved["hash"] != commit.hash_after:
+            raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
+        copy_whole(worker.require_process().scratch / EXCHANGED, file)
+    return ExportedScene(file, file.stat().st_size, commit, saved["cleaned"])
+
+
+def export_open_scene(opened: OpenScene, file: Path, approver: Approver, cancel: CancelToken | None = None) -> Outcome:
+    """Write the open scene. Whoever names the file has agreed that it is replaced: nobody is asked about that again."""
+    allowed = replace(approver, grants=approver.grants | {SafetyLevel.DESTRUCTIVE.value})
+    args = {"path": str(file), "overwrite": file.expanduser().exists()}
+    return opened.outcome("file.export", args, RunOptions(approver=allowed, cancel=cancel))
+
+
+def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outcome:
+    """Through the scene's camera where it has one, else from the front right above."""
+    args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
+    options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
+    outcome = opened.outcome("render.preview", args, options)
+    if outcome.fault is Fault.SCENE_CONFLICT:
+        args = {"artifact": "run.png", "view": "ISO"}
+        outcome = opened.outcome("render.preview", args, options)
+    return delivered(outcome, target)
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Whole or not at all: a file that is replaced must not be half of each. Raises EnvironmentUnfit."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, part)
+        part.replace(target)
+    except OSError as error:
+        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
+            part.unlink()
+        raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another place.") from error

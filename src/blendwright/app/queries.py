@@ -1,0 +1,191 @@
+"""Questions about a workspace, answered without its lock and without changing it: its history, its scene, its files, its numbers.
+
+A workspace that is not there is never begun by asking: EnvironmentUnfit is raised. A commit that is not there is a Refusal.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from blendwright.app.diffing import difference
+from blendwright.app.opening import open
+from blendwright.app.policy_files import load_policy
+from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.policy.redaction import redacted, redacted_receipt
+from blendwright.records.commits import Commit, HeadMove
+from blendwright.records.journal_port import JournalReader
+from blendwright.records.planner_attempts import Attempt
+from blendwright.run import replaying
+from blendwright.run.differences import Difference
+from blendwright.run.externals import External, Externals, findings, recorded_in
+from blendwright.run.history import find, require_head
+from blendwright.run.reach import Reach
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.outcome import Outcome
+
+if TYPE_CHECKING:
+    from blendwright.app.observing.metrics import Metrics
+
+SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "tool_version", "timestamp",
+                  "hash_before", "hash_after", "replayable")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """Commits, newest first. `redo` is where redo would lead; `next_before` is what to ask for the next page with."""
+
+    commits: tuple[Commit, ...]
+    head: int | None
+    redo: int | None
+    next_before: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        commits = [summary(commit) | {"head": commit.number == self.head} for commit in self.commits]
+        return {
+            "ok": True, "head": self.head, "redo": self.redo, "commits": commits, "next_before": self.next_before,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHistory:
+    """What planners made of a request, and what it did to the scene."""
+
+    request_id: str
+    attempts: tuple[Attempt, ...]
+    commits: tuple[Commit, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        fields = ("number", "operation_id", "tool", "hash_after", "timestamp")
+        return {
+            "ok": True,
+            "request_id": self.request_id,
+            "attempts": [attempt.to_json() for attempt in self.attempts],
+            "commits": [{name: getattr(commit, name) for name in fields} for commit in self.commits],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCommits:
+    before: Commit
+    after: Commit
+    difference: Difference
+
+    def to_json(self) -> dict[str, Any]:
+        ends = {
+            name: {"commit": commit.number, "scene_hash": commit.hash_after}
+            for name, commit in (("a", self.before), ("b", self.after))
+        }
+        return {"ok": True, **ends, "equal": self.difference.none, **self.difference.to_json()}
+
+
+def commit_log(
+    workspace: str | Path, *, limit: int = 20, before: str | None = None, all_lines: bool = False
+) -> LogPage:
+    """The commits that led to HEAD, or every one there is; `before` names the last commit of the page before."""
+    with read_journal(workspace) as journal:
+        head = journal.head
+        below = None if before is None else find(journal, before).number
+        # One more than is shown tells whether there is a next page.
+        commits = journal.log(limit=limit + 1, before=below, all_lines=all_lines)
+        redo = journal.redo_target()
+    page = commits[:limit]
+    following = page[-1].number if len(commits) > limit else None
+    return LogPage(page, None if head is None else head.number, redo, following)
+
+
+def head_moves(workspace: str | Path, *, limit: int = 20) -> tuple[HeadMove, ...]:
+    with read_journal(workspace) as journal:
+        return journal.moves(limit=limit)
+
+
+def request_history(workspace: str | Path, request_id: str) -> RequestHistory:
+    """Raises Refusal for a request that nobody made here."""
+    with read_journal(workspace) as journal:
+        attempts = journal.attempts(request_id)
+        # Rounds of a plan that says that it is not done run under ids of their own.
+        ids = dict.fromkeys([request_id, *(str(attempt.outcome["request_id"]) for attempt in attempts)])
+        commits = tuple(commit for id in ids for commit in journal.commits_of(id))
+    if not attempts and not commits:
+        cure = "See which there are: blendwright log --json"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {request_id}", cure)
+    return RequestHistory(request_id, attempts, commits)
+
+
+def commit_details(workspace: str | Path, number: str) -> dict[str, Any]:
+    """All that is stored of a commit, but for what the policy redacts."""
+    with read_journal(workspace) as journal:
+        commit, head = find(journal, number), journal.head
+    hidden = load_policy(Path(workspace).resolve()).policy.audit.redact
+    return summary(commit) | {
+        "operation_key": commit.operation_key,
+        "args": redacted(commit.args, hidden),
+        "receipt": redacted_receipt(commit.receipt, hidden),
+        "audit_sequence": commit.audit_sequence,
+        "head": head is not None and head.number == commit.number,
+    }
+
+
+def summary(commit: Commit) -> dict[str, Any]:
+    return {name: getattr(commit, name) for name in SUMMARY_FIELDS}
+
+
+def compare_commits(workspace: str | Path, a: str, b: str, *, blender: str | None = None) -> ComparedCommits:
+    """What differs between the scenes of two commits. Both are rebuilt, each in a Blender of its own."""
+    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as inspection:
+        before, after = find(journal, a), find(journal, b)
+        return ComparedCommits(before, after, difference(journal, inspection, before, after))
+
+
+def replay(workspace: str | Path, *, blender: str | None = None) -> replaying.Replay:
+    """Run all commits of HEAD's line again in a fresh Blender and compare."""
+    with read_journal(workspace) as journal:
+        require_head(journal)
+        with inspect_scene(workspace, blender=blender) as inspection:
+            return replaying.replay(inspection.worker(), journal)
+
+
+def call_reader(
+    tool: str, args: Mapping[str, Any], workspace: str, *, scene: str | None = None, blender: str | None = None
+) -> Outcome:
+    """Ask a read-only tool about the scene of a workspace, or about that of a .blend file."""
+    with tempfile.TemporaryDirectory() as temporary:
+        if scene is None:
+            with read_journal(workspace):
+                pass  # there is one: asking begins none
+        with open(workspace if scene is None else temporary, scene=scene, blender=blender, spare=False) as opened:
+            return opened.outcome(tool, dict(args))
+
+
+def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[Finding, ...]]:
+    """The files that the scene refers to, as they are now, and what is wrong with them."""
+    place = Path(workspace).resolve()
+    with read_journal(place) as journal:
+        recorded = recorded_externals(journal)
+    reader = Externals(Reach(load_policy(place).policy.policy.roots, place))
+    current = tuple(reader.now(external) for external in recorded)
+    return current, tuple(findings(current))
+
+
+def external_findings(journal: JournalReader) -> tuple[Finding, ...]:
+    """What was wrong with the files that HEAD's scene refers to when it was taken in."""
+    return tuple(findings(recorded_externals(journal)))
+
+
+def recorded_externals(journal: JournalReader) -> tuple[External, ...]:
+    """Those of the file that HEAD's scene was taken in from last."""
+    return next((recorded_in(commit.receipt) for commit in journal.origins()), ())
+
+
+def journal_metrics(workspace: str | Path) -> Metrics:
+    """What the journal says in numbers, whichever processes wrote it."""
+    from blendwright.app.observing.counters import count_journal
+    from blendwright.app.observing.metrics import Metrics
+
+    with read_journal(workspace) as journal:
+        return Metrics(count_journal(journal))
