@@ -72,8 +72,7 @@ class Engine:
 
     def __init__(self, place: Path, *, scene: Path | None = None, spare: bool = True) -> None:
         self.place = place
-        self.roots: dict[str, Verdict] = {}
-        """Instead of the place, where there are some."""
+        self._roots: dict[str, Verdict] = {}
         self.tools = all_tools()
         self.pool = worker_source().open_pool(WorkerSettings(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
@@ -93,9 +92,21 @@ class Engine:
         self._threads.shutdown()
 
     @property
+    def roots(self) -> dict[str, Verdict]:
+        """Instead of the place, where there are some; setting them begins another session under the same policy."""
+        return self._roots
+
+    @roots.setter
+    def roots(self, roots: dict[str, Verdict]) -> None:
+        self._roots = roots
+        self.session = self.new_session()
+
+    @property
     def files(self) -> FileAccess:
         return FileAccess(
-            self.roots or {str(self.place): Verdict.ALLOW}, self.place / "artifacts", workspace=self.place / "workspace"
+            self._roots or {str(self.place): Verdict.ALLOW},
+            self.place / "artifacts",
+            workspace=self.place / "workspace",
         )
 
     def agree(self, policy: Policy = UNASKED, proposal: Proposal | None = None) -> ActiveContract:

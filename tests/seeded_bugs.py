@@ -243,7 +243,8 @@ BUGS = (
         "a yes to all is a yes to code",
         "cli/approver.py",
         'return ApprovalAnswer.APPROVED if word in ("y", "yes") else ApprovalAnswer.DECLINED',
-        'return ApprovalAnswer.APPROVED if word in ("y", "yes") or request.safety_level in self._approved_levels else ApprovalAnswer.DECLINED',
+        'yes = word in ("y", "yes") or request.safety_level in self._approved_levels\n'
+        "        return ApprovalAnswer.APPROVED if yes else ApprovalAnswer.DECLINED",
         "tests/cli/test_approver.py",
     ),
     Bug(
