@@ -72,7 +72,7 @@ BUGS = (
     ),
     Bug(
         "hashes are not compared on redo",
-        "run/live_scene.py",
+        "run/rebuild.py",
         'if not answer["ok"] or answer["after"] != commit.hash_after:',
         'if not answer["ok"]:',
         "tests/run/test_live_scene.py",
@@ -81,16 +81,16 @@ BUGS = (
     Bug(
         "a saved scene is not compared",
         "run/live_scene.py",
-        'if answer["hash"] != expected:',
+        "if saved != expected:",
         "if False:",
         "tests/run/test_live_scene.py",
         "nobody_recorded",
     ),
     Bug(
         "an export is redone by a rebuild",
-        "run/live_scene.py",
-        "[commit for commit in route.redo if commit.hash_before != commit.hash_after]",
-        "list(route.redo)",
+        "run/rebuild.py",
+        "deque(commit for commit in commits if commit.hash_before != commit.hash_after)",
+        "deque(commits)",
         "tests/run/test_live_scene.py",
         "export_is_not_done_again",
     ),
@@ -153,9 +153,9 @@ BUGS = (
     Bug(
         "HEAD moves before the scene is proved",
         "run/history.py",
-        "            rebuild(worker, self._journal, target.number)\n",
+        "            rebuild_commit(worker, self._journal, target.number)\n",
         "            self._journal.move_head(kind, target.number)\n"
-        "            rebuild(worker, self._journal, target.number)\n",
+        "            rebuild_commit(worker, self._journal, target.number)\n",
         "tests/run/history/test_history.py",
         "leaves_head_where_it_is",
     ),

@@ -17,8 +17,8 @@ from blendwright.cli.externals import externals
 from blendwright.cli.output import Exit
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import External, Externals, recorded_in
-from blendwright.run.reach import Reach
+from blendwright.run.externals import External, Externals, externals_of_receipt
+from blendwright.run.file_roots import FileRoots
 from blendwright.wire.worker_port import ReadableFile
 from stage import Stage
 
@@ -137,7 +137,7 @@ def test_an_adopted_file_has_its_files_recorded_and_the_command_tells_what_is_wr
         assert "no other files" in told(Exit.DONE)
         commit = opened.history.adopt(Path("scene.blend"))
         assert commit is not None
-        recorded = recorded_in(commit.receipt)
+        recorded = externals_of_receipt(commit.receipt)
         states = {name: external.state for name, external in by_name(recorded).items()}
         assert states == {
             "red.png": "present", "lost.png": "missing", "shadow": "outside_roots", "out.png": "outside_roots",
@@ -152,7 +152,7 @@ def test_an_adopted_file_has_its_files_recorded_and_the_command_tells_what_is_wr
 
 def test_of_several_roots_the_nearest_says_whether_a_file_is_read(tmp_path: Path) -> None:
     roots = {".": Verdict.ALLOW, "originals": Verdict.DENY, "originals/free": Verdict.ALLOW, "asked": Verdict.ASK}
-    files = Externals(Reach({str(tmp_path / root): verdict for root, verdict in roots.items()}))
+    files = Externals(FileRoots({str(tmp_path / root): verdict for root, verdict in roots.items()}))
     states: dict[str, str] = {}
     for name in ("a.png", "originals/b.png", "originals/free/c.png", "asked/d.png"):
         path = tmp_path / name

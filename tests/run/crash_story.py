@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import blendwright
 from blendwright.app import open_scene
-from blendwright.app.read_workspace import inspect_scene, read_journal, repair_journal
+from blendwright.app.read_workspace import inspection_workers, read_journal, repair_journal
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.records.commits import Commit
 from blendwright.run import repair as rescue
@@ -199,7 +199,7 @@ def leave_quarantine(workspace: Path) -> None:
     except EnvironmentUnfit:
         return  # killed before there was a schema in it
     if quarantined is not None and head is not None:
-        with repair_journal(workspace) as journal, inspect_scene(workspace) as blenders:
+        with repair_journal(workspace) as journal, inspection_workers(workspace) as blenders:
             rescue.return_to(journal, blenders.worker(), head.number)
 
 

@@ -54,7 +54,7 @@ CASES = [(point, whom) for point in ALL for whom in BY_DEATH]
 QUICK = {(point, BY_DEATH[place % 2]) for place, point in enumerate(ALL[::3])}
 
 # A core that outlives its workers loses many of them. What is reached once per core comes first or last.
-FIRST, LAST, RESCUE = ("baseline.",), ("save.staged", "save.recorded", "close.saved"), ("rescue.",)
+FIRST, LAST, RESCUE = ("baseline.",), ("save.staged", "save.recorded", "close.saved"), ("repair.",)
 # No worker lives there.
 WITHOUT_WORKER = ("recovery.", "close.workers_ended")
 # A core that has just rebuilt its scene may have nothing to save a second time.

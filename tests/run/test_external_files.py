@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import External, Externals, findings
-from blendwright.run.reach import Reach
+from blendwright.run.externals import External, Externals, findings_about
+from blendwright.run.file_roots import FileRoots
 
 USED = ("images/a",)
 
@@ -28,7 +28,7 @@ def readable(roots: list[Path], *externals: External, workspace: Path | None = N
         return [SimpleNamespace(receipt=receipt)] if all_lines else []
 
     journal: Any = SimpleNamespace(origins=origins)
-    found = Externals(Reach({str(root): Verdict.ALLOW for root in roots}, workspace)).readable(journal)
+    found = Externals(FileRoots({str(root): Verdict.ALLOW for root in roots}, workspace)).readable(journal)
     for each in found:
         stat = each.path.lstat()
         assert (each.device, each.inode) == (stat.st_dev, stat.st_ino)
@@ -69,7 +69,7 @@ def test_files_that_no_scene_has_business_with_are_withheld(place: Path) -> None
     for name in (".env", ".env.png", ".git/a.png", "ws/journal.db", "ws/a.png", "notes.txt", "a.ttf"):
         (place / name).write_bytes(b"secret")
     (place / "link.png").symlink_to(place / "notes.txt")
-    files = Externals(Reach({str(place): Verdict.ALLOW}, place / "ws"))
+    files = Externals(FileRoots({str(place): Verdict.ALLOW}, place / "ws"))
     for path in (*place.glob("*.*"), *place.glob(".git/*"), *place.glob("ws/*")):
         if path.is_file() and path.name not in ("b.blend",):
             expected = "present" if path == place / "a.png" else "withheld"
@@ -78,7 +78,7 @@ def test_files_that_no_scene_has_business_with_are_withheld(place: Path) -> None
                 (path,) if expected == "present" else ()
             )
     assert readable([place], present(place / "a.ttf", "fonts/a")) == (place / "a.ttf",)
-    (finding,) = findings([files.now(present(place / ".env"))])
+    (finding,) = findings_about([files.now(present(place / ".env"))])
     assert "not of the kind it is used as" in finding.message and finding.cure
 
 
@@ -87,12 +87,12 @@ def test_a_linked_file_is_never_readable_and_one_that_is_gone_neither(place: Pat
     gone = present(place / "a.png")
     (place / "a.png").unlink()
     assert readable([place], linked, gone) == ()
-    (finding,) = findings([linked])
+    (finding,) = findings_about([linked])
     assert "linked files are not opened" in finding.message
 
 
 def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:
-    files, recorded = Externals(Reach({str(place): Verdict.ALLOW})), present(place / "a.png")
+    files, recorded = Externals(FileRoots({str(place): Verdict.ALLOW})), present(place / "a.png")
     assert files.now(recorded) == recorded
     (place / "a.png").write_bytes(b"other")
     assert files.now(recorded).state == "changed"
@@ -100,4 +100,4 @@ def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:
     assert files.now(recorded).state == "missing"
     (place / "a.png").mkdir()
     assert files.now(recorded).state == "not_a_file"
-    assert Externals(Reach({})).now(recorded).state == "outside_roots"
+    assert Externals(FileRoots({})).now(recorded).state == "outside_roots"

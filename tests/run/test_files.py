@@ -101,7 +101,7 @@ def test_paths_become_absolute_and_straight(access: FileAccess, root: Path, monk
 def test_a_path_that_was_left_out_stays_out(access: FileAccess, scratch: Path) -> None:
     args = accepted(access)
     assert args["source"] is None and args["target"] is None
-    assert access.stage(TOOL, args, scratch).places == {}
+    assert access.stage(TOOL, args, scratch).paths == {}
 
 
 def test_what_is_outside_the_roots_is_refused_with_the_roots(access: FileAccess, root: Path, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_what_is_read_is_copied_in_with_its_companions(access: FileAccess, root:
     (root / "b.mtl").write_text("of another")
     args = accepted(access, source=str(root / "a.obj"))
     staged = access.stage(TOOL, args, scratch)
-    place = Path(staged.places[args["source"]])
+    place = Path(staged.paths[args["source"]])
     assert place.is_relative_to(scratch)
     assert {path.name: path.read_text() for path in place.parent.iterdir()} == {"a.obj": "shape", "a.mtl": "colour"}
     (root / "a.mtl").unlink()
@@ -177,14 +177,14 @@ def test_a_companion_that_leads_out_of_the_roots_is_left_behind(
     (root / "a.obj").write_text("shape")
     (root / "a.mtl").symlink_to(tmp_path / "secret")
     args = accepted(access, source=str(root / "a.obj"))
-    place = Path(access.stage(TOOL, args, scratch).places[args["source"]])
+    place = Path(access.stage(TOOL, args, scratch).paths[args["source"]])
     assert [path.name for path in place.parent.iterdir()] == ["a.obj"]
 
 
 def test_what_was_written_is_brought_to_its_place(access: FileAccess, root: Path, scratch: Path) -> None:
     args = accepted(access, target=str(root / "new" / "a.obj"))
     staged = access.stage(TOOL, args, scratch)
-    place = Path(staged.places[args["target"]])
+    place = Path(staged.paths[args["target"]])
     place.write_text("shape")
     place.with_suffix(".mtl").write_text("colour")
     assert not (root / "new").exists(), "nothing is outside before it is delivered"
@@ -197,7 +197,7 @@ def test_only_the_file_that_was_named_may_replace_another(access: FileAccess, ro
     (root / "precious.txt").write_text("precious")
     args = accepted(access, target=str(root / "a.obj"), overwrite=True)
     staged = access.stage(TOOL, args, scratch)
-    place = Path(staged.places[args["target"]])
+    place = Path(staged.paths[args["target"]])
     place.write_text("new shape")
     assert access.deliver(staged) == [str(root / "a.obj")]
     assert (root / "a.obj").read_text() == "new shape"
@@ -285,7 +285,7 @@ def test_links_that_a_worker_made_are_not_followed(
     (tmp_path / "secret").write_text("secret")
     args = accepted(access, target=str(root / "a.obj"))
     staged = access.stage(TOOL, args, scratch)
-    Path(staged.places[args["target"]]).symlink_to(tmp_path / "secret")
+    Path(staged.paths[args["target"]]).symlink_to(tmp_path / "secret")
     with pytest.raises(Refusal, match="left no file"):
         access.deliver(staged)
     assert list(root.iterdir()) == []
@@ -294,7 +294,7 @@ def test_links_that_a_worker_made_are_not_followed(
 def test_a_place_that_cannot_be_written_is_refused(access: FileAccess, root: Path, scratch: Path) -> None:
     args = accepted(access, target=str(root / "directory" / "a.obj"))
     staged = access.stage(TOOL, args, scratch)
-    Path(staged.places[args["target"]]).write_text("shape")
+    Path(staged.paths[args["target"]]).write_text("shape")
     (root / "directory").write_text("a file by now")
     with pytest.raises(Refusal, match="cannot be written") as caught:
         access.deliver(staged)

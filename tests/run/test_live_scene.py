@@ -13,7 +13,8 @@ from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.dialects import operations
 from blendwright.journal import Journal
-from blendwright.run.live_scene import WINDOW, LiveScene
+from blendwright.run.live_scene import LiveScene
+from blendwright.run.rebuild import WINDOW
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from engine import TRIALS, Engine

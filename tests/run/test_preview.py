@@ -93,7 +93,7 @@ def test_a_run_reaches_the_hashes_that_the_preview_told(scene: blendwright.OpenS
     told = [op.scene_hash_after for op in scene.preview(wanted).report.operations]
     assert told == [op.scene_hash_after for op in scene.run(wanted).operations]
     again = scene.preview(wanted)
-    assert statuses(again) == ["skipped_idempotent"] * 2 and again.differences.difference.none
+    assert statuses(again) == ["skipped_idempotent"] * 2 and again.differences.difference.is_empty
 
 
 @pytest.mark.parametrize(("how", "fault"), [("crash", "WORKER_LOST"), ("run_away", "TOOL_TIMEOUT")])
@@ -123,7 +123,7 @@ def test_steps_go_on_after_a_failure_as_they_would_in_a_run(scene: blendwright.O
 def test_of_a_plan_that_is_kept_whole_a_failure_leaves_nothing(scene: blendwright.OpenScene) -> None:
     gone = operation("z", "object.delete", "destructive", ("n",), name="Nobody")
     shown = scene.preview(plan(box("n"), gone), boundary="plan")
-    assert shown.report.status == "rolled_back" and shown.differences.difference.none
+    assert shown.report.status == "rolled_back" and shown.differences.difference.is_empty
 
 
 def test_files_and_pictures_of_operations_are_dropped(scene: blendwright.OpenScene, place: Path) -> None:
@@ -140,7 +140,7 @@ def test_files_and_pictures_of_operations_are_dropped(scene: blendwright.OpenSce
 
 def test_a_plan_that_cannot_run_is_refused_with_its_findings(scene: blendwright.OpenScene) -> None:
     shown = scene.preview(plan(box("a", "nobody", args={"kind": "cueb", "name": "A"})))
-    assert shown.report.status == "refused" and shown.differences.difference.none
+    assert shown.report.status == "refused" and shown.differences.difference.is_empty
     assert {finding.fault.value for finding in shown.report.all_findings()} == {"DEPENDENCY_MISSING", "ARGS_INVALID"}
 
 

@@ -20,7 +20,7 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.run import isolated_code as apart
 from blendwright.run.calls import call
 from blendwright.run.preview_approvals import PreviewApprovals
-from blendwright.run.replaying import replay
+from blendwright.run.replay import replay
 from blendwright.run.runner import Runner
 from blendwright.server.elicitation import PendingApproval
 from blendwright.values.cancel import CancelToken

@@ -12,8 +12,8 @@ from crash_evidence import assert_holds, facts
 from crash_mess import Hit, Mess
 from crash_server import server, told_of
 
-from blendwright.app.read_workspace import inspect_scene, read_journal
-from blendwright.run.replaying import replay
+from blendwright.app.read_workspace import inspection_workers, read_journal
+from blendwright.run.replay import replay
 
 QUICK = 12
 FULL = 1000
@@ -59,7 +59,7 @@ def _assert_holds(workspace: Path, what: str) -> None:
 
 
 def _assert_replays(workspace: Path, what: str) -> None:
-    with read_journal(workspace) as journal, inspect_scene(workspace) as blenders:
+    with read_journal(workspace) as journal, inspection_workers(workspace) as blenders:
         if journal.head is not None:
             found = replay(blenders.worker(), journal)
             assert found.ok, (what, found)

@@ -17,9 +17,9 @@ import pytest
 
 from blendwright.run import resource_guard as watching
 from blendwright.run.files import FileAccess
-from blendwright.run.isolated_code import fetched
+from blendwright.run.isolated_code import fetch_result_file
 from blendwright.run.preview_files import PreviewFiles
-from blendwright.run.resource_guard import ResourceGuard, Unseen, files_below
+from blendwright.run.resource_guard import ResourceGuard, UncountableDirectory, files_below
 from blendwright.values.directory_removal import remove_directory
 from blendwright.values.faults import Fault
 
@@ -159,7 +159,7 @@ def test_a_directory_that_nobody_may_read_counts_as_too_much(open_place: Path) -
     with as_somebody(open_place):
         (open_place / "hidden").mkdir(0o300)
         (open_place / "hidden" / "large").write_bytes(bytes(MEGABYTE))
-        with pytest.raises(Unseen, match="cannot be looked into"):
+        with pytest.raises(UncountableDirectory, match="cannot be looked into"):
             list(files_below(open_place))
 
 
@@ -193,14 +193,14 @@ def test_what_nobody_may_read_and_what_is_too_deep_is_cleared_away(open_place: P
 
 def test_a_preview_is_held_to_the_same_bound(tmp_path: Path) -> None:
     files = FileAccess({}, tmp_path, scratch_mb=64)
-    assert PreviewFiles.instead_of(files, tmp_path).scratch_mb == 64
+    assert PreviewFiles.replacing(files, tmp_path).scratch_mb == 64
 
 
 # ---------------------------------------------------------------------- what is left
 
 
 def refused(left: Path, target: Path) -> str | None:
-    found = fetched(left, target, 1)
+    found = fetch_result_file(left, target, 1)
     return None if found is None else found.message
 
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from blendwright.app.read_workspace import InspectionScene
+from blendwright.app.read_workspace import InspectionWorkers
 from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalReader
-from blendwright.run.differences import Difference, Picture, compare, take
-from blendwright.run.replaying import rebuild
-from blendwright.run.snapshots import to_look_into, with_modifier_settings
+from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
+from blendwright.run.rebuild import rebuild_commit
+from blendwright.run.snapshots import objects_to_inspect, with_modifier_settings
 from blendwright.wire.remote_scene import RemoteScene
 
 
-def difference(journal: JournalReader, stage: InspectionScene, before: Commit, after: Commit) -> Difference:
+def difference(journal: JournalReader, workers: InspectionWorkers, before: Commit, after: Commit) -> Difference:
     """Raises RebuildFailed with both hashes when a scene is not what the journal says."""
     with ThreadPoolExecutor(2) as starting:
-        first, second = (start.result() for start in [starting.submit(stage.worker) for _ in range(2)])
-    old, new = _taken(journal, first, before), _taken(journal, second, after)
-    names = to_look_into(old, new)
+        first, second = (start.result() for start in [starting.submit(workers.worker) for _ in range(2)])
+    old, new = _snapshot(journal, first, before), _snapshot(journal, second, after)
+    names = objects_to_inspect(old, new)
     return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second))
 
 
-def _taken(journal: JournalReader, worker: RemoteScene, commit: Commit) -> Picture:
-    rebuild(worker, journal, commit.number)
-    return take(worker)
+def _snapshot(journal: JournalReader, worker: RemoteScene, commit: Commit) -> SceneSnapshot:
+    rebuild_commit(worker, journal, commit.number)
+    return take_snapshot(worker)

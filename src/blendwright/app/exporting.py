@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.app.read_workspace import inspection_workers, read_journal
+from blendwright.bridge.worker_source import WorkerSource
 from blendwright.policy.approvals import Approver
 from blendwright.records.commits import Commit
 from blendwright.run.history import find
 from blendwright.run.options import RunOptions
-from blendwright.run.pictures import delivered
-from blendwright.run.replaying import EXCHANGED, rebuild
+from blendwright.run.pictures import deliver_picture
+from blendwright.run.rebuild import rebuild_commit
+from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.tool_api.effects import SafetyLevel
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
@@ -45,7 +47,12 @@ class ExportedScene:
 
 
 def export_commit(
-    workspace: str | Path, file: Path, *, at: str = "HEAD", overwrite: bool = False, blender: str | None = None
+    workspace: str | Path,
+    file: Path,
+    *,
+    at: str = "HEAD",
+    overwrite: bool = False,
+    blender: str | Path | WorkerSource | None = None,
 ) -> ExportedScene:
     """Write the scene of a commit to a .blend file, without code that would run where it is opened; the workspace stays as it is.
 
@@ -57,14 +64,14 @@ def export_commit(
     if file.exists() and not overwrite:
         cure = "Name another file, or give --overwrite."
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is there already", cure)
-    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as inspection:
+    with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as inspection:
         commit = find(journal, at)
         worker = inspection.worker()
-        rebuild(worker, journal, commit.number)
-        saved = worker.export(EXCHANGED)
+        rebuild_commit(worker, journal, commit.number)
+        saved = worker.export(SCENE_FILE)
         if saved["hash"] != commit.hash_after:
             raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved['hash']}")
-        copy_whole(worker.require_process().scratch / EXCHANGED, file)
+        copy_whole(worker.require_process().scratch / SCENE_FILE, file)
     return ExportedScene(file, file.stat().st_size, commit, saved["cleaned"])
 
 
@@ -83,7 +90,7 @@ def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outc
     if outcome.fault is Fault.SCENE_CONFLICT:
         args = {"artifact": "run.png", "view": "ISO"}
         outcome = opened.outcome("render.preview", args, options)
-    return delivered(outcome, target)
+    return deliver_picture(outcome, target)
 
 
 def copy_whole(source: Path, target: Path) -> None:

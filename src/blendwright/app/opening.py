@@ -91,7 +91,7 @@ def open(
         scene_origin = None if start is None else start.resolve().parent
         live = LiveScene(
             pool, journal, settings.registry,
-            spare=spare, start=copied_start, origin=scene_origin, externals=Externals(files.reach), observe=events,
+            spare=spare, start=copied_start, origin=scene_origin, externals=Externals(files.roots), observe=events,
         )  # fmt: skip
         session = Session(
             live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events

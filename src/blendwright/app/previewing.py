@@ -113,7 +113,7 @@ class _Copy:
             recover(journal, 0)
             scene = LiveScene(
                 self._pool, journal, registry, spare=self._spare, start=self._start_copy(),
-                origin=None if self._start is None else self._start.parent, externals=Externals(files.reach),
+                origin=None if self._start is None else self._start.parent, externals=Externals(files.roots),
             )  # fmt: skip
             try:
                 previewer = Previewer(scene, journal, tools, draft, files, self._directory)

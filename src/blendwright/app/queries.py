@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any
 from blendwright.app.diffing import difference
 from blendwright.app.opening import open
 from blendwright.app.policy_files import load_policy
-from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.commits import Commit, HeadMove
 from blendwright.records.journal_port import JournalReader
 from blendwright.records.planner_attempts import Attempt
-from blendwright.run import replaying
 from blendwright.run.differences import Difference
-from blendwright.run.externals import External, Externals, findings, recorded_in
+from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
+from blendwright.run.file_roots import FileRoots
 from blendwright.run.history import find, require_head
-from blendwright.run.reach import Reach
+from blendwright.run.replay import Replay
+from blendwright.run.replay import replay as replay_journal
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -81,7 +82,7 @@ class ComparedCommits:
             name: {"commit": commit.number, "scene_hash": commit.hash_after}
             for name, commit in (("a", self.before), ("b", self.after))
         }
-        return {"ok": True, **ends, "equal": self.difference.none, **self.difference.to_json()}
+        return {"ok": True, **ends, "equal": self.difference.is_empty, **self.difference.to_json()}
 
 
 def commit_log(
@@ -137,17 +138,17 @@ def summary(commit: Commit) -> dict[str, Any]:
 
 def compare_commits(workspace: str | Path, a: str, b: str, *, blender: str | None = None) -> ComparedCommits:
     """What differs between the scenes of two commits. Both are rebuilt, each in a Blender of its own."""
-    with read_journal(workspace) as journal, inspect_scene(workspace, blender=blender) as inspection:
+    with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as inspection:
         before, after = find(journal, a), find(journal, b)
         return ComparedCommits(before, after, difference(journal, inspection, before, after))
 
 
-def replay(workspace: str | Path, *, blender: str | None = None) -> replaying.Replay:
+def replay(workspace: str | Path, *, blender: str | None = None) -> Replay:
     """Run all commits of HEAD's line again in a fresh Blender and compare."""
     with read_journal(workspace) as journal:
         require_head(journal)
-        with inspect_scene(workspace, blender=blender) as inspection:
-            return replaying.replay(inspection.worker(), journal)
+        with inspection_workers(workspace, blender=blender) as inspection:
+            return replay_journal(inspection.worker(), journal)
 
 
 def call_reader(
@@ -167,19 +168,19 @@ def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[F
     place = Path(workspace).resolve()
     with read_journal(place) as journal:
         recorded = recorded_externals(journal)
-    reader = Externals(Reach(load_policy(place).policy.policy.roots, place))
+    reader = Externals(FileRoots(load_policy(place).policy.policy.roots, place))
     current = tuple(reader.now(external) for external in recorded)
-    return current, tuple(findings(current))
+    return current, tuple(findings_about(current))
 
 
 def external_findings(journal: JournalReader) -> tuple[Finding, ...]:
     """What was wrong with the files that HEAD's scene refers to when it was taken in."""
-    return tuple(findings(recorded_externals(journal)))
+    return tuple(findings_about(recorded_externals(journal)))
 
 
 def recorded_externals(journal: JournalReader) -> tuple[External, ...]:
     """Those of the file that HEAD's scene was taken in from last."""
-    return next((recorded_in(commit.receipt) for commit in journal.origins()), ())
+    return next((externals_of_receipt(commit.receipt) for commit in journal.origins()), ())
 
 
 def journal_metrics(workspace: str | Path) -> Metrics:

@@ -1,6 +1,6 @@
-"""A workspace that is looked at, or mended, instead of worked in: its journal and a Blender of its own to rebuild scenes in.
+"""A workspace that is read or repaired instead of worked in: its journal, and Blenders to rebuild its scenes in.
 
-Looking takes no lock and writes nothing, so it works beside an open workspace and in a quarantined one. Mending takes the lock.
+Reading takes no lock and writes nothing, so it works beside an open workspace and in a quarantined one. Repairing takes the lock.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
 from blendwright.records.journal_port import JournalPort, JournalReader
 from blendwright.run.externals import Externals
-from blendwright.run.reach import Reach
-from blendwright.run.replaying import fresh
+from blendwright.run.file_roots import FileRoots
+from blendwright.run.rebuild import take_worker
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit
@@ -44,45 +44,45 @@ def repair_journal(workspace: str | Path) -> Generator[JournalPort]:
     """The journal, writable also in quarantine. Raises EnvironmentUnfit when there is none or another process holds it."""
     with read_journal(workspace):
         pass
-    place = Path(workspace).resolve()
-    watch = EventBus()
-    journal = Journal(place, recovering=True, observe=watch)
-    open_event_bus(watch, place)
+    directory = Path(workspace).resolve()
+    events = EventBus()
+    journal = Journal(directory, recovering=True, observe=events)
+    open_event_bus(events, directory)
     try:
         yield journal
     finally:
-        watch(WorkspaceClosed())
+        events(WorkspaceClosed())
         journal.close()
 
 
 @dataclass(frozen=True, slots=True)
-class InspectionScene:
-    """Starts Blenders that hold no scene of the workspace yet."""
+class InspectionWorkers:
+    """Blenders for rebuilding scenes of a workspace; none of them has one yet."""
 
     pool: WorkerPool
     catalogue: str
 
     def worker(self) -> RemoteScene:
-        return fresh(self.pool, self.catalogue)
+        return take_worker(self.pool, self.catalogue)
 
 
 @contextlib.contextmanager
-def inspect_scene(
+def inspection_workers(
     workspace: str | Path, *, blender: str | Path | WorkerSource | None = None
-) -> Generator[InspectionScene]:
+) -> Generator[InspectionWorkers]:
     """Blenders for rebuilding, in the scratch of the workspace; they end with the context."""
-    place = Path(workspace).resolve()
+    directory = Path(workspace).resolve()
     try:
-        scratch = SessionScratch(place / "scratch")
+        scratch = SessionScratch(directory / "scratch")
     except OSError as error:
         raise EnvironmentUnfit(
-            f"Blender needs room in {place / 'scratch'}: {error.strerror}", cure="Make it writable."
+            f"Blender needs room in {directory / 'scratch'}: {error.strerror}", cure="Make it writable."
         ) from error
     pool = worker_source(blender).open_pool(WorkerSettings(scratch.path))
     try:
-        with read_journal(place) as journal:
-            pool.allow(Externals(Reach(load_policy(place).policy.policy.roots, place)).readable(journal))
-        yield InspectionScene(pool, registry_fingerprint(type(tool) for tool in catalog.tools().values()))
+        with read_journal(directory) as journal:
+            pool.allow(Externals(FileRoots(load_policy(directory).policy.policy.roots, directory)).readable(journal))
+        yield InspectionWorkers(pool, registry_fingerprint(type(tool) for tool in catalog.tools().values()))
     finally:
         pool.close()
         scratch.remove()

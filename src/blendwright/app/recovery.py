@@ -1,4 +1,4 @@
-"""What is put in order when a workspace is opened after its last owner ended without closing it, told in sentences."""
+"""What is put in order when a workspace is opened after its last owner ended without closing it, described in sentences."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def recover(journal: JournalPort, abandoned: int) -> tuple[str, ...]:
     """
     try:
         info = journal.recovery()
-        told = list(_sentences(info, abandoned))
+        sentences = list(_sentences(info, abandoned))
         if info.boundary is not None:
-            crash_points.reach("recovery.looked")
+            crash_points.reach("recovery.read")
             journal.roll_back(info.boundary.id)
             crash_points.reach("recovery.rolled_back")
     except JournalError as error:
         cure = error.cure or "Run `blendwright recover` to see the ways out."
         raise EnvironmentUnfit(error.message, cure=cure, details=error.details) from error
-    return tuple(told)
+    return tuple(sentences)
 
 
 def _sentences(info: RecoveryInfo, abandoned: int) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.read_workspace import inspect_scene, repair_journal
+from blendwright.app.read_workspace import inspection_workers, repair_journal
 from blendwright.run import repair
 from blendwright.run.history import find
 from blendwright.values.errors import JournalError, Refusal
@@ -18,7 +18,7 @@ class RepairReport:
     """What was done, in sentences, and what still stands in the way."""
 
     done: tuple[str, ...]
-    diagnosis: repair.Trouble
+    diagnosis: repair.WorkspaceProblems
 
     def to_json(self) -> dict[str, Any]:
         diagnosis = self.diagnosis
@@ -31,7 +31,7 @@ class RepairReport:
             "lost": diagnosis.lost,
             "indeterminate": [asdict(intent) for intent in diagnosis.indeterminate],
             "boundary": None if diagnosis.boundary is None else asdict(diagnosis.boundary),
-            "places": diagnosis.places,
+            "places": diagnosis.reachable,
             "ways_out": list(diagnosis.ways_out()),
         }
 
@@ -61,8 +61,8 @@ def repair_workspace(
             done.append(f"intent {resolve} is settled: {note}")
         if to is not None:
             target = find(journal, to)
-            with inspect_scene(workspace, blender=blender) as inspection:
+            with inspection_workers(workspace, blender=blender) as inspection:
                 commit = repair.return_to(journal, inspection.worker(), target.number)
             scene = f"whose scene was rebuilt and has the hash {commit.hash_after}"
             done.append(f"HEAD is at commit {commit.number}, {scene}")
-        return RepairReport(tuple(done), repair.look(journal))
+        return RepairReport(tuple(done), repair.find_problems(journal))

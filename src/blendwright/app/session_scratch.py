@@ -1,6 +1,6 @@
-"""The scratch directory of one open scene: held as long as its owner lives, and cleared away by the next one otherwise.
+"""The scratch directory of one open scene: it belongs to its owner as long as that lives, and is removed by the next one otherwise.
 
-An owner that is killed cannot clean up. It holds a lock on a file in its directory, which the kernel releases with the process:
+An owner that is killed cannot clean up. It has a lock on a file in its directory, which the kernel releases with the process:
 whoever opens the workspace next finds the directory unlocked and removes it.
 """
 
@@ -17,7 +17,7 @@ from blendwright.values.directory_removal import remove_directory
 
 PREFIX = "session-"
 OWNER = "owner.lock"
-DOORKEEPER = ".lock"
+ROOT_LOCK = ".lock"
 
 if sys.platform == "win32":
 
@@ -44,7 +44,7 @@ class SessionScratch:
 
     def __init__(self, root: Path) -> None:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _alone_in(root):
+        with _exclusive(root):
             self.cleared = _clear_abandoned(root)
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
             self._descriptor = _open_lock(self.path / OWNER)
@@ -74,9 +74,9 @@ def _clear_abandoned(root: Path) -> int:
 
 
 @contextlib.contextmanager
-def _alone_in(root: Path) -> Generator[None]:
+def _exclusive(root: Path) -> Generator[None]:
     """One at a time: between making a directory and locking it, another process would take it for abandoned."""
-    descriptor = _open_lock(root / DOORKEEPER)
+    descriptor = _open_lock(root / ROOT_LOCK)
     try:
         _lock(descriptor, wait=True)
         yield

@@ -18,7 +18,7 @@ from blendwright.app.opening import DEFAULT_WORKSPACE, open, place_of
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.read_workspace import read_journal
 from blendwright.journal.store import FILE as JOURNAL
-from blendwright.run.externals import External, findings, recorded_in
+from blendwright.run.externals import External, externals_of_receipt, findings_about
 from blendwright.run.history import require_head
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
@@ -39,7 +39,7 @@ class NewWorkspace:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the files that the scene refers to."""
-        return tuple(findings(self.externals))
+        return tuple(findings_about(self.externals))
 
 
 def open_existing(workspace: str | Path, *, blender: str | Path | None = None) -> OpenScene:
@@ -73,7 +73,7 @@ def create_workspace(
         undo.pop_all()
     if head is None:
         return NewWorkspace(directory, written, None, ())
-    return NewWorkspace(directory, written, head.hash_after, recorded_in(head.receipt))
+    return NewWorkspace(directory, written, head.hash_after, externals_of_receipt(head.receipt))
 
 
 def _write_starter_files(directory: Path) -> tuple[Path, ...]:

@@ -23,7 +23,7 @@ def show_difference(difference: Difference, out: SafeConsole, *, none: str | Non
             out.show(f"    {change.property}: {_value(change.old)} → {_value(change.new)}", "dim")
     if difference.unseen:
         out.show("~ something that snapshots do not show", "yellow")
-    if difference.none and none is not None:
+    if difference.is_empty and none is not None:
         out.show(none)
 
 

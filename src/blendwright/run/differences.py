@@ -21,7 +21,7 @@ PAGE = 1000
 # Follows from other properties, its own and its parent's.
 DERIVED = frozenset({"matrix_world"})
 # Their data have a list of their own, which says more.
-TOLD_ELSEWHERE = frozenset({"LIGHT", "CAMERA"})
+LISTED_ELSEWHERE = frozenset({"LIGHT", "CAMERA"})
 ORDER = ".order"
 
 Key = tuple[str, str]
@@ -29,7 +29,7 @@ Properties = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class SceneSnapshot:
     """A scene as flat properties by kind and name."""
 
     hash: str
@@ -68,14 +68,14 @@ class Difference:
     unseen: bool
 
     @property
-    def none(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.created or self.changed or self.removed or self.unseen)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def take(worker: RemoteScene) -> Picture:
+def take_snapshot(worker: RemoteScene) -> SceneSnapshot:
     """Every page of a snapshot of the worker's scene."""
     entries: dict[Key, Properties] = {}
     offset: int | None = 0
@@ -91,10 +91,10 @@ def take(worker: RemoteScene) -> Picture:
         for kind in SETTINGS:
             if page[kind] is not None:
                 entries["settings", kind] = _flat(page[kind])
-    return Picture(scene_hash, entries)
+    return SceneSnapshot(scene_hash, entries)
 
 
-def compare(before: Picture, after: Picture) -> Difference:
+def compare(before: SceneSnapshot, after: SceneSnapshot) -> Difference:
     old, new = before.entries, after.entries
     created = tuple(Entry(*key) for key in sorted(new.keys() - old.keys()))
     removed = tuple(Entry(*key) for key in sorted(old.keys() - new.keys()))
@@ -121,7 +121,7 @@ def _changes(old: Properties, new: Properties) -> Iterator[PropertyChange]:
     names = [name for name in names if not (name.endswith(ORDER) and _other_members(old.get(name), new.get(name)))]
     # A list that was or became empty: its members tell it.
     names = [name for name in names if name + ORDER not in old.keys() | new.keys()]
-    if new.get("type") in TOLD_ELSEWHERE:
+    if new.get("type") in LISTED_ELSEWHERE:
         names = [name for name in names if name != "data_fingerprint"]
     # The fingerprint of the whole says nothing where the part is known.
     if len(names) > 1:
@@ -158,8 +158,8 @@ def _flat(value: Any, path: str = "") -> Properties:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         # Sockets may share a name; their identifiers differ.
         items = {str(item.get("identifier", item["name"])): item for item in cast("list[dict[str, Any]]", value)}
-        found: Properties = {path + ORDER: list(items)}
+        flat: Properties = {path + ORDER: list(items)}
         for name, item in items.items():
-            found |= _flat(_without_name(item), f"{path}.{name}")
-        return found
+            flat |= _flat(_without_name(item), f"{path}.{name}")
+        return flat
     return {path: value}

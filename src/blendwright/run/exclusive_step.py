@@ -69,7 +69,7 @@ def revert_method(answer: StepAnswer) -> str | None:
 def report_exception(scene: LiveScene, call: Invocation, answer: StepAnswer) -> None:
     """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
     if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
-        scene.tell_log(call.ids, answer["message"])
+        scene.report_log(call.ids, answer["message"])
 
 
 class ExclusiveStep:
@@ -130,7 +130,7 @@ class ExclusiveStep:
         if file_arguments(call.tool.args_model):
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
-        request["files"] = staged.places
+        request["files"] = staged.paths
         own = call.tool.seconds_for(call.model) if call.isolation is not Isolation.SHARED else None
         seconds = seconds if own is None else min(seconds, own)
         if call.isolation is Isolation.SHARED:
@@ -153,7 +153,7 @@ class ExclusiveStep:
         crash_points.reach("call.saved")
         try:
             artifacts: list[str] = []
-            if staged.places or answer["artifacts"] or call.isolation is not Isolation.SHARED:
+            if staged.paths or answer["artifacts"] or call.isolation is not Isolation.SHARED:
                 scratch = worker.require_process().scratch
                 self._files.refuse_too_much(scratch)
                 artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
@@ -178,7 +178,7 @@ class ExclusiveStep:
     ) -> StepOutcome:
         """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what HEAD says."""
         if not unsent(error):
-            self._scene.lose(error, call.ids)
+            self._scene.report_loss(error, call.ids)
         fault, cure = reason_of(error, call.tool)
         finding = Finding(fault, error.message, "", error.cure or cure)
         note = self._ledger.note(call, "rolled_back", before, fault=fault, settles=intent)

@@ -1,6 +1,6 @@
-"""External files of a scene that is taken in: recorded once, made absolute, and readable for Blender inside the allowed roots only.
+"""The external files that an opened .blend file refers to: recorded once, made absolute, readable for Blender inside allowed roots only.
 
-A file names what it likes. So nothing outside the roots is opened, hashed or handed to a worker; it is recorded as such.
+A scene can name any file. So nothing outside the roots is opened, hashed or made readable; it is recorded as such.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Literal
 from blendwright.policy.policy import Verdict
 from blendwright.records.journal_port import JournalReader
 from blendwright.run.external_kinds import fits_its_users
-from blendwright.run.reach import Reach
-from blendwright.run.replaying import EXCHANGED, open_file
+from blendwright.run.file_roots import FileRoots
+from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire.remote_scene import RemoteScene
@@ -57,70 +57,70 @@ class External:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
-    """A file that is now a worker's scene; `saved` is what to keep of it."""
+class OpenedFile:
+    """A file that is now a worker's scene; `file` is the copy to keep of it."""
 
     hash: str
-    saved: Path
+    file: Path
     externals: tuple[External, ...]
 
 
 class Externals:
     """What may be read: files whose nearest root is allowed without asking anybody."""
 
-    def __init__(self, reach: Reach | None = None) -> None:
-        self._reach = reach or Reach({})
+    def __init__(self, roots: FileRoots | None = None) -> None:
+        self._roots = roots or FileRoots({})
 
-    def take_in(self, worker: RemoteScene, file: Path, what: str, directory: Path) -> TakenIn:
+    def open_file(self, worker: RemoteScene, file: Path, label: str, directory: Path) -> OpenedFile:
         """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
-        found = open_file(worker, file, what)
+        scene_hash = open_scene_file(worker, file, label)
         listed = worker.external_files()
-        places = {entry["path"]: _absolute(entry["path"], directory) for entry in listed}
-        relative = {path: place for path, place in places.items() if path != place}
+        absolute = {entry["path"]: _absolute(entry["path"], directory) for entry in listed}
+        relative = {path: new for path, new in absolute.items() if path != new}
         if relative:
-            found = worker.relocate_files(EXCHANGED, relative)
+            scene_hash = worker.relocate_files(SCENE_FILE, relative)
         users: dict[str, set[str]] = {}
         for entry in listed:
-            users.setdefault(places[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
-        externals = [each for place in sorted(users) for each in self._recorded(place, tuple(sorted(users[place])))]
-        return TakenIn(found, worker.require_process().scratch / EXCHANGED, tuple(externals))
+            users.setdefault(absolute[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
+        externals = [each for path in sorted(users) for each in self._record(path, tuple(sorted(users[path])))]
+        return OpenedFile(scene_hash, worker.require_process().scratch / SCENE_FILE, tuple(externals))
 
     def readable(self, journal: JournalReader) -> tuple[ReadableFile, ...]:
         """What workers of this workspace may read besides their scratch, as it is in this moment. Linked files never: another content
         of theirs is another scene, which the journal could not tell from a damaged one."""
-        found: dict[Path, ReadableFile] = {}
+        readable: dict[Path, ReadableFile] = {}
         for commit in journal.origins(all_lines=True):
-            for external in recorded_in(commit.receipt):
+            for external in externals_of_receipt(commit.receipt):
                 if external.state == "present" and not external.linked:
                     # A link may lead elsewhere than when it was recorded.
                     path = Path(external.path).resolve()
-                    if path not in found and self._verdict(path, external.used_by) is None:
-                        found |= {each.path: each for each in _identified(path)}
-        return tuple(found[path] for path in sorted(found))[:MOST_READABLE]
+                    if path not in readable and self._withheld_state(path, external.used_by) is None:
+                        readable |= {each.path: each for each in _identify(path)}
+        return tuple(readable[path] for path in sorted(readable))[:MOST_READABLE]
 
     def now(self, recorded: External) -> External:
         """The same file as it is today."""
-        today = next(self._recorded(recorded.path, recorded.used_by))
+        today = next(self._record(recorded.path, recorded.used_by))
         if recorded.sha256 is None or today.sha256 in (None, recorded.sha256):
             return today
         return External(today.path, "changed", today.size, today.sha256, today.used_by)
 
-    def _recorded(self, place: str, used_by: tuple[str, ...]) -> Iterator[External]:
+    def _record(self, name: str, used_by: tuple[str, ...]) -> Iterator[External]:
         """The file of a path; where it stands for the tiles of an image, each of them."""
         try:
-            tiles = sorted(Path(place).parent.glob(TILES.sub("*", Path(place).name))) if TILES.search(place) else ()
-            for path in tiles or (Path(place),):
-                yield self._one(path, used_by)
+            tiles = sorted(Path(name).parent.glob(TILES.sub("*", Path(name).name))) if TILES.search(name) else ()
+            for path in tiles or (Path(name),):
+                yield self._record_file(path, used_by)
         except (OSError, ValueError, RuntimeError):
             # Too long, a null byte, a loop of links, no permission: no file that anybody could read.
-            yield External(place, "missing", None, None, used_by)
+            yield External(name, "missing", None, None, used_by)
 
-    def _one(self, path: Path, used_by: tuple[str, ...]) -> External:
+    def _record_file(self, path: Path, used_by: tuple[str, ...]) -> External:
         # A link inside the roots may lead out of them.
         real = path.resolve()
-        verdict = self._verdict(real, used_by)
-        if verdict is not None:
-            return External(str(path), verdict, None, None, used_by)
+        state = self._withheld_state(real, used_by)
+        if state is not None:
+            return External(str(path), state, None, None, used_by)
         if not real.exists():
             return External(str(path), "missing", None, None, used_by)
         if not real.is_file():
@@ -129,29 +129,29 @@ class Externals:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         return External(str(path), "present", real.stat().st_size, digest, used_by)
 
-    def _verdict(self, path: Path, used_by: tuple[str, ...]) -> Literal["outside_roots", "withheld"] | None:
+    def _withheld_state(self, path: Path, used_by: tuple[str, ...]) -> Literal["outside_roots", "withheld"] | None:
         """Why nobody opens a file, as far as its place and name say. A scene names what it likes, a password for a picture."""
-        root = self._reach.rule(path)
+        root = self._roots.rule(path)
         if root is None or root[1] is not Verdict.ALLOW:
             return "outside_roots"
         hidden = any(part.startswith(".") for part in path.relative_to(root[0]).parts)
-        return "withheld" if hidden or self._reach.is_own(path) or not fits_its_users(path, used_by) else None
+        return "withheld" if hidden or self._roots.is_own(path) or not fits_its_users(path, used_by) else None
 
 
-def _identified(path: Path) -> Iterator[ReadableFile]:
+def _identify(path: Path) -> Iterator[ReadableFile]:
     with contextlib.suppress(OSError):
-        found = path.lstat()
-        if stat.S_ISREG(found.st_mode):
-            yield ReadableFile(path, found.st_dev, found.st_ino)
+        info = path.lstat()
+        if stat.S_ISREG(info.st_mode):
+            yield ReadableFile(path, info.st_dev, info.st_ino)
 
 
-def recorded_in(receipt: Mapping[str, Any]) -> tuple[External, ...]:
+def externals_of_receipt(receipt: Mapping[str, Any]) -> tuple[External, ...]:
     return tuple(External.of_json(entry) for entry in receipt.get("externals", ()))
 
 
-def findings(externals: Sequence[External]) -> tuple[Finding, ...]:
+def findings_about(externals: Sequence[External]) -> tuple[Finding, ...]:
     """What a person should know: files that are not there, that may not be read, or that are not followed."""
-    return tuple(found for external in externals for found in _findings(external))
+    return tuple(finding for external in externals for finding in _findings(external))
 
 
 def _findings(external: External) -> Iterator[Finding]:

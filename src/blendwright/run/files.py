@@ -10,9 +10,9 @@ from typing import Any
 
 from blendwright.policy.policy import Verdict
 from blendwright.policy.refusals import refusal
-from blendwright.run.handover import bring_in, files_in, make_room, take_out
-from blendwright.run.reach import Reach
-from blendwright.run.resource_guard import Unseen, files_below
+from blendwright.run.file_roots import FileRoots
+from blendwright.run.resource_guard import UncountableDirectory, files_below
+from blendwright.run.scratch_files import copy_in, list_files, make_directory, move_out
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values import crash_points
@@ -34,7 +34,7 @@ class Staged:
     `outputs` are the directories that the worker writes to, with the file that each is for.
     """
 
-    places: Mapping[str, str]
+    paths: Mapping[str, str]
     outputs: Mapping[Path, Path]
 
 
@@ -58,7 +58,7 @@ class FileAccess:
         may hold.
         """
         self._scratch_mb = scratch_mb
-        self._reach = Reach(roots, workspace)
+        self._roots = FileRoots(roots, workspace)
         self._artifacts = artifacts
 
     @property
@@ -67,18 +67,18 @@ class FileAccess:
         return self._scratch_mb
 
     @property
-    def reach(self) -> Reach:
+    def roots(self) -> FileRoots:
         """The roots with what the policy says of each, and the workspace that they do not open."""
-        return self._reach
+        return self._roots
 
     def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]:
         """The roots that the call's files lie in, and what the policy says of each."""
-        found: dict[str, Verdict] = {}
+        rules: dict[str, Verdict] = {}
         for name in file_arguments(tool.args_model):
             if args[name] is not None:
-                root = self._reach.rule(Path(args[name]).expanduser().resolve())
-                found |= {} if root is None else dict([root])
-        return tuple(found.items())
+                root = self._roots.rule(Path(args[name]).expanduser().resolve())
+                rules |= {} if root is None else dict([root])
+        return tuple(rules.items())
 
     def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
         """Path arguments made absolute, or what speaks against them."""
@@ -111,40 +111,40 @@ class FileAccess:
 
     def stage(self, tool: AnyTool, args: Mapping[str, Any], scratch: Path) -> Staged:
         """Copy in what is read, and make room for what is written."""
-        places: dict[str, str] = {}
+        paths: dict[str, str] = {}
         outputs: dict[Path, Path] = {}
         for name, role in file_arguments(tool.args_model).items():
             if args[name] is None:
                 continue
             path = Path(args[name])
-            room = _room(scratch, name)
-            places[args[name]] = str(room / path.name)
+            directory = _make_directory(scratch, name)
+            paths[args[name]] = str(directory / path.name)
             if role == "read":
-                self._copy_in(path, room)
+                self._copy_in(path, directory)
             else:
-                outputs[room] = path
-        return Staged(places, outputs)
+                outputs[directory] = path
+        return Staged(paths, outputs)
 
     def deliver(self, staged: Staged) -> list[str]:
         """Bring what the worker wrote to where the arguments said; returns the paths. Raises Refusal where that cannot be.
 
-        Only the file that was named may replace another one: what else was written beside it must find its place free.
+        Only the file that was named may replace another one: what else was written beside it must find its destination free.
         """
         moves = [
-            (room, made, self._place(made, target))
-            for room, target in staged.outputs.items()
-            for made in belonging(room, target)
+            (directory, made, self._destination(made, target))
+            for directory, target in staged.outputs.items()
+            for made in written_files(directory, target)
         ]
-        for room, made, place in moves:
-            _bring_out(place, room.parent.parent, room.parent.name, room.name, *made.parts)
-        return [str(place) for _, _, place in moves]
+        for directory, made, destination in moves:
+            _move_out(destination, directory.parent.parent, directory.parent.name, directory.name, *made.parts)
+        return [str(destination) for _, _, destination in moves]
 
     def refuse_too_much(self, scratch: Path) -> None:
         """Raises Refusal when a worker has written more than it may."""
         try:
-            self._refuse_size(sum(found.st_size for found in files_below(scratch)), "Blender has")
-        except Unseen as unseen:
-            raise Refusal([refusal("scratch", f"Blender has in its scratch directory {unseen}")]) from unseen
+            self._refuse_size(sum(info.st_size for info in files_below(scratch)), "Blender has")
+        except UncountableDirectory as error:
+            raise Refusal([refusal("scratch", f"Blender has in its scratch directory {error}")]) from error
 
     def _refuse_size(self, size: int, whose: str) -> None:
         if size > self._scratch_mb << 20:
@@ -153,16 +153,16 @@ class FileAccess:
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
         """Bring artifacts to the workspace; an existing name gets a number, since nothing there may be lost."""
-        kept: list[str] = []
+        paths: list[str] = []
         for name in names:
             # The worker says the name: nothing but a name is taken from it.
             plain = Path(name).name
             if plain in ("", "..") or "\0" in plain:
                 raise ProtocolBreach("the worker names an artifact that no file can be")
-            place = self._free(self._artifacts / plain)
-            _bring_out(place, scratch, "artifacts", plain, private=True)
-            kept.append(str(place))
-        return kept
+            target = self._free(self._artifacts / plain)
+            _move_out(target, scratch, "artifacts", plain, private=True)
+            paths.append(str(target))
+        return paths
 
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
         if not self._allowed(path):
@@ -176,44 +176,44 @@ class FileAccess:
         elif role == "write" and not os.access(_first_existing(path.parent), os.W_OK):
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
 
-    def _place(self, made: Path, target: Path) -> Path:
+    def _destination(self, made: Path, target: Path) -> Path:
         """Where a file that was written goes: inside the roots, and to a free place unless it is the one that was named."""
-        place = target.parent / made
-        if place != target and os.path.lexists(place):
-            message = f"{place}, which belongs to it, exists"
+        destination = target.parent / made
+        if destination != target and os.path.lexists(destination):
+            message = f"{destination}, which belongs to it, exists"
             raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
-        if not self._allowed(place) or place.parent.resolve() != place.parent:
-            raise Refusal([self._forbidden(place.parent.resolve() / place.name, "")])
-        return place
+        if not self._allowed(destination) or destination.parent.resolve() != destination.parent:
+            raise Refusal([self._forbidden(destination.parent.resolve() / destination.name, "")])
+        return destination
 
     def _allowed(self, path: Path) -> bool:
-        return self._reach.allows(path, Verdict.ALLOW, Verdict.ASK)
+        return self._roots.allows(path, Verdict.ALLOW, Verdict.ASK)
 
     def _forbidden(self, path: Path, at: str) -> Finding:
         roots = (
-            ", ".join(root for root, verdict in self._reach.roots.items() if verdict is not Verdict.DENY) or NO_ROOTS
+            ", ".join(root for root, verdict in self._roots.roots.items() if verdict is not Verdict.DENY) or NO_ROOTS
         )
-        root = self._reach.rule(path)
-        if self._reach.is_own(path):
-            workspace = str(self._reach.workspace)
+        root = self._roots.rule(path)
+        if self._roots.is_own(path):
+            workspace = str(self._roots.workspace)
             return refusal("path_workspace", f"{path} belongs to the workspace {workspace}", at, workspace=workspace)
         if root is None:
             return refusal("path_outside", f"{path} is outside the allowed roots", at, roots=roots)
         return refusal("path_denied", f"{path} is in {root[0]}, which the policy denies", at, roots=roots)
 
-    def _copy_in(self, path: Path, room: Path) -> None:
-        scratch, inside = room.parent.parent, (room.parent.name, room.name)
+    def _copy_in(self, path: Path, directory: Path) -> None:
+        scratch, inside = directory.parent.parent, (directory.parent.name, directory.name)
         try:
-            wanted = {path.name: path}
+            sources = {path.name: path}
             for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                 beside = path.with_suffix(suffix)
                 real = beside.resolve()
                 if real.is_file() and self._allowed(real):
-                    wanted[beside.name] = real
+                    sources[beside.name] = real
             # Before anything is copied: a file that is too large would fill the disk first.
-            self._refuse_size(sum(real.stat().st_size for real in wanted.values()), "Blender would have")
-            for name, real in wanted.items():
-                bring_in(real, scratch, *inside, name)
+            self._refuse_size(sum(real.stat().st_size for real in sources.values()), "Blender would have")
+            for name, real in sources.items():
+                copy_in(real, scratch, *inside, name)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
             raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", "Check the file's permissions.")]) from error
@@ -227,40 +227,40 @@ class FileAccess:
         return candidate
 
 
-def belonging(room: Path, target: Path) -> list[Path]:
+def written_files(directory: Path, target: Path) -> list[Path]:
     """What a worker wrote for `target`: the file itself, and those beside it that its format is known to have. Nothing else leaves."""
-    scratch, folders = room.parent.parent, (room.parent.name, room.name)
-    names = files_in(scratch, *folders)
+    scratch, folders = directory.parent.parent, (directory.parent.name, directory.name)
+    names = list_files(scratch, *folders)
     if target.name not in names:
         message = f"Blender left no file for {target}"
         raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Try again, or another format.")])
     beside = {target.with_suffix(suffix).name for suffix in COMPANIONS.get(target.suffix.lower(), ())}
-    found = [Path(name) for name in names if name == target.name or name in beside]
+    files = [Path(name) for name in names if name == target.name or name in beside]
     if target.suffix.lower() in FOLDERS:
         folder, suffix = FOLDERS[target.suffix.lower()]
-        found += [Path(folder, name) for name in files_in(scratch, *folders, folder) if name.endswith(suffix)]
-    return found
+        files += [Path(folder, name) for name in list_files(scratch, *folders, folder) if name.endswith(suffix)]
+    return files
 
 
-def _room(scratch: Path, name: str) -> Path:
+def _make_directory(scratch: Path, name: str) -> Path:
     try:
-        return make_room(scratch, "files", name)
+        return make_directory(scratch, "files", name)
     except OSError as error:
         message = f"the scratch directory cannot be used: {error.strerror}"
         raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
 
 
-def _bring_out(place: Path, scratch: Path, *parts: str, private: bool = False) -> None:
+def _move_out(destination: Path, scratch: Path, *parts: str, private: bool = False) -> None:
     """`private`: what is kept in the workspace is for its owner alone."""
     try:
-        place.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+        destination.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
         crash_points.reach("files.before_move")
-        take_out(place, scratch, *parts)
+        move_out(destination, scratch, *parts)
         if private:
-            place.chmod(0o600)
+            destination.chmod(0o600)
         crash_points.reach("files.moved")
     except OSError as error:
-        message = f"{place} cannot be written: {error.strerror}"
+        message = f"{destination} cannot be written: {error.strerror}"
         raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Choose another path.")]) from error
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
+from blendwright.blendfile.comparison import same_content
 from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import GcReport, StagedCheckpoint
 from blendwright.records.commits import Commit, NewCommit
@@ -18,9 +19,9 @@ from blendwright.records.journal_port import JournalPort, JournalReader
 from blendwright.run.externals import External
 from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.keys import new_id
-from blendwright.run.live_scene import LiveScene, copy_scene
-from blendwright.run.replaying import fresh, rebuild
-from blendwright.run.sameness import same_content
+from blendwright.run.live_scene import LiveScene
+from blendwright.run.rebuild import rebuild_commit, take_worker
+from blendwright.run.scratch_files import copy_scene
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
@@ -60,9 +61,9 @@ class History:
         """Back over the last commits of HEAD's line, in one move. Raises Refusal when there are not so many."""
         path = self._journal.log(limit=count + 1)
         if len(path) <= count:
-            there = max(len(path) - 1, 0)
-            told = f"there {'is' if there == 1 else 'are'} only {there} commit{'' if there == 1 else 's'} to undo"
-            message = told if there else "there is nothing to undo"
+            most = max(len(path) - 1, 0)
+            only = f"there {'is' if most == 1 else 'are'} only {most} commit{'' if most == 1 else 's'} to undo"
+            message = only if most else "there is nothing to undo"
             raise refusal(message, "See what there is: blendwright log")
         return self._move("undo", path[-1])
 
@@ -85,20 +86,19 @@ class History:
         if not file.is_file():
             raise refusal(f"there is no file {file}", "Check the path.")
         before = self._scene.hash
-        worker = self._scene.hand_out() or fresh(self._pool, self._catalogue)
+        worker = self._scene.release_worker() or take_worker(self._pool, self._catalogue)
         try:
-            taken = self._scene.externals.take_in(worker, file, str(file), file.resolve().parent)
-            found = taken.hash
-            if scheme_of(found) != scheme_of(before):
-                raise other_scheme(before, found)
-            if found == before and self._holds_the_same(worker, taken.saved):
-                self._scene.take_over(worker, 0.0)
+            opened = self._scene.externals.open_file(worker, file, str(file), file.resolve().parent)
+            if scheme_of(opened.hash) != scheme_of(before):
+                raise other_scheme(before, opened.hash)
+            if opened.hash == before and self._is_head_scene(worker, opened.file):
+                self._scene.adopt_worker(worker, 0.0)
                 return None
             # What was opened, not the file that was named: that one may have been replaced meanwhile.
             crash_points.reach("adopt.opened")
-            checkpoint = self._journal.stage_checkpoint(taken.saved, found)
+            checkpoint = self._journal.stage_checkpoint(opened.file, opened.hash)
             crash_points.reach("adopt.staged")
-            self._journal.commit([_adoption(file.name, before, checkpoint, taken.externals)])
+            self._journal.commit([_adoption(file.name, before, checkpoint, opened.externals)])
             crash_points.reach("adopt.committed")
         except BaseException:
             worker.abandon()
@@ -108,26 +108,26 @@ class History:
             worker.abandon()
             self._scene.head_moved()
         else:
-            self._scene.take_over(worker, 0.0)
+            self._scene.adopt_worker(worker, 0.0)
         return require_head(self._journal)
 
-    def _holds_the_same(self, worker: RemoteScene, taken: Path) -> bool:
+    def _is_head_scene(self, worker: RemoteScene, opened: Path) -> bool:
         """Whether a file, which the worker has opened, is HEAD's scene. If so, the worker has that one, else it has the file again.
 
         Both are compared as Blender writes what it has just opened: what it was told and what it read it writes differently."""
         scratch = worker.require_process().scratch
-        kept, theirs, ours = (scratch / name for name in ("adopted.blend", "theirs.blend", "ours.blend"))
-        copy_scene(taken, kept)
+        adopted, theirs, ours = (scratch / name for name in ("adopted.blend", "theirs.blend", "ours.blend"))
+        copy_scene(opened, adopted)
         worker.save(theirs.name)
-        rebuild(worker, self._journal, require_head(self._journal).number)
+        rebuild_commit(worker, self._journal, require_head(self._journal).number)
         for _ in range(2):
             worker.save(ours.name)
             worker.open(ours.name)
         same = same_content(ours, theirs)
         if not same:
-            copy_scene(kept, taken)
-            worker.open(taken.name)
-        for file in (kept, theirs, ours):
+            copy_scene(adopted, opened)
+            worker.open(opened.name)
+        for file in (adopted, theirs, ours):
             file.unlink()
         return same
 
@@ -137,10 +137,10 @@ class History:
 
     def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit) -> Moved:
         origin = require_head(self._journal).number
-        worker = self._scene.hand_out() or fresh(self._pool, self._catalogue)
+        worker = self._scene.release_worker() or take_worker(self._pool, self._catalogue)
         started = perf_counter()
         try:
-            rebuild(worker, self._journal, target.number)
+            rebuild_commit(worker, self._journal, target.number)
             crash_points.reach("move.rebuilt")
             self._journal.move_head(kind, target.number)
             crash_points.reach("move.moved")
@@ -148,7 +148,7 @@ class History:
             # The next need for the scene rebuilds what HEAD still is.
             worker.abandon()
             raise
-        self._scene.take_over(worker, (perf_counter() - started) * 1000)
+        self._scene.adopt_worker(worker, (perf_counter() - started) * 1000)
         return Moved(kind, origin, target)
 
 

@@ -116,7 +116,7 @@ class Ledger:
         commits = [entry for entry in entries if isinstance(entry, NewCommit)]
         if commits:
             last = commits[-1]
-            self._scene.stands_at(last.hash_after, redo_ms, saved=last.checkpoint is not None)
+            self._scene.record_commit(last.hash_after, redo_ms, saved=last.checkpoint is not None)
         return written
 
 

@@ -19,9 +19,9 @@ from blendwright.run.clock import PhaseClock
 from blendwright.run.exclusive_step import StepOutcome, report_exception, revert_method
 from blendwright.run.invocation import Invocation
 from blendwright.run.ledger import redo_ms
-from blendwright.run.live_scene import WINDOW
 from blendwright.run.options import RunDeadline, RunOptions
 from blendwright.run.reasons import reason_of
+from blendwright.run.rebuild import WINDOW
 from blendwright.run.run_state import RunState
 from blendwright.run.session import Session
 from blendwright.values import crash_points
@@ -164,7 +164,7 @@ class Pipeline:
             answer = self._answer(future)
         except WorkerError as error:
             several = self._culprit_unknown(error)
-            self._scene.lose(error, CallIds(call.request_id) if several else call.ids)
+            self._scene.report_loss(error, CallIds(call.request_id) if several else call.ids)
             if several:
                 self._one_by_one = len(self._window)
                 self._recall()

@@ -14,16 +14,17 @@ from typing import Any
 from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ContractDraft
 from blendwright.run.calls import call
-from blendwright.run.differences import Difference, Picture, compare, take
+from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
 from blendwright.run.files import FileAccess
-from blendwright.run.live_scene import EXCHANGED, LiveScene, copy_scene
+from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import RunOptions
-from blendwright.run.pictures import delivered
+from blendwright.run.pictures import deliver_picture
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.runner import Runner
+from blendwright.run.scratch_files import copy_scene, open_scene_file
 from blendwright.run.session import Session
-from blendwright.run.snapshots import Bounded, bounded, to_look_into, with_modifier_settings
+from blendwright.run.snapshots import LimitedDifference, limit_difference, objects_to_inspect, with_modifier_settings
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Schedule
@@ -31,7 +32,7 @@ from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipt
 from blendwright.values.report import OperationReport, RunReport
 
 PICTURE = "picture.png"
-NO_DIFFERENCE = bounded(Difference((), (), (), unseen=False))
+NO_DIFFERENCE = limit_difference(Difference((), (), (), unseen=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Preview:
     """
 
     report: RunReport
-    differences: Bounded = NO_DIFFERENCE
+    differences: LimitedDifference = NO_DIFFERENCE
     picture: Outcome | None = None
     receipts: ReceiptSummary | None = None
 
@@ -81,47 +82,47 @@ class Previewer:
 
         self._scene = scene
         self._directory = directory
-        self._runner = runner(PreviewFiles.instead_of(files, directory / "written"))
+        self._runner = runner(PreviewFiles.replacing(files, directory / "written"))
         # Pictures of the result are wanted, unlike those that operations of the plan make.
         self._picture_runner = runner(FileAccess({}, directory / "pictures"))
 
     def run(self, schedule: Schedule, options: RunOptions, *, image: Path | None = None) -> Preview:
         """One operation at a time: who lost the worker, or the time, is then beyond doubt."""
-        before = take(self._scene.worker())
-        baseline = self._saved()
+        before = take_snapshot(self._scene.worker())
+        baseline = self._save_baseline()
         report = self._runner.run(schedule, replace(options, one_at_a_time=True))
-        after = take(self._scene.worker())
+        after = take_snapshot(self._scene.worker())
         picture = None if image is None or not report.ok else self._picture(image, after, options)
-        names = to_look_into(before, after)
+        names = objects_to_inspect(before, after)
         if names:
             after = with_modifier_settings(after, names, self._scene.worker())
-            self._go_back_to(baseline)
+            self._reopen(baseline)
             before = with_modifier_settings(before, names, self._scene.worker())
         receipts = summarise_receipts(report.operations)
-        return Preview(_unwritten(report), bounded(compare(before, after)), picture, receipts)
+        return Preview(_without_receipts(report), limit_difference(compare(before, after)), picture, receipts)
 
-    def _saved(self) -> Path:
+    def _save_baseline(self) -> Path:
         """The scene before the plan, kept where no worker's end takes it away."""
         baseline = self._directory / "before.blend"
         baseline.parent.mkdir(parents=True, exist_ok=True)
         copy_scene(self._scene.save(self._scene.hash), baseline)
         return baseline
 
-    def _go_back_to(self, baseline: Path) -> None:
+    def _reopen(self, baseline: Path) -> None:
         """The last thing that happens to the copy: what its journal says of it is of no more use."""
-        worker = self._scene.worker()
-        copy_scene(baseline, worker.require_process().scratch / EXCHANGED)
-        worker.open(EXCHANGED)
+        open_scene_file(self._scene.worker(), baseline, "the scene before the plan")
 
-    def _picture(self, target: Path, after: Picture, options: RunOptions) -> Outcome:
+    def _picture(self, target: Path, after: SceneSnapshot, options: RunOptions) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
         asked = RunOptions(cancel=options.cancel, approver=options.approver)
-        return delivered(call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, asked), target)
+        return deliver_picture(
+            call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, asked), target
+        )
 
 
-def _unwritten(report: RunReport) -> RunReport:
+def _without_receipts(report: RunReport) -> RunReport:
     """Without what only a run gives: commits and receipts of the copy mean nothing to anyone."""
     return replace(report, operations=tuple(_without_receipt(operation) for operation in report.operations))
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from blendwright.run.files import FileAccess, Staged, belonging
-from blendwright.run.reach import Reach
+from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileAccess, Staged, written_files
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -19,25 +19,25 @@ class PreviewFiles(FileAccess):
     No operation of a plan can read what an earlier one wrote: formats that are written the same way each time are not read so.
     """
 
-    def __init__(self, reach: Reach, nowhere: Path, *, scratch_mb: int) -> None:
-        super().__init__(reach.roots, nowhere, workspace=reach.workspace, scratch_mb=scratch_mb)
+    def __init__(self, roots: FileRoots, nowhere: Path, *, scratch_mb: int) -> None:
+        super().__init__(roots.roots, nowhere, workspace=roots.workspace, scratch_mb=scratch_mb)
         self._written: set[Path] = set()
 
     @classmethod
-    def instead_of(cls, files: FileAccess, nowhere: Path) -> Self:
-        """With the same reach, and the same bound."""
-        return cls(files.reach, nowhere, scratch_mb=files.scratch_mb)
+    def replacing(cls, files: FileAccess, nowhere: Path) -> Self:
+        """With the same roots, and the same bound."""
+        return cls(files.roots, nowhere, scratch_mb=files.scratch_mb)
 
     def deliver(self, staged: Staged) -> list[str]:
-        places: list[Path] = []
-        for room, target in staged.outputs.items():
-            for made in belonging(room, target):
-                place = self._place(made, target)
-                if place != target and place in self._written:
-                    message = f"{place}, which belongs to it, exists"
+        paths: list[Path] = []
+        for directory, target in staged.outputs.items():
+            for made in written_files(directory, target):
+                path = self._destination(made, target)
+                if path != target and path in self._written:
+                    message = f"{path}, which belongs to it, exists"
                     raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
-                places.append(place)
-        self._written.update(places)
+                paths.append(path)
+        self._written.update(paths)
         return []
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:

@@ -1,6 +1,6 @@
-"""What stands in the way of working in a workspace, and the named ways out of it.
+"""What keeps a workspace from being used, and the named ways to repair it.
 
-The journal must have been opened for recovering: it is then writable in quarantine too.
+The journal must have been opened for recovery: it is then writable in quarantine too.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from dataclasses import dataclass
 from blendwright.records.commits import Commit
 from blendwright.records.journal_port import JournalPort
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
-from blendwright.run.replaying import rebuild
+from blendwright.run.rebuild import rebuild_commit
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 from blendwright.wire.remote_scene import RemoteScene
 
-# Commits offered as places to go back to.
+# Commits that are offered to go back to.
 OFFERED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """`lost` says why no way leads to HEAD's scene; `places` are commits to which one does, newest first."""
+class WorkspaceProblems:
+    """`lost` says why HEAD's scene cannot be rebuilt; `reachable` are commits whose scenes can, newest first."""
 
     head: Commit | None
     quarantine: Quarantine | None
     indeterminate: tuple[Intent, ...]
     boundary: OpenBoundary | None
     lost: str | None
-    places: tuple[int, ...]
+    reachable: tuple[int, ...]
 
     @property
     def fit(self) -> bool:
@@ -38,7 +38,7 @@ class Trouble:
     def ways_out(self) -> Iterator[str]:
         if not self.fit:
             yield "blendwright replay: shows up to which commit journal and scenes agree"
-            for number in self.places:
+            for number in self.reachable:
                 yield f"blendwright recover --to {number}: goes on from commit {number}, once its scene has been proved"
             yield "blendwright export FILE.blend --at N: takes the scene of any commit out; changes nothing here"
         if self.boundary is not None:
@@ -50,18 +50,18 @@ class Trouble:
             yield f'blendwright recover --resolve {intent.id} --note "…": once you know whether {intent.effect}'
 
 
-def look(journal: JournalPort) -> Trouble:
+def find_problems(journal: JournalPort) -> WorkspaceProblems:
     """Without Blender: which scenes are truly there only a rebuild tells."""
     head = journal.head
-    lost = None if head is None else _lost(journal, head.number)
+    lost = None if head is None else _why_lost(journal, head.number)
     quarantine = journal.quarantined()
-    places: list[int] = []
+    reachable: list[int] = []
     if lost is not None or quarantine is not None:
         # HEAD's own scene is what went wrong, but may be right again: a fault of the disk, another Blender.
         for commit in journal.log(limit=OFFERED * 4):
-            if len(places) < OFFERED and _lost(journal, commit.number) is None:
-                places.append(commit.number)
-    return Trouble(head, quarantine, journal.indeterminate(), journal.open_boundary(), lost, tuple(places))
+            if len(reachable) < OFFERED and _why_lost(journal, commit.number) is None:
+                reachable.append(commit.number)
+    return WorkspaceProblems(head, quarantine, journal.indeterminate(), journal.open_boundary(), lost, tuple(reachable))
 
 
 def return_to(journal: JournalPort, worker: RemoteScene, number: int) -> Commit:
@@ -69,21 +69,21 @@ def return_to(journal: JournalPort, worker: RemoteScene, number: int) -> Commit:
 
     Safe to be killed in: the quarantine ends last.
     """
-    rebuild(worker, journal, number)
-    crash_points.reach("rescue.proved")
+    rebuild_commit(worker, journal, number)
+    crash_points.reach("repair.proved")
     boundary = journal.open_boundary()
     if boundary is not None:
         journal.roll_back(boundary.id)
-    crash_points.reach("rescue.rolled_back")
+    crash_points.reach("repair.rolled_back")
     journal.move_head("checkout", number)
-    crash_points.reach("rescue.moved")
+    crash_points.reach("repair.moved")
     if journal.quarantined() is not None:
         journal.end_quarantine(f"checked out commit {number}")
-    crash_points.reach("rescue.ended")
+    crash_points.reach("repair.ended")
     return journal.show(number)
 
 
-def _lost(journal: JournalPort, number: int) -> str | None:
+def _why_lost(journal: JournalPort, number: int) -> str | None:
     try:
         journal.route(number)
     except JournalError as error:

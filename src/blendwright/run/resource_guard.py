@@ -1,4 +1,4 @@
-"""An eye on a process that runs foreign code: what it takes of memory and disk, beyond what the kernel bounds by itself."""
+"""Watches a process that runs foreign code: how much memory and disk it uses, beyond what the kernel bounds by itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ResourceGuard:
         self._scratch = scratch_mb << 20
         self._resident = RESIDENT_MB << 20
         self._done = threading.Event()
-        self._said: str | None = None
+        self._excess: str | None = None
         self._thread = threading.Thread(target=self._watch, name=f"blendwright-watch-{process.pid}", daemon=True)
 
     def __enter__(self) -> Self:
@@ -46,29 +46,29 @@ class ResourceGuard:
 
     def finding(self) -> Finding | None:
         """Why it was killed, where it was."""
-        if self._said is None:
+        if self._excess is None:
             return None
-        return Finding(Fault.LIMIT_EXCEEDED, f"the code took too much: {self._said}", "/code", "Ask for less.")
+        return Finding(Fault.LIMIT_EXCEEDED, f"the code took too much: {self._excess}", "/code", "Ask for less.")
 
     def _watch(self) -> None:
         while not self._done.wait(INTERVAL):
-            self._said = self._excess()
-            if self._said is not None:
+            self._excess = self._find_excess()
+            if self._excess is not None:
                 self._process.kill()
                 return
 
-    def _excess(self) -> str | None:
+    def _find_excess(self) -> str | None:
         if resident(self._process.pid) > self._resident:
             return f"more than {self._resident >> 20} MB of memory"
-        taken = 0
+        used = 0
         try:
-            for number, found in enumerate(chain(files_below(self._process.scratch), _hidden(self._process.pid))):
-                taken += found.st_blocks * BLOCK
+            for number, info in enumerate(chain(files_below(self._process.scratch), _unnamed_files(self._process.pid))):
+                used += info.st_blocks * BLOCK
                 if number > MOST_FILES:
                     return f"more than {MOST_FILES} files"
-        except Unseen as unseen:
-            return str(unseen)
-        return f"more than {self._scratch >> 20} MB of disk" if taken > self._scratch else None
+        except UncountableDirectory as error:
+            return str(error)
+        return f"more than {self._scratch >> 20} MB of disk" if used > self._scratch else None
 
 
 def resident(pid: int) -> int:
@@ -79,13 +79,13 @@ def resident(pid: int) -> int:
         return 0
 
 
-class Unseen(Exception):
+class UncountableDirectory(Exception):
     """A directory cannot be looked into, because nobody may or because it lies too deep: what it holds cannot be counted."""
 
 
-def files_below(place: Path) -> Iterator[os.stat_result]:
+def files_below(directory: Path) -> Iterator[os.stat_result]:
     """Everything in a directory that is none itself; links are not followed. Raises Unseen. Not os.walk, which a deep nest breaks."""
-    waiting = [str(place)]
+    waiting = [str(directory)]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
@@ -98,14 +98,14 @@ def files_below(place: Path) -> Iterator[os.stat_result]:
         except (FileNotFoundError, NotADirectoryError):
             continue  # gone since it was seen
         except OSError as error:
-            raise Unseen(f"a directory that cannot be looked into ({error.strerror})") from error
+            raise UncountableDirectory(f"a directory that cannot be looked into ({error.strerror})") from error
 
 
-def _hidden(pid: int) -> Iterator[os.stat_result]:
-    """Files that have no name any more, or never had one, and are held open."""
+def _unnamed_files(pid: int) -> Iterator[os.stat_result]:
+    """Open files that have no name any more, or never had one."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
-                found = entry.stat()
-                if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
-                    yield found
+                info = entry.stat()
+                if stat.S_ISREG(info.st_mode) and info.st_nlink == 0:
+                    yield info

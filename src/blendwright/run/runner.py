@@ -191,7 +191,7 @@ class Runner:
         except Refusal as refusal:
             findings = refusal.findings
         except (WorkerError, RebuildFailed) as error:
-            session.scene.lose(error, to_run[0].ids)
+            session.scene.report_loss(error, to_run[0].ids)
             fault, cure = reason_of(error)
             findings = (Finding(fault, error.message, "", error.cure or cure),)
         else:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from blendwright.app.diffing import difference
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.read_workspace import inspect_scene, read_journal
+from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.records.commits import Commit
 from blendwright.run.history import find
 from blendwright.server.context import Caller, ServerContext
@@ -60,14 +60,14 @@ async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -
     def work() -> dict[str, Any]:
         with (
             read_journal(context.workspace) as journal,
-            inspect_scene(context.workspace, blender=context.blender) as scenes,
+            inspection_workers(context.workspace, blender=context.blender) as scenes,
             contextlib.ExitStack() as end,
         ):
             # A request that is cancelled ends its Blender processes, and so whatever waits for them.
             end.callback(caller.cancel.subscribe(scenes.pool.close))
             before, after = find(journal, args.a), find(journal, args.b)
             differences = difference(journal, scenes, before, after)
-        return {"a": before.number, "b": after.number, "equal": differences.none, **differences.to_json()}
+        return {"a": before.number, "b": after.number, "equal": differences.is_empty, **differences.to_json()}
 
     return success(await context.run_aside(caller, work))
 

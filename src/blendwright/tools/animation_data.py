@@ -51,8 +51,8 @@ def curve_list(scene: Scene, obj: Block) -> Block | None:
 
 def curves(scene: Scene, obj: Block, path: str | None = None) -> list[Block]:
     """An object's F-curves, of one channel or of all, in the order of path and index."""
-    found = curve_list(scene, obj) or ()
-    chosen = [curve for curve in found if path is None or curve.data_path == path]
+    all_curves = curve_list(scene, obj) or ()
+    chosen = [curve for curve in all_curves if path is None or curve.data_path == path]
     return sorted(chosen, key=lambda curve: (curve.data_path, curve.array_index))
 
 

@@ -62,16 +62,16 @@ class Reach:
         if obj.type not in SOLID:
             return around(self.corners(obj))
         with world_mesh(self._scene, obj) as mesh:
-            found = bounds_of(positions_of(mesh)) if mesh is not None else None
-        return around([*(found or ()), *self.instance_corners(obj)])
+            extent = bounds_of(positions_of(mesh)) if mesh is not None else None
+        return around([*(extent or ()), *self.instance_corners(obj)])
 
     def own_size(self, obj: Block) -> Point:
         """The size along its own axes, in metres."""
         place = world_matrix(self._scene, obj)
         instances = self.instance_corners(obj)
         inside = _placed(self._scene, instances, place.inverted_safe()) if instances else ()
-        found = around([*own_box(self._scene, obj), *inside])
-        x, y, z = (found.size(axis) * place.col[axis].length if found else 0.0 for axis in range(3))
+        box = around([*own_box(self._scene, obj), *inside])
+        x, y, z = (box.size(axis) * place.col[axis].length if box else 0.0 for axis in range(3))
         return x, y, z
 
     def instance_corners(self, obj: Block) -> list[Point]:
@@ -103,31 +103,31 @@ def own_box(scene: Scene, obj: Block) -> list[Point]:
     # Blender's box around a curve counts control points with a margin of their radius, up to a metre on each side; that of an
     # object which is not evaluated is an old one.
     with shape(scene, obj) as mesh:
-        found = bounds_of(positions_of(mesh)) if mesh is not None else None
-    return [(x, y, z) for x, y, z in product(*zip(*found, strict=True))] if found else []
+        extent = bounds_of(positions_of(mesh)) if mesh is not None else None
+    return [(x, y, z) for x, y, z in product(*zip(*extent, strict=True))] if extent else []
 
 
 def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
     """The corners of the boxes of objects and of their instances; the origin of one that has no extent."""
     reach = Reach(scene)
-    found: list[Point] = []
+    all_points: list[Point] = []
     for obj in objects:
         points = reach.corners(obj) or [_origin(scene, obj)]
         _refuse_endless(obj, points)
-        found += points
-    return found
+        all_points += points
+    return all_points
 
 
 def world_bounds(scene: Scene, objects: Iterable[Block]) -> list[BoundingBox]:
     """The box around each object, along the world's axes; its origin when it has no extent."""
     reach = Reach(scene)
-    found: list[BoundingBox] = []
+    boxes: list[BoundingBox] = []
     for obj in objects:
         origin = _origin(scene, obj)
         bounds = reach.bounds(obj) or BoundingBox(origin, origin)
         _refuse_endless(obj, (bounds.low, bounds.high))
-        found.append(bounds)
-    return found
+        boxes.append(bounds)
+    return boxes
 
 
 def everything(scene: Scene, without: str = "") -> list[Point]:
@@ -181,12 +181,12 @@ def world_mesh(scene: Scene, obj: Block) -> Generator[Block | None, None, None]:
 
 def _instances(scene: Scene) -> dict[str, list[Point]]:
     """The corners of the boxes of all instances in the scene, by the name of the object that makes them."""
-    found: dict[str, list[Point]] = {}
+    by_instancer: dict[str, list[Point]] = {}
     for instance in scene.depsgraph().object_instances:
         if instance.is_instance and instance.object.type not in BOUNDLESS:
             corners = _placed(scene, instance.object.bound_box, instance.matrix_world)
-            found.setdefault(instance.parent.original.name, []).extend(corners)
-    return found
+            by_instancer.setdefault(instance.parent.original.name, []).extend(corners)
+    return by_instancer
 
 
 def _placed(scene: Scene, points: Iterable[Sequence[float]], matrix: Block) -> Iterator[Point]:

@@ -105,20 +105,20 @@ class CameraSettings(Args):
 
 def camera_problems(scene: Scene, args: CameraSettings, camera: Block | None) -> Sequence[Finding]:
     """What speaks against the settings, given the camera they are for (None for one that is to be made)."""
-    found = list(scene.missing(Kind.OBJECT, args.focus_object, "/focus_object")) if args.focus_object else []
+    findings = list(scene.missing(Kind.OBJECT, args.focus_object, "/focus_object")) if args.focus_object else []
     if args.clip_start is not None or args.clip_end is not None:
         start = args.clip_start if args.clip_start is not None else camera.clip_start if camera else 0.1
         end = args.clip_end if args.clip_end is not None else camera.clip_end if camera else 1000.0
         if end <= start:
             at = "/clip_end" if args.clip_end is not None else "/clip_start"
             message = f"it would see from {start:g} m to {end:g} m only"
-            found.append(Finding(Fault.ARGS_INVALID, message, at, "Give clip_start and clip_end together."))
+            findings.append(Finding(Fault.ARGS_INVALID, message, at, "Give clip_start and clip_end together."))
     if args.fov_deg is not None and (lens := _lens(args, args.fov_deg, camera)) < SHORTEST:
         message = f"{args.fov_deg:g} degrees need a lens of {lens:.3g} mm on this sensor, and the shortest has {SHORTEST:g} mm"
         widest = math.degrees(2.0 * math.atan(_side(args, camera) / (2.0 * SHORTEST)))
         cure = f"Ask for at most {math.floor(widest * 10) / 10:g} degrees, or for a larger sensor."
-        found.append(Finding(Fault.ARGS_INVALID, message, "/fov_deg", cure))
-    return found
+        findings.append(Finding(Fault.ARGS_INVALID, message, "/fov_deg", cure))
+    return findings
 
 
 def camera_settings(scene: Scene, args: CameraSettings, camera: Block) -> Iterator[Setting]:

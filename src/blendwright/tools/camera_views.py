@@ -49,17 +49,17 @@ def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
     return turned, _cross(back, turned), back
 
 
-def mirrored_like(held: Block, axes: Axes) -> Axes:
-    """Axes for an object that is mirrored where `held` is. It stays so on X, so that it looks and stands as the axes say."""
-    return (_times(axes[0], -1.0), *axes[1:]) if held.determinant() < 0.0 else axes
+def mirrored_like(matrix: Block, axes: Axes) -> Axes:
+    """Axes for an object that is mirrored where `matrix` is. It stays so on X, so that it looks and stands as the axes say."""
+    return (_times(axes[0], -1.0), *axes[1:]) if matrix.determinant() < 0.0 else axes
 
 
-def view_matrix(scene: Scene, axes: Axes, place: Point, held: Block | None = None) -> Block:
-    """A world matrix from axes and place, as large as `held` is along each of its own axes."""
+def view_matrix(scene: Scene, axes: Axes, position: Point, matrix: Block | None = None) -> Block:
+    """A world matrix from axes and place, as large as `matrix` is along each of its own axes."""
     # Not `to_scale`, which takes a mirrored matrix for one that is turned over on all three axes.
-    scale = [axis.length for axis in held.to_3x3().col] if held is not None else [1.0, 1.0, 1.0]
+    scale = [axis.length for axis in matrix.to_3x3().col] if matrix is not None else [1.0, 1.0, 1.0]
     columns = [_times(axis, factor) for axis, factor in zip(axes, scale, strict=True)]
-    rows = [[columns[0][i], columns[1][i], columns[2][i], place[i]] for i in range(3)]
+    rows = [[columns[0][i], columns[1][i], columns[2][i], position[i]] for i in range(3)]
     return scene.matrix([*rows, [0.0, 0.0, 0.0, 1.0]])
 
 
@@ -111,7 +111,7 @@ def frustum(scene: Scene, camera: Block) -> Frustum:
 class Standpoint:
     """Where a camera stands, how far it must see, and how much wider an orthographic one must become."""
 
-    place: Point
+    position: Point
     farthest: float
     widen: float = 1.0
 

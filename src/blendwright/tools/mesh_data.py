@@ -83,13 +83,13 @@ def fill_mesh(mesh: Block, shape: Geometry) -> None:
 def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
     """How a mesh differs from geometry, bit by bit."""
     counts = (len(mesh.vertices), len(mesh.edges), len(mesh.polygons))
-    asked = (shape.vertex_count, shape.edge_count, shape.face_count)
-    if counts != asked:
-        yield from differs("its number of vertices, edges and faces", asked, counts, at)
+    expected = (shape.vertex_count, shape.edge_count, shape.face_count)
+    if counts != expected:
+        yield from differs("its number of vertices, edges and faces", expected, counts, at)
         return
-    held = array("f", bytes(len(shape.positions) * 4))
-    mesh.attributes["position"].data.foreach_get("vector", held)
-    if held != shape.positions:
+    actual = array("f", bytes(len(shape.positions) * 4))
+    mesh.attributes["position"].data.foreach_get("vector", actual)
+    if actual != shape.positions:
         yield from differs("that its vertices are where they should be", True, False, at)
     corners = array("i", bytes(len(shape.corner_vertices) * 4))
     if corners:
@@ -101,7 +101,7 @@ def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
 def edges_differ(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
     """Whether edges that belong to no face join what they should; those of faces follow from the faces."""
     if len(mesh.edges) == shape.edge_count:
-        held = array("i", bytes(len(shape.edges) * 4))
-        mesh.edges.foreach_get("vertices", held)
-        if held != shape.edges:
+        actual = array("i", bytes(len(shape.edges) * 4))
+        mesh.edges.foreach_get("vertices", actual)
+        if actual != shape.edges:
             yield from differs("that its edges join the vertices they should", True, False, at)

@@ -57,13 +57,13 @@ def unparent_conflicts(scene: Scene, parents: Iterable[Block], at: str) -> Itera
 def unparent_children(scene: Scene, parents: Iterable[Block], at: str) -> None:
     """Take the children of objects off them, where they stand."""
     children = remaining_children(scene, parents)
-    places = {child: parent_space(scene, child) @ child.matrix_basis for child in children}
-    stood = {child: world_matrix(scene, child) for child in children}
-    for child, place in places.items():
+    target_matrices = {child: parent_space(scene, child) @ child.matrix_basis for child in children}
+    original_matrices = {child: world_matrix(scene, child) for child in children}
+    for child, matrix in target_matrices.items():
         scene.set(child, "parent", None)
-        scene.set_world_matrix(child, place)
-    for child, place in stood.items():
-        if not nearly_equal_matrices(place, world_matrix(scene, child)):
+        scene.set_world_matrix(child, matrix)
+    for child, matrix in original_matrices.items():
+        if not nearly_equal_matrices(matrix, world_matrix(scene, child)):
             message = f"'{child.name}' does not stay in place without its parent: a constraint moves it"
             cure = "Delete it too, or remove its constraint first."
             raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure=cure)

@@ -29,11 +29,11 @@ class Subject(BoundingBox):
 def subject_points(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
     """Corners of the bounds of these objects; of all that a render shows but `without`, where none is named."""
     named = [scene.require(Kind.OBJECT, name) for name in names]
-    found = corners(scene, named) if named else everything(scene, without)
-    if not found:
+    points = corners(scene, named) if named else everything(scene, without)
+    if not points:
         low, high = NOTHING
-        found = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
-    return found
+        points = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+    return points
 
 
 def subject(scene: Scene, names: Sequence[str], without: str) -> Subject:

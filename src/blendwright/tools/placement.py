@@ -40,14 +40,14 @@ def name_conflicts(
     """What speaks against creating an object of that name, and its data if it has any: it is taken, and not by what is asked for.
 
     `differences` tells how an object that is there differs from it."""
-    there = scene.find(Kind.OBJECT, args.name)
-    if there is None:
+    existing = scene.find(Kind.OBJECT, args.name)
+    if existing is None:
         yield from scene.taken(Kind.OBJECT, args.name, "/name")
         if data is not None:
             yield from scene.taken(data, args.name, "/name")
-    elif found := [*differences(there), *_changed_since(there)]:
+    elif conflicts := [*differences(existing), *_changed_since(existing)]:
         yield from scene.taken(Kind.OBJECT, args.name, "/name")
-        yield from found
+        yield from conflicts
 
 
 def _changed_since(obj: Block) -> Iterator[Finding]:
@@ -77,8 +77,8 @@ def placement_differs(scene: Scene, args: ObjectPlacement, obj: Block) -> Iterat
         yield from differs("its location", args.location, obj.location, "/location")
     turned = radians(args.rotation_euler_deg)
     if turned != obj.rotation_euler[:] and not same(turned, obj.rotation_euler):
-        held = tuple(math.degrees(angle) for angle in obj.rotation_euler)
-        yield from differs("its rotation in degrees", args.rotation_euler_deg, held, "/rotation_euler_deg")
+        actual = tuple(math.degrees(angle) for angle in obj.rotation_euler)
+        yield from differs("its rotation in degrees", args.rotation_euler_deg, actual, "/rotation_euler_deg")
     if args.scale != obj.scale[:]:
         yield from differs("its scale", args.scale, obj.scale, "/scale")
     if not scene.is_in(target_collection(scene, args.collection), obj):

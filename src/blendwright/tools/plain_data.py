@@ -26,19 +26,19 @@ PLAIN = ("BOOLEAN", "INT", "FLOAT", "STRING", "ENUM")
 
 def plain_settings(struct: Block) -> dict[str, Any]:
     """The plain settings of a structure by name; a datablock that it points at is given by its name."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for prop in sorted(struct.bl_rna.properties, key=lambda prop: prop.identifier):
         name: str = prop.identifier
         if name in LEFT_OUT or name.startswith("show_"):
             continue
         if prop.type in PLAIN:
             if not prop.is_readonly:
-                found[name] = plain_value(getattr(struct, name))
+                values[name] = plain_value(getattr(struct, name))
         elif prop.type == "POINTER":
             value = getattr(struct, name)
             if value is None or hasattr(value, "users"):
-                found[name] = None if value is None else value.name
-    return found
+                values[name] = None if value is None else value.name
+    return values
 
 
 def custom_properties(struct: Block) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def principled_nodes(tree: Block | None) -> list[Block]:
     output = tree.get_output_node("ALL") if tree is not None else None
     if output is None:
         return []
-    found: list[Block] = []
+    nodes: list[Block] = []
     ahead = [output.inputs["Surface"]]
     seen: set[str] = set()
     while ahead:
@@ -63,12 +63,12 @@ def principled_nodes(tree: Block | None) -> list[Block]:
                 continue
             seen.add(node.name)
             if node.bl_idname == PRINCIPLED:
-                found.append(node)
+                nodes.append(node)
             else:
                 ahead += [
                     socket for socket in node.inputs if socket.type == "SHADER" or node.bl_idname == "NodeReroute"
                 ]
-    return found
+    return nodes
 
 
 def socket_settings(args: PrincipledValues, node: Block) -> Iterator[Setting]:
@@ -87,9 +87,9 @@ def socket_settings(args: PrincipledValues, node: Block) -> Iterator[Setting]:
 def display_settings(args: PrincipledValues, material: Block) -> Iterator[Setting]:
     """The material's colours for Workbench, which does not look at nodes."""
     if args.base_color is not None or args.alpha is not None:
-        held = material.diffuse_color
-        colour = args.base_color if args.base_color is not None else tuple(held[:3])
-        alpha = args.alpha if args.alpha is not None else held[3]
+        display_color = material.diffuse_color
+        colour = args.base_color if args.base_color is not None else tuple(display_color[:3])
+        alpha = args.alpha if args.alpha is not None else display_color[3]
         yield Setting(material, "diffuse_color", (*colour, alpha), "/base_color")
     if args.metallic is not None:
         yield Setting(material, "metallic", args.metallic, "/metallic")

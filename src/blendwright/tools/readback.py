@@ -14,29 +14,29 @@ RELATIVE = 1e-5
 ABSOLUTE = 1e-6
 
 
-def close(asked: float, held: float) -> bool:
-    return math.isclose(asked, held, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+def close(expected: float, actual: float) -> bool:
+    return math.isclose(expected, actual, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 
 
-def same(asked: Any, held: Any) -> bool:
+def same(expected: Any, actual: Any) -> bool:
     """Equal within single precision, element by element."""
-    if isinstance(asked, bool) or asked is None or isinstance(asked, str):
-        return asked == held
-    if isinstance(asked, (int, float)):
-        return isinstance(held, (int, float)) and close(asked, held)
-    if isinstance(asked, Sequence):
-        parts = cast("Sequence[Any]", asked)
-        return len(parts) == len(held) and all(same(one, other) for one, other in zip(parts, held, strict=True))
-    return asked == held
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        return expected == actual
+    if isinstance(expected, (int, float)):
+        return isinstance(actual, (int, float)) and close(expected, actual)
+    if isinstance(expected, Sequence):
+        parts = cast("Sequence[Any]", expected)
+        return len(parts) == len(actual) and all(same(one, other) for one, other in zip(parts, actual, strict=True))
+    return expected == actual
 
 
-def differs(what: str, asked: Any, held: Any, at: str) -> Iterator[Finding]:
+def differs(what: str, expected: Any, actual: Any, at: str) -> Iterator[Finding]:
     """A finding when a value is not what was asked for."""
-    if isinstance(asked, tuple) and asked == tuple(held):
+    if isinstance(expected, tuple) and expected == tuple(actual):
         return  # most values come back exactly, and most calls ask for plain ones
-    if not same(asked, held):
+    if not same(expected, actual):
         cure = "Use another name, or change the one that is there."
-        yield Finding(Fault.SCENE_CONFLICT, f"{what} is {_shown(held)}, not {_shown(asked)}", at, cure)
+        yield Finding(Fault.SCENE_CONFLICT, f"{what} is {_shown(actual)}, not {_shown(expected)}", at, cure)
 
 
 def _shown(value: Any) -> str:

@@ -62,13 +62,13 @@ def matrix_rows(matrix: Block) -> list[list[float]]:
     return [[value + 0.0 for value in row] for row in matrix]
 
 
-def nearly_equal_matrices(asked: Sequence[Sequence[float]], held: Sequence[Sequence[float]]) -> bool:
+def nearly_equal_matrices(expected: Sequence[Sequence[float]], actual: Sequence[Sequence[float]]) -> bool:
     """Equal matrices, as far as single precision can tell after some arithmetic."""
-    if same(asked, held):
+    if same(expected, actual):
         return True
     pairs = [
         (one, other)
-        for row, other_row in zip(asked, held, strict=True)
+        for row, other_row in zip(expected, actual, strict=True)
         for one, other in zip(row, other_row, strict=True)
     ]
     largest = max(1.0, *(abs(one) for one, _ in pairs))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from blendwright.run.history import History
-from blendwright.run.replaying import fresh
+from blendwright.run.rebuild import take_worker
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
 from run.history.past import PLAN, TRIANGLE
@@ -39,4 +39,4 @@ def history(engine: Engine) -> Iterator[History]:
 @pytest.fixture(scope="module")
 def worker(engine: Engine) -> RemoteScene:
     """One for all rebuilds of other commits than HEAD."""
-    return fresh(engine.pool, engine.catalogue)
+    return take_worker(engine.pool, engine.catalogue)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from blendwright.records.commits import Commit
-from blendwright.run.differences import take
+from blendwright.run.differences import take_snapshot
 from blendwright.run.history import History, find
-from blendwright.run.replaying import EXCHANGED, line, rebuild
+from blendwright.run.rebuild import rebuild_commit
+from blendwright.run.replay import head_line
+from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
@@ -21,12 +23,12 @@ from run.history.past import PLAN, TRIANGLE, do
 
 
 def test_undo_redo_and_checkout_bring_the_old_scenes_back_and_lose_nothing(engine: Engine, history: History) -> None:
-    commits = line(engine.journal)
-    pictures = {commits[-1].number: take(engine.scene.worker())}
+    commits = head_line(engine.journal)
+    pictures = {commits[-1].number: take_snapshot(engine.scene.worker())}
 
     def arrived(at: Commit) -> None:
         assert engine.head() == at and engine.scene.hash == at.hash_after == engine.full_hash()
-        picture = take(engine.scene.worker())
+        picture = take_snapshot(engine.scene.worker())
         assert pictures.setdefault(at.number, picture) == picture
 
     moved = history.undo()
@@ -42,7 +44,7 @@ def test_undo_redo_and_checkout_bring_the_old_scenes_back_and_lose_nothing(engin
     arrived(commits[0])
     history.checkout(str(commits[-1].number))
     arrived(commits[-1])
-    assert line(engine.journal) == commits
+    assert head_line(engine.journal) == commits
     kinds = [move.kind for move in engine.journal.moves(limit=6)]
     assert kinds == ["checkout", "checkout", "redo", "redo", "undo", "undo"]
 
@@ -105,14 +107,14 @@ def test_an_adopted_file_that_lost_an_object_makes_what_ran_before_a_conflict(
 ) -> None:
     head = engine.head()
     engine.scene.checkpoint()  # what is redone has other random numbers in it that no hash covers
-    rebuild(worker, engine.journal, head.number)
+    rebuild_commit(worker, engine.journal, head.number)
     edited = engine.place / "edited.blend"
-    worker.save(EXCHANGED)
-    shutil.copyfile(worker.require_process().scratch / EXCHANGED, edited)
+    worker.save(SCENE_FILE)
+    shutil.copyfile(worker.require_process().scratch / SCENE_FILE, edited)
     assert history.adopt(edited) is None and engine.head() == head
     do(engine, worker, "object.delete", {"name": "Box a"})
-    saved = worker.save(EXCHANGED)
-    shutil.copyfile(worker.require_process().scratch / EXCHANGED, edited)
+    saved = worker.save(SCENE_FILE)
+    shutil.copyfile(worker.require_process().scratch / SCENE_FILE, edited)
     commit = history.adopt(edited)
     assert commit is not None and (commit.kind, commit.parent, commit.hash_after) == ("adopt", head.number, saved)
     edited.unlink()

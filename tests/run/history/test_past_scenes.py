@@ -13,8 +13,9 @@ import pytest
 from blendwright.journal import Journal, JournalView
 from blendwright.records.recovery import NewIntent
 from blendwright.run import repair as rescue
-from blendwright.run.differences import PAGE, compare, take
-from blendwright.run.replaying import rebuild, replay, same_result
+from blendwright.run.differences import PAGE, compare, take_snapshot
+from blendwright.run.rebuild import rebuild_commit
+from blendwright.run.replay import replay, same_result
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
@@ -46,10 +47,10 @@ from run.history.past import copy_of, do, edit_arguments
 def test_a_difference_is_exactly_what_was_changed(
     engine: Engine, worker: RemoteScene, tool: str, args: dict[str, Any], expected: set[Any]
 ) -> None:
-    rebuild(worker, engine.journal, engine.head().number)
-    before = take(worker)
+    rebuild_commit(worker, engine.journal, engine.head().number)
+    before = take_snapshot(worker)
     do(engine, worker, tool, args)
-    found = compare(before, take(worker))
+    found = compare(before, take_snapshot(worker))
     assert (found.created, found.removed, found.unseen) == ((), (), False)
     told = {
         (entry.kind, entry.name, change.property, _frozen(change.old), _frozen(change.new))
@@ -64,25 +65,25 @@ def _frozen(value: Any) -> Any:
 
 
 def test_what_came_and_went_is_named_and_equal_scenes_do_not_differ(engine: Engine, worker: RemoteScene) -> None:
-    rebuild(worker, engine.journal, engine.head().number)
-    before = take(worker)
+    rebuild_commit(worker, engine.journal, engine.head().number)
+    before = take_snapshot(worker)
     do(engine, worker, "object.rename", {"name": "Box b", "new_name": "Crate"})
     do(engine, worker, "material.ensure_principled", {"name": "Red"})
-    after = take(worker)
+    after = take_snapshot(worker)
     found = compare(before, after)
     assert [(entry.kind, entry.name) for entry in found.created] == [("materials", "Red"), ("objects", "Crate")]
     assert [(entry.kind, entry.name) for entry in found.removed] == [("objects", "Box b")]
-    assert compare(after, after).none and not found.none
+    assert compare(after, after).is_empty and not found.is_empty
 
 
 def test_scenes_of_more_than_a_page_are_compared_whole(engine: Engine, worker: RemoteScene) -> None:
-    rebuild(worker, engine.journal, engine.head().number)
-    before = take(worker)
+    rebuild_commit(worker, engine.journal, engine.head().number)
+    before = take_snapshot(worker)
     tool = engine.tools["object.create_empty"]
     for number in range(PAGE + 5):
         args = tool.args_model.model_validate({"name": f"E{number}"}).model_dump(mode="json")
         worker.submit("scene.step", {"tool": tool.name, "version": tool.version, "args": args})
-    found = compare(before, take(worker))
+    found = compare(before, take_snapshot(worker))
     assert len(found.created) == PAGE + 5 and not found.changed and not found.removed
 
 
@@ -137,7 +138,7 @@ def test_with_another_blender_results_are_compared_instead_of_hashes(
         agreed = replay(worker, view)
         assert agreed.ok and agreed.by == "results" and agreed.redone == 4
         with pytest.raises(EnvironmentUnfit, match="written with"):
-            rebuild(worker, view, 2)
+            rebuild_commit(worker, view, 2)
     with closing(raw(place)) as db:
         receipt = orjson.loads(db.execute("SELECT receipt FROM commits WHERE number = 3").get)
         receipt["result"]["object"] = "Another"
@@ -171,7 +172,7 @@ def test_a_quarantine_ends_only_on_a_commit_whose_scene_is_proved(
     with pytest.raises(EnvironmentUnfit, match="in quarantine"):
         Journal(place)
     with closing(Journal(place, recovering=True)) as journal:
-        trouble = rescue.look(journal)
+        trouble = rescue.find_problems(journal)
         assert trouble.quarantine is not None and trouble.boundary is not None and not trouble.fit
         assert [each.id for each in trouble.indeterminate] == [intent]
         told = "\n".join(trouble.ways_out())
@@ -181,7 +182,7 @@ def test_a_quarantine_ends_only_on_a_commit_whose_scene_is_proved(
         assert journal.quarantined() is not None
         assert rescue.return_to(journal, worker, 2).number == 2
         journal.resolve_intent(intent, "it is not there")
-        after = rescue.look(journal)
+        after = rescue.find_problems(journal)
         assert after.fit and after.boundary is None and list(after.ways_out()) == []
     with closing(Journal(place)) as journal:
         assert journal.head is not None and journal.head.number == 2
@@ -192,8 +193,8 @@ def test_a_head_that_no_checkpoint_leads_to_can_be_left(engine: Engine, worker: 
     for file in (place / "checkpoints").glob("*.blend"):
         file.unlink()
     with closing(Journal(place, recovering=True)) as journal:
-        trouble = rescue.look(journal)
+        trouble = rescue.find_problems(journal)
         assert trouble.quarantine is None and trouble.lost is not None and "no checkpoint leads" in trouble.lost
-        assert trouble.places[0] == 5, "the commit before the import can be redone from the empty baseline"
+        assert trouble.reachable[0] == 5, "the commit before the import can be redone from the empty baseline"
         rescue.return_to(journal, worker, 5)
-        assert rescue.look(journal).fit
+        assert rescue.find_problems(journal).fit

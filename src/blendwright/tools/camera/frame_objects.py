@@ -113,7 +113,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         axes, target = self._aim(scene, args, obj)
         changed = write_settings(scene, _optics(obj.data, target))
-        changed = move_to(scene, obj, view_matrix(scene, axes, target.place, world_matrix(scene, obj))) or changed
+        changed = move_to(scene, obj, view_matrix(scene, axes, target.position, world_matrix(scene, obj))) or changed
         place = world_matrix(scene, obj).translation
         return ObjectsFramed(
             camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed

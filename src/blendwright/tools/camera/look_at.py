@@ -81,27 +81,27 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
 
     def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        return ObjectChanged(object=args.name, changed=move_to(scene, obj, self._pose(scene, args, obj)))
+        return ObjectChanged(object=args.name, changed=move_to(scene, obj, self._view(scene, args, obj)))
 
     def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        turned = nearly_equal_matrices(self._pose(scene, args, obj), world_matrix(scene, obj))
+        turned = nearly_equal_matrices(self._view(scene, args, obj), world_matrix(scene, obj))
         yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/name")
 
-    def _pose(self, scene: Scene, args: LookAtArgs, obj: Block) -> Block:
-        held = world_matrix(scene, obj)
-        place, point = held.translation, self._point(scene, args)
-        back: Point = (place[0] - point[0], place[1] - point[1], place[2] - point[2])
-        axes = mirrored_like(held, view_axes(back, args.roll_deg))
-        return view_matrix(scene, axes, (place[0], place[1], place[2]), held)
+    def _view(self, scene: Scene, args: LookAtArgs, obj: Block) -> Block:
+        matrix = world_matrix(scene, obj)
+        position, point = matrix.translation, self._point(scene, args)
+        back: Point = (position[0] - point[0], position[1] - point[1], position[2] - point[2])
+        axes = mirrored_like(matrix, view_axes(back, args.roll_deg))
+        return view_matrix(scene, axes, (position[0], position[1], position[2]), matrix)
 
     def _point(self, scene: Scene, args: LookAtArgs) -> Point:
         if args.point is not None:
             return args.point
         target = scene.require(Kind.OBJECT, args.target or "", "/target")
         if args.aim == "ORIGIN":
-            place = world_matrix(scene, target).translation
-            return (place[0], place[1], place[2])
+            position = world_matrix(scene, target).translation
+            return (position[0], position[1], position[2])
         sides = list(zip(*corners(scene, [target]), strict=True))
         x, y, z = ((min(side) + max(side)) / 2.0 for side in sides)
         return (x, y, z)

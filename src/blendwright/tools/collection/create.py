@@ -54,11 +54,11 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
         yield from missing
         if missing:
             return
-        there = scene.find(Kind.COLLECTION, args.name)
-        if there is None or any(_differences(scene, args, there)):
+        existing = scene.find(Kind.COLLECTION, args.name)
+        if existing is None or any(_differences(scene, args, existing)):
             yield from scene.taken(Kind.COLLECTION, args.name, "/name")
-        if there is not None:
-            yield from _differences(scene, args, there)
+        if existing is not None:
+            yield from _differences(scene, args, existing)
 
     def apply(self, scene: Scene, args: CreateCollectionArgs) -> CollectionMade:
         if scene.find(Kind.COLLECTION, args.name) is not None:

@@ -79,8 +79,8 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
         for entry in result.moved:
             kind, name = entry.split("/", 1)
             block = scene.require(Kind(kind), name)
-            held = bool(scene.collections_of(block)) if kind == "objects" else bool(_parents(scene, block))
-            yield from differs(f"that a collection holds '{name}'", True, held, "/objects")
+            linked = bool(scene.collections_of(block)) if kind == "objects" else bool(_parents(scene, block))
+            yield from differs(f"that a collection holds '{name}'", True, linked, "/objects")
 
 
 def _parents(scene: Scene, collection: Block) -> list[Block]:

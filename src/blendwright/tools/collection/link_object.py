@@ -47,5 +47,5 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
         return ObjectChanged(object=args.object, changed=changed)
 
     def verify(self, scene: Scene, args: LinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
-        held = target_collection(scene, args.collection).objects.get(args.object) is not None
-        yield from differs(f"that the collection holds '{args.object}'", True, held, "/collection")
+        linked = target_collection(scene, args.collection).objects.get(args.object) is not None
+        yield from differs(f"that the collection holds '{args.object}'", True, linked, "/collection")

@@ -66,5 +66,5 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
         return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: UnlinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
-        held = target_collection(scene, args.collection).objects.get(args.object) is not None
-        yield from differs(f"that the collection holds '{args.object}'", False, held, "/collection")
+        linked = target_collection(scene, args.collection).objects.get(args.object) is not None
+        yield from differs(f"that the collection holds '{args.object}'", False, linked, "/collection")

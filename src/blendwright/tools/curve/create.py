@@ -180,22 +180,22 @@ def _spline_differs(args: CreateCurveArgs, spline: Block) -> Iterator[Finding]:
     if len(points) != len(args.points):
         yield from differs("its number of points", len(args.points), len(points), "/points")
         return
-    asked: dict[str, tuple[Sequence[Vector3], str]] = {"co": (args.points, "/points")}
+    expected: dict[str, tuple[Sequence[Vector3], str]] = {"co": (args.points, "/points")}
     if args.handles_left is not None and args.handles_right is not None:
-        asked |= {
+        expected |= {
             "handle_left": (args.handles_left, "/handles_left"),
             "handle_right": (args.handles_right, "/handles_right"),
         }
     elif bezier:
-        held = {point.handle_left_type for point in points} | {point.handle_right_type for point in points}
-        yield from differs("the list of its handle types", [args.handles or "AUTO"], sorted(held), "/handles")
-    for attribute, (wanted, at) in asked.items():
+        actual = {point.handle_left_type for point in points} | {point.handle_right_type for point in points}
+        yield from differs("the list of its handle types", [args.handles or "AUTO"], sorted(actual), "/handles")
+    for attribute, (values, at) in expected.items():
         size = 3 if bezier else 4
-        held = array("f", bytes(4 * size * len(points)))
-        points.foreach_get(attribute, held)
+        actual = array("f", bytes(4 * size * len(points)))
+        points.foreach_get(attribute, actual)
         if not bezier:
-            held = array("f", (value for index, value in enumerate(held) if index % 4 != 3))
-        yield from differs("that its points are where they should be", True, held == _flat(wanted), at)
+            actual = array("f", (value for index, value in enumerate(actual) if index % 4 != 3))
+        yield from differs("that its points are where they should be", True, actual == _flat(values), at)
 
 
 def _flat(points: Sequence[Vector3]) -> array[float]:

@@ -18,7 +18,7 @@ from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-BEARERS = ("MESH", "CURVE", "SURFACE", "FONT")
+TYPES_WITH_MATERIALS = ("MESH", "CURVE", "SURFACE", "FONT")
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.05, 0.05]})
 BLUE = ("material.ensure_principled", {"name": "Blue", "base_color": [0.05, 0.05, 0.8]})
@@ -70,7 +70,7 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
 
     def check(self, scene: Scene, args: AssignArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.MATERIAL, args.material, "/material")
-        obj = yield from existing_object(scene, args.object, "/object", *BEARERS)
+        obj = yield from existing_object(scene, args.object, "/object", *TYPES_WITH_MATERIALS)
         if obj is None:
             return
         count = len(obj.material_slots)
@@ -98,15 +98,15 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         material = scene.require(Kind.MATERIAL, args.material, "/material")
         slot = _slot(obj, material, args)
-        changed = _fill(scene, obj, slot, material)
+        changed = _put_into_slot(scene, obj, slot, material)
         if args.faces is not None:
             changed = _give_faces(scene, obj.data, args.faces, slot) or changed
         return MaterialAssigned(object=args.object, material=args.material, slot=slot, changed=changed)
 
     def verify(self, scene: Scene, args: AssignArgs, result: MaterialAssigned) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        held = obj.material_slots[result.slot].material
-        yield from differs("the material in its slot", args.material, held.name if held else None, "/material")
+        material = obj.material_slots[result.slot].material
+        yield from differs("the material in its slot", args.material, material.name if material else None, "/material")
         if args.faces is not None:
             indices = _face_slots(obj.data)
             wrong = [face for face in args.faces if indices[face] != result.slot]
@@ -118,11 +118,11 @@ def _slot(obj: Block, material: Block, args: AssignArgs) -> int:
         return args.slot
     if args.faces is None:
         return 0
-    held = [slot.material for slot in obj.material_slots]
-    return held.index(material) if material in held else len(held)
+    materials = [slot.material for slot in obj.material_slots]
+    return materials.index(material) if material in materials else len(materials)
 
 
-def _fill(scene: Scene, obj: Block, slot: int, material: Block) -> bool:
+def _put_into_slot(scene: Scene, obj: Block, slot: int, material: Block) -> bool:
     if slot == len(obj.material_slots):
         scene.edit(obj.data).materials.append(material)
         return True

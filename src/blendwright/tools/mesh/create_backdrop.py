@@ -57,29 +57,29 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         yield from missing_target_collection(scene, args.collection)
 
     def apply(self, scene: Scene, args: BackdropArgs) -> ObjectMade:
-        found = subject(scene, args.targets, args.name)
+        box = subject(scene, args.targets, args.name)
         mesh = scene.create(Kind.MESH, args.name)
-        shape = sweep(found, args.size * found.radius)
+        shape = sweep(box, args.size * box.radius)
         fill_mesh(mesh, shape)
         mesh.polygons.foreach_set("use_smooth", array("b", [1] * shape.face_count))
         obj = scene.create(Kind.OBJECT, args.name, mesh)
-        x, y, _ = found.center
-        obj.location = (x, y, found.low[2])
+        x, y, _ = box.center
+        obj.location = (x, y, box.low[2])
         scene.link(target_collection(scene, args.collection), obj)
         return ObjectMade(object=args.name, data=args.name, created=True)
 
     def verify(self, scene: Scene, args: BackdropArgs, result: ObjectMade) -> Iterator[Finding]:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        found = subject(scene, args.targets, args.name)
-        yield from differs("its floor", found.low[2], obj.location.z, "/name")
+        box = subject(scene, args.targets, args.name)
+        yield from differs("its floor", box.low[2], obj.location.z, "/name")
         yield from differs("its faces", BEND + 2, len(obj.data.polygons), "/name")
 
 
-def sweep(found: Subject, half: float) -> Geometry:
+def sweep(box: Subject, half: float) -> Geometry:
     """A profile from front to back, drawn out to both sides. Its own origin lies on the floor, under the targets' centre."""
-    depth = (found.high[1] - found.low[1]) / 2.0
+    depth = (box.high[1] - box.low[1]) / 2.0
     bend = half / 3.0
-    wall = depth + max(found.radius, half / 2.0)
+    wall = depth + max(box.radius, half / 2.0)
     profile = [(-2.0 * half, 0.0), (wall - bend, 0.0)]
     for piece in range(1, BEND + 1):
         angle = math.pi / 2.0 * piece / BEND

@@ -116,13 +116,13 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
 
     def apply(self, scene: Scene, args: SetAttributeArgs) -> AttributeSet:
         mesh = required_object(scene, args.object, "/object").data
-        asked = _asked(mesh, args)
-        there = mesh.attributes.get(args.name)
-        created = there is None
-        if there is None or _held(there, args) != asked:
+        requested = _requested_values(mesh, args)
+        existing = mesh.attributes.get(args.name)
+        created = existing is None
+        if existing is None or _stored_values(existing, args) != requested:
             scene.edit(mesh)
             attribute = mesh.attributes.get(args.name) or mesh.attributes.new(args.name, args.type, args.domain)
-            attribute.data.foreach_set(LAYOUT[args.type][2], asked)
+            attribute.data.foreach_set(LAYOUT[args.type][2], requested)
             mesh.update()
         count = len(_elements(mesh, args.domain))
         return AttributeSet(object=args.object, name=args.name, count=count, created=created)
@@ -132,7 +132,7 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
         attribute = mesh.attributes.get(args.name)
         yield from differs("the presence of the attribute", True, attribute is not None, "/name")
         if attribute is not None:
-            equal = _held(attribute, args) == _asked(mesh, args)
+            equal = _stored_values(attribute, args) == _requested_values(mesh, args)
             yield from differs("that its values are as asked", True, equal, "/values" if args.values else "/value")
 
 
@@ -168,12 +168,12 @@ def _fits(value: Any, kind: DataType) -> bool:
 
 
 def _collision(obj: Block, args: SetAttributeArgs) -> Iterator[Finding]:
-    there = obj.data.attributes.get(args.name)
-    if there is not None and (there.data_type, there.domain) != (args.type, args.domain):
-        message = f"attribute '{args.name}' is there already, as {there.data_type} on {there.domain}"
-        cure = f"Use type {there.data_type} and domain {there.domain}, or another name."
+    existing = obj.data.attributes.get(args.name)
+    if existing is not None and (existing.data_type, existing.domain) != (args.type, args.domain):
+        message = f"attribute '{args.name}' is there already, as {existing.data_type} on {existing.domain}"
+        cure = f"Use type {existing.data_type} and domain {existing.domain}, or another name."
         yield Finding(Fault.SCENE_CONFLICT, message, "/name", cure)
-    elif there is None and obj.vertex_groups.get(args.name) is not None:
+    elif existing is None and obj.vertex_groups.get(args.name) is not None:
         message = f"'{args.name}' is a vertex group of the object; groups and attributes share their names"
         yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Use another name.")
 
@@ -182,7 +182,7 @@ def _elements(mesh: Block, domain: Domain) -> Sequence[Any]:
     return {"POINT": mesh.vertices, "EDGE": mesh.edges, "FACE": mesh.polygons, "CORNER": mesh.loops}[domain]
 
 
-def _asked(mesh: Block, args: SetAttributeArgs) -> array[Any]:
+def _requested_values(mesh: Block, args: SetAttributeArgs) -> array[Any]:
     """The values as Blender stores them: flat and in single precision."""
     code, width, _ = LAYOUT[args.type]
     if args.values is None:
@@ -192,8 +192,8 @@ def _asked(mesh: Block, args: SetAttributeArgs) -> array[Any]:
     return array(code, (number for value in many for number in value) if width > 1 else many)
 
 
-def _held(attribute: Block, args: SetAttributeArgs) -> array[Any]:
+def _stored_values(attribute: Block, args: SetAttributeArgs) -> array[Any]:
     code, width, name = LAYOUT[args.type]
-    held = array(code, bytes(array(code).itemsize * width * len(attribute.data)))
-    attribute.data.foreach_get(name, held)
-    return held
+    stored = array(code, bytes(array(code).itemsize * width * len(attribute.data)))
+    attribute.data.foreach_get(name, stored)
+    return stored

@@ -43,23 +43,25 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
 
     def apply(self, scene: Scene, args: ShadeArgs) -> ObjectChanged:
         mesh = required_object(scene, args.object, "/object").data
-        if _smooth_faces(mesh) == _asked(mesh, args):
+        if _smooth_faces(mesh) == _requested(mesh, args):
             return ObjectChanged(object=args.object, changed=False)
         scene.edit(mesh)
-        mesh.polygons.foreach_set("use_smooth", _asked(mesh, args))
+        mesh.polygons.foreach_set("use_smooth", _requested(mesh, args))
         mesh.update()
         return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: ShadeArgs, result: ObjectChanged) -> Iterator[Finding]:
         mesh = required_object(scene, args.object, "/object").data
-        yield from differs("that all faces are shaded so", True, _smooth_faces(mesh) == _asked(mesh, args), "/shading")
+        yield from differs(
+            "that all faces are shaded so", True, _smooth_faces(mesh) == _requested(mesh, args), "/shading"
+        )
 
 
-def _asked(mesh: Block, args: ShadeArgs) -> array[int]:
+def _requested(mesh: Block, args: ShadeArgs) -> array[int]:
     return array("b", (b"\1" if args.shading == "smooth" else b"\0") * len(mesh.polygons))
 
 
 def _smooth_faces(mesh: Block) -> array[int]:
-    held = array("b", bytes(len(mesh.polygons)))
-    mesh.polygons.foreach_get("use_smooth", held)
-    return held
+    smooth = array("b", bytes(len(mesh.polygons)))
+    mesh.polygons.foreach_get("use_smooth", smooth)
+    return smooth

@@ -26,10 +26,10 @@ class Joins:
 
 
 def positions_of(mesh: Block) -> array[float]:
-    held = array("f", bytes(12 * len(mesh.vertices)))
-    if held:
-        mesh.attributes["position"].data.foreach_get("vector", held)
-    return held
+    positions = array("f", bytes(12 * len(mesh.vertices)))
+    if positions:
+        mesh.attributes["position"].data.foreach_get("vector", positions)
+    return positions
 
 
 def bounds_of(positions: array[float]) -> tuple[Corner, Corner] | None:

@@ -110,7 +110,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
         for number, name in enumerate(result.copies, start=1):
             copy = scene.require(Kind.OBJECT, name, "/prefix")
             yield from differs(f"that '{name}' shares its data", True, copy.data == obj.data, "/name")
-            wanted = start + scene.vector(args.way(number, result.step))
-            off = world_matrix(scene, copy).translation - wanted
-            still = is_negligible([part / 16 for part in off], wanted)
+            expected = start + scene.vector(args.way(number, result.step))
+            off = world_matrix(scene, copy).translation - expected
+            still = is_negligible([part / 16 for part in off], expected)
             yield from differs(f"that '{name}' is in its place (no constraint holds it)", True, still, "/name")

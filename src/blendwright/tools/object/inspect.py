@@ -121,8 +121,8 @@ def _angles(obj: Block, turn: Block) -> list[float]:
 
 
 def _bounds(reach: Reach, obj: Block) -> Bounds | None:
-    found = reach.bounds(obj)
-    return None if found is None else Bounds(minimum=list(vector3(found.low)), maximum=list(vector3(found.high)))
+    box = reach.bounds(obj)
+    return None if box is None else Bounds(minimum=list(vector3(box.low)), maximum=list(vector3(box.high)))
 
 
 def _modifier(modifier: Block) -> ModifierReport:

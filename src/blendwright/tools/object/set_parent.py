@@ -78,16 +78,16 @@ class SetParent(Tool[SetParentArgs, Parented]):
     def apply(self, scene: Scene, args: SetParentArgs) -> Parented:
         child = scene.require(Kind.OBJECT, args.child, "/child")
         parent = None if args.parent is None else scene.require(Kind.OBJECT, args.parent, "/parent")
-        place = world_matrix(scene, child)
+        matrix = world_matrix(scene, child)
         changed = _follow(scene, child, parent, args.keep_transform)
         if not args.keep_transform:
-            place = world_matrix(scene, child)
-        return Parented(object=args.child, parent=args.parent, changed=changed, matrix_world=matrix_rows(place))
+            matrix = world_matrix(scene, child)
+        return Parented(object=args.child, parent=args.parent, changed=changed, matrix_world=matrix_rows(matrix))
 
     def verify(self, scene: Scene, args: SetParentArgs, result: Parented) -> Iterator[Finding]:
         child = scene.require(Kind.OBJECT, args.child, "/child")
-        held = None if child.parent is None else child.parent.name
-        yield from differs("its parent", args.parent, held, "/parent")
+        actual = None if child.parent is None else child.parent.name
+        yield from differs("its parent", args.parent, actual, "/parent")
         if not nearly_equal_matrices(result.matrix_world, matrix_rows(world_matrix(scene, child))):
             yield from differs("that it stayed in place", True, False, "/keep_transform")
         if not args.keep_transform:
@@ -102,7 +102,7 @@ def _follow(scene: Scene, child: Block, parent: Block | None, keep: bool) -> boo
     if related and (keep or matrix_rows(child.matrix_parent_inverse) == IDENTITY):
         return False
     frame = parent_space(scene, child)
-    place = frame @ child.matrix_basis
+    matrix = frame @ child.matrix_basis
     if child.parent_type != "OBJECT":
         # While the old parent is there: with another one the type may be one that Blender cannot name.
         scene.set(child, "parent_type", "OBJECT")
@@ -113,7 +113,7 @@ def _follow(scene: Scene, child: Block, parent: Block | None, keep: bool) -> boo
         return True
     scene.set(child, "matrix_parent_inverse", scene.matrix(IDENTITY))
     if keep:
-        scene.set_world_matrix(child, place)
+        scene.set_world_matrix(child, matrix)
     return True
 
 

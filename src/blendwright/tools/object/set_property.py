@@ -47,7 +47,7 @@ class SetPropertyArgs(Args):
             )
         return self
 
-    def kept(self) -> Any:
+    def stored_value(self) -> Any:
         """The value as Blender is to keep it. JSON does not tell 2 from 2.0, so neither may the outcome."""
         numbers = _numbers(self.value)
         if not numbers:
@@ -84,8 +84,8 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
 
     def apply(self, scene: Scene, args: SetPropertyArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        value = args.kept()
-        if _identical(value, _held(obj, args.key)):
+        value = args.stored_value()
+        if _identical(value, _current_value(obj, args.key)):
             return ObjectChanged(object=args.name, changed=False)
         if value is None:
             scene.drop_item(obj, args.key)
@@ -94,13 +94,13 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
         return ObjectChanged(object=args.name, changed=True)
 
     def verify(self, scene: Scene, args: SetPropertyArgs, result: ObjectChanged) -> Iterator[Finding]:
-        held = _held(scene.require(Kind.OBJECT, args.name, "/name"), args.key)
-        if not _identical(args.kept(), held):
-            yield from differs(f"the property '{args.key}'", args.kept(), held, "/value")
-            yield from differs(f"the type of '{args.key}'", _type(args.kept()), _type(held), "/value")
+        actual = _current_value(scene.require(Kind.OBJECT, args.name, "/name"), args.key)
+        if not _identical(args.stored_value(), actual):
+            yield from differs(f"the property '{args.key}'", args.stored_value(), actual, "/value")
+            yield from differs(f"the type of '{args.key}'", _type(args.stored_value()), _type(actual), "/value")
 
 
-def _held(obj: Block, key: str) -> Any:
+def _current_value(obj: Block, key: str) -> Any:
     """A custom property as plain data; None when there is none."""
     value = obj.get(key)
     if hasattr(value, "to_dict"):
@@ -108,9 +108,9 @@ def _held(obj: Block, key: str) -> Any:
     return value.to_list() if hasattr(value, "to_list") else value
 
 
-def _identical(asked: Any, held: Any) -> bool:
+def _identical(requested: Any, actual: Any) -> bool:
     # Saving a file turns booleans into integers.
-    return asked == held and (_type(asked) == _type(held) or isinstance(asked, bool))
+    return requested == actual and (_type(requested) == _type(actual) or isinstance(requested, bool))
 
 
 def _type(value: Any) -> str:

@@ -158,8 +158,8 @@ def _euler(scene: Scene, obj: Block, angles: tuple[float, ...], add: bool) -> di
     return {"rotation_axis_angle": (angle, *axis)}
 
 
-def _each(combine: Any, held: Sequence[float], given: Sequence[float]) -> tuple[float, ...]:
-    return tuple(combine(pair) for pair in zip(held, given, strict=True))
+def _each(combine: Any, current: Sequence[float], change: Sequence[float]) -> tuple[float, ...]:
+    return tuple(combine(pair) for pair in zip(current, change, strict=True))
 
 
 def _channels(obj: Block) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
         lens.clip_end = max(stand.farthest * 2.0, 1.0)
         # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
         lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
-        eye.matrix_world = view_matrix(scene, axes, stand.place)
+        eye.matrix_world = view_matrix(scene, axes, stand.position)
         return eye
 
 

@@ -14,14 +14,47 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from blendwright.values.cancel import CancelToken
 from blendwright.values.directory_removal import remove_entry
+from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
+from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
+# What a worker opens and saves most often.
+SCENE_FILE = "scene.blend"
 CHUNK = 1 << 20
 # What turns out to be a pipe must not be waited for.
 READ_PLAIN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-def make_room(scratch: Path, *folders: str) -> Path:
+def open_scene_file(
+    worker: RemoteScene, path: Path, label: str, *, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
+) -> str:
+    """Copy a .blend file into the worker's scratch and open it there; returns its hash. Raises RebuildFailed, which names `label`."""
+    scratch = worker.require_process().scratch
+    try:
+        copy_in(path.resolve(), scratch, SCENE_FILE)
+        return worker.open(SCENE_FILE, deadline=deadline, cancel=cancel)
+    except WorkerFault as error:
+        # Blender names the copy that it was given; the caller knows the file.
+        reason = error.message.replace(str(scratch / SCENE_FILE), label)
+        raise RebuildFailed(
+            f"{label} cannot be opened: {reason}", cure="Check that it is a .blend file that this Blender can read."
+        ) from error
+    except OSError as error:
+        cure = "Check the file, and the room on the disk."
+        raise RebuildFailed(f"{label} cannot be copied for Blender: {error.strerror}", cure=cure) from error
+
+
+def copy_scene(source: Path, target: Path) -> None:
+    """Copy a .blend file from or to a scratch. Raises EnvironmentUnfit where the disk does not allow it."""
+    try:
+        copy_in(source, target.parent, target.name)
+    except OSError as error:
+        message = f"{source} cannot be copied to {target.parent}: {error.strerror}"
+        raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
+
+
+def make_directory(scratch: Path, *folders: str) -> Path:
     """An empty directory in the scratch, whatever stood there."""
     with _inside(scratch, folders[:-1], make=True) as parent:
         remove_entry(folders[-1], parent)
@@ -29,7 +62,7 @@ def make_room(scratch: Path, *folders: str) -> Path:
     return scratch.joinpath(*folders)
 
 
-def bring_in(source: Path, scratch: Path, *parts: str) -> None:
+def copy_in(source: Path, scratch: Path, *parts: str) -> None:
     """Copy a file into the scratch, as a new one. The source is a path that leads through no link: it may be in a scratch too."""
     with os.fdopen(os.open(source, READ_PLAIN), "rb") as opened, _inside(scratch, parts[:-1]) as parent:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
@@ -40,7 +73,7 @@ def bring_in(source: Path, scratch: Path, *parts: str) -> None:
             shutil.copyfileobj(opened, copy, CHUNK)
 
 
-def files_in(scratch: Path, *folders: str) -> list[str]:
+def list_files(scratch: Path, *folders: str) -> list[str]:
     """The names of plain files in a directory of the scratch; none where there is no such directory."""
     try:
         with _inside(scratch, folders) as directory:
@@ -53,7 +86,7 @@ def files_in(scratch: Path, *folders: str) -> list[str]:
         return []
 
 
-def take_out(place: Path, scratch: Path, *parts: str) -> None:
+def move_out(place: Path, scratch: Path, *parts: str) -> None:
     """Copy a plain file of the scratch to its place, where it is whole or not at all, and remove it from the scratch."""
     unfinished = place.with_name(f".{secrets.token_hex(8)}.part")
     with (

@@ -10,7 +10,7 @@ import blendwright
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.records.workspace_files import OWN
 from blendwright.run.externals import External, Externals
-from blendwright.run.reach import Reach
+from blendwright.run.file_roots import FileRoots
 from plans import box
 
 BOX = {"kind": "cube", "name": "Box"}
@@ -23,12 +23,12 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def allowed(reach: Reach, path: Path) -> bool:
+def allowed(reach: FileRoots, path: Path) -> bool:
     return reach.allows(path.resolve(), Verdict.ALLOW)
 
 
 def test_a_workspace_inside_a_root_is_closed(project: Path) -> None:
-    reach = Reach({str(project): Verdict.ALLOW}, project / "ws")
+    reach = FileRoots({str(project): Verdict.ALLOW}, project / "ws")
     for name in ("ws", "ws/x.blend", "ws/new/x.blend", "ws/checkpoints/a.blend", "ws/journal.db"):
         assert not allowed(reach, project / name), name
     for name in ("x.blend", "ws.blend", "ws2/x.blend", "checkpoints/x.blend", "journal.db"):
@@ -40,19 +40,19 @@ def test_links_lead_to_it_in_vain(project: Path) -> None:
     (project / "elsewhere").mkdir()
     (project / "ws" / "artifacts").symlink_to(project / "elsewhere")
     (project / "link").symlink_to(project / "ws")
-    reach = Reach({str(project): Verdict.ALLOW}, project / "link")
+    reach = FileRoots({str(project): Verdict.ALLOW}, project / "link")
     for name in ("shortcut/a.blend", "link/x.blend", "ws/../link/x.blend", "elsewhere/a.png"):
         assert not allowed(reach, project / name), name
 
 
 def test_where_a_project_lies_in_the_workspace_only_what_the_program_keeps_is_closed(project: Path) -> None:
     for roots in ({str(project): Verdict.ALLOW}, {str(project.parent): Verdict.DENY, str(project): Verdict.ALLOW}):
-        reach = Reach(roots, project)
+        reach = FileRoots(roots, project)
         assert allowed(reach, project / "x.blend") and allowed(reach, project / "models" / "x.obj")
         assert not any(allowed(reach, project / name / "x.blend") for name in OWN)
-    named = Reach({str(project): Verdict.ALLOW, str(project / "ws" / "out"): Verdict.ALLOW}, project / "ws")
+    named = FileRoots({str(project): Verdict.ALLOW, str(project / "ws" / "out"): Verdict.ALLOW}, project / "ws")
     assert allowed(named, project / "ws" / "out" / "x.blend") and not allowed(named, project / "ws" / "x.blend")
-    inside = Reach({str(project / "ws" / "checkpoints"): Verdict.ALLOW}, project / "ws")
+    inside = FileRoots({str(project / "ws" / "checkpoints"): Verdict.ALLOW}, project / "ws")
     assert not allowed(inside, project / "ws" / "checkpoints" / "x.blend")
 
 
@@ -62,8 +62,8 @@ def test_a_scene_does_not_read_the_workspace_as_its_external_file(project: Path)
     picture.write_bytes(b"png")
     recorded = External(str(picture), "present", None, None, ())
     roots = {str(project): Verdict.ALLOW}
-    assert Externals(Reach(roots, project / "ws")).now(recorded).state == "withheld"
-    assert Externals(Reach(roots)).now(recorded).state == "present"
+    assert Externals(FileRoots(roots, project / "ws")).now(recorded).state == "withheld"
+    assert Externals(FileRoots(roots)).now(recorded).state == "present"
 
 
 def test_calls_and_plans_leave_the_workspace_alone(project: Path) -> None:

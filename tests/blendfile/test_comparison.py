@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
+from blendwright.blendfile.comparison import same_content
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.policy.policy import Policy, Rules
 from blendwright.run.history import History
-from blendwright.run.replaying import EXCHANGED, rebuild, replay
-from blendwright.run.sameness import same_content
+from blendwright.run.rebuild import rebuild_commit
+from blendwright.run.replay import replay
+from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values.cancel import CancelToken
 from engine import Engine
 
@@ -92,14 +94,14 @@ def test_a_file_with_the_hash_of_head_is_adopted_unless_it_holds_the_same(engine
     was, head, file = told(engine, SEEN), engine.head(), engine.place / "edited.blend"
     engine.scene.checkpoint()
     worker = engine.pool.take()
-    rebuild(worker, engine.journal, head.number)
-    worker.save(EXCHANGED)
-    shutil.copyfile(worker.require_process().scratch / EXCHANGED, file)
+    rebuild_commit(worker, engine.journal, head.number)
+    worker.save(SCENE_FILE)
+    shutil.copyfile(worker.require_process().scratch / SCENE_FILE, file)
     head = engine.head()
     assert history.adopt(file) is None and engine.head() == head and engine.full_hash() == head.hash_after
     worker.step({"tool": "python.run", "version": 1, "args": {"code": UNSEEN}}, deadline=30)
-    worker.save(EXCHANGED)
-    shutil.copyfile(worker.require_process().scratch / EXCHANGED, file)
+    worker.save(SCENE_FILE)
+    shutil.copyfile(worker.require_process().scratch / SCENE_FILE, file)
     worker.abandon()
     commit = history.adopt(file)
     assert commit is not None and commit.hash_after == head.hash_after and commit.kind == "adopt"

@@ -10,16 +10,16 @@ from blendwright.records.workspace_files import OWN
 from blendwright.values.errors import EnvironmentUnfit
 
 
-class Reach:
+class FileRoots:
     """The roots with what the policy says of them; of several that hold a path, the innermost counts."""
 
     def __init__(self, roots: Mapping[str, Verdict], workspace: Path | None = None) -> None:
         """`workspace` is the directory with the journal, which no root opens to calls."""
         self.roots = {_root(root): verdict for root, verdict in roots.items()}
         self.workspace = None if workspace is None else workspace.resolve()
-        kept = () if self.workspace is None else [self.workspace / name for name in OWN]
-        # What the program keeps may lie elsewhere, behind a link.
-        self._kept = frozenset(kept) | {path.resolve() for path in kept}
+        own = () if self.workspace is None else [self.workspace / name for name in OWN]
+        # What the program stores may lie elsewhere, behind a link.
+        self._own = frozenset(own) | {path.resolve() for path in own}
 
     def rule(self, path: Path) -> tuple[str, Verdict] | None:
         """The root that decides about a path without links, and what the policy says of it."""
@@ -32,18 +32,18 @@ class Reach:
 
     def is_own(self, path: Path) -> bool:
         """Whether a path belongs to the workspace: all of its directory does, but where a root is that directory, or lies in it,
-        somebody works there, and only what the program keeps is its own."""
+        somebody works there, and only what the program stores is its own."""
         if self.workspace is None:
             return False
         root = self.rule(path)
         if path.is_relative_to(self.workspace) and (root is None or not Path(root[0]).is_relative_to(self.workspace)):
             return True
-        return not self._kept.isdisjoint((path, *path.parents))
+        return not self._own.isdisjoint((path, *path.parents))
 
 
-def _root(named: str) -> str:
+def _root(name: str) -> str:
     try:
-        return str(Path(named).expanduser().resolve())
+        return str(Path(name).expanduser().resolve())
     except (OSError, RuntimeError, ValueError) as error:
-        message = f"the policy names a directory that cannot be, {named!r}: {error}"
-        raise EnvironmentUnfit(message, cure="Mend it in blendwright.toml.") from error
+        message = f"the policy names a directory that cannot be, {name!r}: {error}"
+        raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error

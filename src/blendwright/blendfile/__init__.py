@@ -1,0 +1,1 @@
+"""Reads .blend files without Blender, and believes nothing that it reads."""

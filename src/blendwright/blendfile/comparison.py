@@ -1,0 +1,107 @@
+"""Whether two .blend files hold the same: compares every block of both, but for what Blender keeps in them for its session.
+
+A hash says that two scenes differ; that they are equal it says only of what it covers. This looks at everything that Blender writes, so
+a yes is certain. A no is not: Blender may have evaluated something in between. Believes nothing that it reads, and needs no Blender.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from array import array
+from pathlib import Path
+
+from blendwright.blendfile.blocks import Block, blocks, datablocks
+from blendwright.blendfile.structs import POINTER, Field, Structs
+
+# Comparing more than these field by field takes longer than saving the scene.
+MOST_COMPARED = 50_000
+RAW = 0  # the struct of blocks that are plain bytes, or lists of pointers
+
+
+def same_content(one: Path, other: Path) -> bool:
+    """True only when it is certain."""
+    try:
+        with (
+            one.open("rb") as first,
+            other.open("rb") as second,
+            mmap.mmap(first.fileno(), 0, access=mmap.ACCESS_READ) as ours,
+            mmap.mmap(second.fileno(), 0, access=mmap.ACCESS_READ) as theirs,
+        ):
+            return len(ours) == len(theirs) and _Comparison(ours, theirs).same()
+    except (OSError, ValueError, IndexError, struct.error):
+        return False  # no files that Blender wrote
+
+
+class _Comparison:
+    def __init__(self, ours: mmap.mmap, theirs: mmap.mmap) -> None:
+        self._files = ours, theirs
+        self._ours, self._theirs = _Addresses(ours), _Addresses(theirs)
+        both = self._ours.everywhere.keys() | self._theirs.everywhere.keys()
+        self._moved = {one for one in both if self._ours.everywhere.get(one) != self._theirs.everywhere.get(one)}
+        self._structs = Structs(next(block.data for block in blocks(ours) if block.code == b"DNA1"))
+        self._compared = 0
+
+    def same(self) -> bool:
+        ours, theirs = map(datablocks, self._files)
+        return all(self._same_group(mine, yours) for mine, yours in zip(ours, theirs, strict=True))
+
+    def _same_group(self, mine: list[Block], yours: list[Block]) -> bool:
+        self._ours.enter(mine)
+        self._theirs.enter(yours)
+        return all(self._same_block(one, other) for one, other in zip(mine, yours, strict=True))
+
+    def _same_block(self, mine: Block, yours: Block) -> bool:
+        kinds = (mine.code, mine.struct, mine.many, len(mine.data))
+        if kinds != (yours.code, yours.struct, yours.many, len(yours.data)):
+            return False
+        if mine.data == yours.data and (not self._moved or self._moved.isdisjoint(_words(mine.data))):
+            return True
+        self._compared += 1
+        if self._compared > MOST_COMPARED or mine.code == b"DNA1":
+            return False
+        fields, size = self._structs.layout(mine.struct)
+        if mine.struct == RAW or size * mine.many != len(mine.data):
+            return self._same_words(mine.data, yours.data)
+        return all(
+            self._same_field(field, mine.data, yours.data, start)
+            for start in range(0, len(mine.data), size)
+            for field in fields
+        )
+
+    def _same_field(self, field: Field, mine: bytes, yours: bytes, start: int) -> bool:
+        one, other = mine[start + field.start : start + field.end], yours[start + field.start : start + field.end]
+        if field.is_pointer:
+            # What leads to nothing in the file is nothing once it is opened.
+            pairs = zip(_words(one), _words(other), strict=True)
+            return all(self._ours.place(a) == self._theirs.place(b) for a, b in pairs)
+        return one == other
+
+    def _same_words(self, mine: bytes, yours: bytes) -> bool:
+        whole = len(mine) // POINTER * POINTER
+        return mine[whole:] == yours[whole:] and all(
+            a == b if (place := self._ours.place(a)) is None else place == self._theirs.place(b)
+            for a, b in zip(_words(mine), _words(yours), strict=True)
+        )
+
+
+class _Addresses:
+    """Pointers in a file are addresses of blocks: two are the same when they lead to blocks at the same place of their files.
+
+    The blocks of one datablock may have addresses that those of another one have, too."""
+
+    def __init__(self, file: mmap.mmap) -> None:
+        groups = [[block.address for block in group] for group in datablocks(file)]
+        places = {one: (number, at) for number, group in enumerate(groups) for at, one in enumerate(group)}
+        self.everywhere = places | {group[0]: (number, 0) for number, group in enumerate(groups)}
+        self._here: dict[int, int] = {}
+
+    def enter(self, group: list[Block]) -> None:
+        self._here = {block.address: at for at, block in enumerate(group)}
+
+    def place(self, address: int) -> object:
+        return self._here[address] if address in self._here else self.everywhere.get(address)
+
+
+def _words(data: bytes) -> array[int]:
+    return array("Q", data[: len(data) // POINTER * POINTER])
