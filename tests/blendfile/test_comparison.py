@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from blendwright.blendfile.comparison import same_content
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import Policy, Rules
 from blendwright.run.history import History
 from blendwright.run.rebuild import rebuild_commit
