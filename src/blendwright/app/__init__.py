@@ -12,5 +12,6 @@ from blendwright.app.opening import open
 from blendwright.policy.approvals import Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
+from blendwright.run.options import RunOptions
 
-__all__ = ["Approver", "OpenScene", "Policy", "Proposal", "open"]
+__all__ = ["Approver", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import orjson
 import typer
 
+from blendwright.app import RunOptions
 from blendwright.app.exporting import export_open_scene
 from blendwright.cli.approver import approver
 from blendwright.cli.options import (
@@ -26,7 +27,6 @@ from blendwright.cli.output import Exit, present
 from blendwright.cli.safe_console import SafeConsole
 from blendwright.cli.session import open_session
 from blendwright.dialects.envelopes import core_envelope, tool_result
-from blendwright.run.options import RunOptions
 from blendwright.values.errors import Refusal
 from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from blendwright.app import RunOptions
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.cli.approver import approver
 from blendwright.cli.difference import show_difference
@@ -12,7 +13,6 @@ from blendwright.cli.run import show_findings_and_repair
 from blendwright.cli.safe_console import SafeConsole
 from blendwright.cli.session import command_line
 from blendwright.dialects.registry import read_plan
-from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
+from blendwright.app import RunOptions
 from blendwright.app.exporting import export_open_scene, render_picture
 from blendwright.app.queries import external_findings
 from blendwright.cli.approver import approver
@@ -27,7 +28,6 @@ from blendwright.cli.progress import ProgressBar
 from blendwright.cli.safe_console import SafeConsole
 from blendwright.cli.session import open_session
 from blendwright.dialects import registry
-from blendwright.run.options import RunOptions
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.outcome import Outcome
