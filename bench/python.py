@@ -17,12 +17,12 @@ from bench.table import row
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.journal import Journal
-from blendwright.run.active_contract import ActiveContract, ContractDraft
-from blendwright.run.exclusive_step import ExclusiveStep
-from blendwright.run.executor import Executor
+from blendwright.run.active_contract import ContractDraft
+from blendwright.run.calls import call
 from blendwright.run.files import FileAccess
-from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
+from blendwright.run.runner import Runner
+from blendwright.run.session import Session
 from blendwright.tools import catalog
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile, WorkerPool
@@ -38,18 +38,17 @@ def measure() -> Iterator[dict[str, Any]]:
     ):
         journal = Journal(Path(place) / "workspace")
         scene = LiveScene(_Ready(pool, ROUNDS + 1), journal, catalog.fingerprint(), spare=False)
-        agreement = ActiveContract(ContractDraft(catalog.tools().values()), scene, journal)
-        ledger, files = Ledger(journal, scene, agreement), FileAccess({}, Path(place) / "artifacts")
-        solo = ExclusiveStep(scene, journal, ledger, files)
-        executor = Executor(scene, ledger, solo, catalog.tools(), agreement, files)
+        files = FileAccess({}, Path(place) / "artifacts")
+        session = Session(scene, journal, catalog.tools(), ContractDraft(catalog.tools().values()), files)
+        runner = Runner(session)
         for number in range(OBJECTS):
-            assert executor.call("mesh.create_primitive", {"kind": "cube", "name": f"Thing {number:04d}"}).ok
+            assert call(runner, "mesh.create_primitive", {"kind": "cube", "name": f"Thing {number:04d}"}).ok
         ours: list[float] = []
         theirs: list[float] = []
         for _ in range(ROUNDS):
             theirs.append(_save_and_open(scene.worker()))
             started = perf_counter()
-            assert executor.call("python.run", {"code": "pass"}).ok
+            assert call(runner, "python.run", {"code": "pass"}).ok
             ours.append(perf_counter() - started)
         journal.close()
         ratio = statistics.median(ours) / statistics.median(theirs)

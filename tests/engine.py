@@ -23,12 +23,12 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.records.commits import Commit
 from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import Approvals
-from blendwright.run.exclusive_step import ExclusiveStep
-from blendwright.run.executor import Executor
+from blendwright.run.calls import call
 from blendwright.run.files import FileAccess
-from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
+from blendwright.run.options import RunOptions
 from blendwright.run.runner import Runner
+from blendwright.run.session import Session
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
@@ -68,12 +68,11 @@ class Announcing(CancelToken):
 
 
 class Engine:
-    """One scene with its executor. `place` is the only root for files."""
+    """One scene with its session. `place` is the only root for files."""
 
     def __init__(self, place: Path, *, scene: Path | None = None, spare: bool = True) -> None:
         self.place = place
-        self.roots: dict[str, Verdict] = {}
-        """Instead of the place, where there are some."""
+        self._roots: dict[str, Verdict] = {}
         self.tools = all_tools()
         self.pool = worker_source().open_pool(WorkerSettings(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
@@ -93,21 +92,31 @@ class Engine:
         self._threads.shutdown()
 
     @property
-    def files(self) -> FileAccess:
-        return FileAccess(
-            self.roots or {str(self.place): Verdict.ALLOW}, self.place / "artifacts", workspace=self.place / "workspace"
-        )
+    def roots(self) -> dict[str, Verdict]:
+        """Instead of the place, where there are some; setting them begins another session under the same policy."""
+        return self._roots
+
+    @roots.setter
+    def roots(self, roots: dict[str, Verdict]) -> None:
+        self._roots = roots
+        self.session = self.new_session()
 
     @property
-    def solo(self) -> ExclusiveStep:
-        return ExclusiveStep(self.scene, self.journal, self.ledger, self.files)
+    def files(self) -> FileAccess:
+        return FileAccess(
+            self._roots or {str(self.place): Verdict.ALLOW},
+            self.place / "artifacts",
+            workspace=self.place / "workspace",
+        )
 
     def agree(self, policy: Policy = UNASKED, proposal: Proposal | None = None) -> ActiveContract:
         """A session under this policy, from now on."""
-        self.offer = ContractDraft(self.tools.values(), policy=policy, proposal=proposal)
-        self.agreement = ActiveContract(self.offer, self.scene, self.journal)
-        self.ledger = Ledger(self.journal, self.scene, self.agreement)
-        return self.agreement
+        self.draft = ContractDraft(self.tools.values(), policy=policy, proposal=proposal)
+        self.session = self.new_session()
+        return self.session.contract
+
+    def new_session(self, *, approvals: Approvals | None = None) -> Session:
+        return Session(self.scene, self.journal, self.tools, self.draft, self.files, approvals=approvals)
 
     @contextlib.contextmanager
     def under(self, policy: Policy = UNASKED, proposal: Proposal | None = None) -> Generator[Self]:
@@ -118,22 +127,14 @@ class Engine:
         finally:
             self.agree()
 
-    def executor(self) -> Executor:
-        approvals = Approvals(self.journal, self.files)
-        return Executor(self.scene, self.ledger, self.solo, self.tools, self.agreement, self.files, approvals)
-
     def run(self, plan: Plan, *, macros: Mapping[str, Macro] | None = None, **options: Any) -> RunReport:
         """A plan through validation, schedule and runner."""
-        valid = validate(plan, self.tools, self.offer.terms, macros=macros)
+        valid = validate(plan, self.tools, self.draft.terms, macros=macros)
         assert isinstance(valid, ValidPlan), valid
-        approvals = Approvals(self.journal, self.files)
-        runner = Runner(
-            self.scene, self.journal, self.ledger, self.solo, self.tools, self.agreement, self.files, approvals
-        )
-        return runner.run(schedule(valid, self.catalogue, self.scene.hash), valid.failing, **options)
+        return Runner(self.session).run(schedule(valid, self.catalogue, self.scene.hash), RunOptions(**options))
 
     def call(self, tool: str, args: Any, **options: Any) -> Outcome:
-        return self.executor().call(tool, args, **options)
+        return call(Runner(self.session), tool, args, RunOptions(**options))
 
     def do(self, tool: str, args: Any, **options: Any) -> Outcome:
         """A call that must succeed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.values.cancel import CancelToken
 
 
@@ -11,10 +11,10 @@ class Person:
 
     name = "test"
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: ApprovalAnswer) -> None:
         self._answer = answer
         self.asked: list[ApprovalRequest] = []
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         self.asked.append(request)
         return self._answer

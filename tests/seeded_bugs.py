@@ -129,7 +129,7 @@ BUGS = (
     Bug(
         "a plan that is kept whole acknowledges at once",
         "run/run_state.py",
-        "if self._held is not None:",
+        "if self._buffered is not None:",
         "if False:",
         "tests/run/test_runner_failures.py",
         "acknowledges_nothing",
@@ -137,15 +137,15 @@ BUGS = (
     Bug(
         "a failed plan that is kept whole is not taken back",
         "run/runner.py",
-        "        written = self._journal.roll_back(boundary, failures)\n        crash_points.reach",
-        "        written = self._journal.commit(failures, keeps=boundary)\n        crash_points.reach",
+        "        written = self.session.journal.roll_back(boundary, failures)\n        crash_points.reach",
+        "        written = self.session.journal.commit(failures, keeps=boundary)\n        crash_points.reach",
         "tests/run/test_runner_failures.py",
         "taken_back_by_a_failure",
     ),
     Bug(
         "a boundary stays open when the run gives up",
         "run/runner.py",
-        "            if boundary is not None:\n                self._give_up(boundary, pipeline.failures)\n",
+        "            self._give_up(boundary, pipeline.failures)\n",
         "",
         "tests/run/test_runner_failures.py",
         "no_blender_can_be_had",
@@ -228,8 +228,8 @@ BUGS = (
     Bug(
         "a form that was declined is a yes",
         "server/elicitation.py",
-        'return Answer.NONE if result.action == "cancel" else Answer.DECLINED',
-        'return Answer.NONE if result.action == "cancel" else Answer.APPROVED',
+        'return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.DECLINED',
+        'return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.APPROVED',
         "tests/server/test_asking.py",
     ),
     Bug(
@@ -242,15 +242,16 @@ BUGS = (
     Bug(
         "a yes to all is a yes to code",
         "cli/approver.py",
-        'return Answer.APPROVED if word in ("y", "yes") else Answer.DECLINED',
-        'return Answer.APPROVED if word in ("y", "yes") or request.safety_level in self._approved_levels else Answer.DECLINED',
+        'return ApprovalAnswer.APPROVED if word in ("y", "yes") else ApprovalAnswer.DECLINED',
+        'yes = word in ("y", "yes") or request.safety_level in self._approved_levels\n'
+        "        return ApprovalAnswer.APPROVED if yes else ApprovalAnswer.DECLINED",
         "tests/cli/test_approver.py",
     ),
     Bug(
         "a declared level lowers that of the tool",
-        "policy/gate.py",
+        "policy/objections.py",
         "return max(tool.safety_level_for(args), SafetyLevel(declared), key=lambda level: level.rank).value",
         "return declared",
-        "tests/policy/test_gate.py",
+        "tests/policy/test_objections.py",
     ),
 )

@@ -16,11 +16,12 @@ from blendwright import app
 from blendwright.app import open_scene
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult
+from blendwright.run.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from engine import TRIALS, all_tools
 from plans import box
 
-GRANTED = blendwright.Consent(grants=frozenset({"destructive"}))
+GRANTED = blendwright.Approver(grants=frozenset({"destructive"}))
 
 
 def sessions(workspace: Path) -> list[Path]:
@@ -51,12 +52,12 @@ def test_a_scene_is_opened_from_a_copy_and_survives_the_loss_of_the_file(tmp_pat
         spare=False,
         tools=all_tools(),
         environment=TRIALS,
-        consent=GRANTED,
+        approver=GRANTED,
     ) as scene:
         assert scene.hash == made
         (tmp_path / "box.blend").write_bytes(b"replaced meanwhile")
         first = scene.worker_pid
-        lost = scene.outcome("trial.misbehave", {"how": "run_away"}, deadline=0.2)
+        lost = scene.outcome("trial.misbehave", {"how": "run_away"}, RunOptions(timeout=0.2))
         assert lost.fault is not None and lost.fault.value == "TOOL_TIMEOUT"
         assert scene.worker_pid != first
         assert scene.call("object.delete", name="Box").ok
@@ -145,7 +146,7 @@ def test_a_scene_file_is_for_a_new_workspace_only(tmp_path: Path) -> None:
         pytest.raises(EnvironmentUnfit, match=r"garbage\.blend"),
     ):
         scene.call("object.create_empty", name="A")
-    with blendwright.open(tmp_path / "second", scene=tmp_path / "box.blend", spare=False, consent=GRANTED) as scene:
+    with blendwright.open(tmp_path / "second", scene=tmp_path / "box.blend", spare=False, approver=GRANTED) as scene:
         assert scene.call("object.delete", name="Box").ok
         head = scene.journal.head
         assert head is not None and head.parent is not None
@@ -157,7 +158,7 @@ def test_a_session_with_much_to_redo_leaves_a_checkpoint(tmp_path: Path, monkeyp
     with blendwright.open(tmp_path, spare=False) as scene:
         assert scene.call("object.create_empty", name="A").ok
         made = scene.hash
-    with blendwright.open(tmp_path, spare=False, consent=GRANTED) as scene:
+    with blendwright.open(tmp_path, spare=False, approver=GRANTED) as scene:
         head = scene.journal.head
         assert head is not None
         route = scene.journal.route(head.number)
@@ -193,7 +194,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_what_a_killed_process_left_half_done_is_put_in_order_and_told(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", UNFINISHED, str(tmp_path)], check=False, timeout=60)
-    with blendwright.open(tmp_path, spare=False, consent=GRANTED) as scene:
+    with blendwright.open(tmp_path, spare=False, approver=GRANTED) as scene:
         told = "\n".join(scene.recovered)
         for part in (
             "'half' was interrupted",

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from blendwright.blendfile.comparison import same_content
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import Policy, Rules
-from blendwright.run.approvals import Consent
 from blendwright.run.history import History
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.replay import replay
@@ -43,8 +42,8 @@ def history(engine: Engine) -> History:
 class Yes:
     name = "test"
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
-        return Answer.APPROVED
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        return ApprovalAnswer.APPROVED
 
 
 def told(engine: Engine, code: str) -> str:
@@ -55,7 +54,7 @@ def told(engine: Engine, code: str) -> str:
 def test_what_code_changed_without_changing_the_hash_is_there_after_a_rebuild(engine: Engine, mode: str) -> None:
     before, was = engine.head(), told(engine, SEEN)
     with engine.under(TRUSTING):
-        engine.do("python.run", {"code": UNSEEN, "mode": mode}, consent=Consent(Yes()))
+        engine.do("python.run", {"code": UNSEEN, "mode": mode}, approver=Approver(Yes()))
     commit = engine.head()
     assert commit.hash_before == commit.hash_after == before.hash_after and not commit.replayable
     assert commit.receipt["blender_mutation_id"] and engine.journal.route(commit.number).redo == ()

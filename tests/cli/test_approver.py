@@ -10,7 +10,7 @@ import pytest
 
 from blendwright.cli import approver
 from blendwright.cli.approver import TerminalApprover
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.values.cancel import CancelToken
 
 
@@ -35,16 +35,16 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str | None]]:
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("y\n", Answer.APPROVED),
-        (" YES \n", Answer.APPROVED),
-        ("n\n", Answer.DECLINED),
-        ("\n", Answer.DECLINED),
-        ("yess\n", Answer.DECLINED),
-        ("", Answer.DECLINED),
-        (None, Answer.NONE),
+        ("y\n", ApprovalAnswer.APPROVED),
+        (" YES \n", ApprovalAnswer.APPROVED),
+        ("n\n", ApprovalAnswer.DECLINED),
+        ("\n", ApprovalAnswer.DECLINED),
+        ("yess\n", ApprovalAnswer.DECLINED),
+        ("", ApprovalAnswer.DECLINED),
+        (None, ApprovalAnswer.NONE),
     ],
 )
-def test_only_a_yes_is_one(lines: list[str | None], line: str | None, answer: Answer) -> None:
+def test_only_a_yes_is_one(lines: list[str | None], line: str | None, answer: ApprovalAnswer) -> None:
     lines.append(line)
     assert TerminalApprover().ask(question()) is answer
 
@@ -52,9 +52,9 @@ def test_only_a_yes_is_one(lines: list[str | None], line: str | None, answer: An
 def test_all_is_all_of_the_same_level(lines: list[str | None]) -> None:
     lines += ["a\n", "n\n"]
     terminal = TerminalApprover()
-    assert terminal.ask(question("one")) is Answer.APPROVED
-    assert terminal.ask(question("two")) is Answer.APPROVED, "without a further question"
-    assert terminal.ask(question("three", level="safe_write")) is Answer.DECLINED
+    assert terminal.ask(question("one")) is ApprovalAnswer.APPROVED
+    assert terminal.ask(question("two")) is ApprovalAnswer.APPROVED, "without a further question"
+    assert terminal.ask(question("three", level="safe_write")) is ApprovalAnswer.DECLINED
 
 
 @pytest.mark.parametrize("line", ["n\n", "\n", "a\n", "all\n"])
@@ -63,9 +63,9 @@ def test_what_only_a_person_can_allow_is_asked_by_itself_whatever_was_said_befor
 ) -> None:
     lines += ["a\n", line, "y\n"]
     terminal = TerminalApprover()
-    assert terminal.ask(question("one")) is Answer.APPROVED
+    assert terminal.ask(question("one")) is ApprovalAnswer.APPROVED
     code = question("two", shown="import os\nprint('hello')", in_person=True)
-    assert terminal.ask(code) is Answer.DECLINED
-    assert terminal.ask(code) is Answer.APPROVED
+    assert terminal.ask(code) is ApprovalAnswer.DECLINED
+    assert terminal.ask(code) is ApprovalAnswer.APPROVED
     said = capfd.readouterr().err
     assert said.count("print('hello')") == 2 and said.count("Allow it? [y/N]") == 2

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from blendwright.journal import Journal, approvals
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.records.operation_lookup import OperationMatch
 from blendwright.records.recovery import NewIntent
 from blendwright.run.keys import new_id
@@ -85,7 +85,7 @@ def _ask(journal: Journal, workspace: Path) -> None:
     """A question, answered from elsewhere, and used."""
     asked = ApprovalRequest(new_id(), "hash", "r", "d", "object.delete", "destructive", "what", ("why",), 1e12)
     (id,) = journal.ask_approval([asked])
-    approvals.answer(workspace, id, Answer.APPROVED, "trial")
+    approvals.answer(workspace, id, ApprovalAnswer.APPROVED, "trial")
     assert journal.use_approval("hash") is not None
     while journal.use_approval("hash") is not None:
         pass  # given before an earlier one was killed

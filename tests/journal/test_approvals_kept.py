@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from blendwright.journal import Journal, JournalView, approvals
-from blendwright.policy.approvals import Answer, Approval, ApprovalRequest, operation_hash
+from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, operation_hash
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 
 
@@ -37,9 +37,9 @@ def test_a_question_is_answered_while_another_process_would_hold_the_workspace(w
     journal = Journal(workspace)
     journal.ask_approval([request("one")])
     fence = journal.fence
-    approvals.answer(workspace, "one", Answer.APPROVED, "terminal 2")
+    approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "terminal 2")
     assert journal.fence == fence
-    assert journal.use_approval("hash") == Approval("one", Answer.APPROVED, "terminal 2")
+    assert journal.use_approval("hash") == Approval("one", ApprovalAnswer.APPROVED, "terminal 2")
     assert journal.use_approval("hash") is None, "once"
     journal.close()
 
@@ -47,28 +47,28 @@ def test_a_question_is_answered_while_another_process_would_hold_the_workspace(w
 def test_an_answer_counts_for_its_operation_only(workspace: Path) -> None:
     journal = Journal(workspace)
     journal.ask_approval([request("one")])
-    approvals.answer(workspace, "one", Answer.APPROVED, "t")
+    approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "t")
     assert journal.use_approval("other") is None
     assert journal.use_approval("hash") is not None
     journal.close()
 
 
-@pytest.mark.parametrize("given", [Answer.APPROVED, Answer.DECLINED])
-def test_an_answer_on_the_spot_is_spent_by_being_kept(workspace: Path, given: Answer) -> None:
+@pytest.mark.parametrize("given", [ApprovalAnswer.APPROVED, ApprovalAnswer.DECLINED])
+def test_an_answer_on_the_spot_is_spent_by_being_kept(workspace: Path, given: ApprovalAnswer) -> None:
     journal = Journal(workspace)
     journal.record_approvals([(request("one"), Approval("one", given, "terminal"))])
     assert journal.use_approval("hash") is None
     (kept,) = journal.approvals("hash")
-    assert (kept.state, kept.given_by) == ("used" if given is Answer.APPROVED else "declined", "terminal")
+    assert (kept.state, kept.given_by) == ("used" if given is ApprovalAnswer.APPROVED else "declined", "terminal")
     journal.close()
 
 
 def test_a_declined_or_expired_answer_is_no_approval(workspace: Path) -> None:
     journal = Journal(workspace)
     journal.ask_approval([request("no"), request("late", "other", seconds=-1)])
-    approvals.answer(workspace, "no", Answer.DECLINED, "t")
+    approvals.answer(workspace, "no", ApprovalAnswer.DECLINED, "t")
     with pytest.raises(Refusal, match="expired"):
-        approvals.answer(workspace, "late", Answer.APPROVED, "t")
+        approvals.answer(workspace, "late", ApprovalAnswer.APPROVED, "t")
     assert journal.use_approval("hash") is None and journal.use_approval("other") is None
     journal.close()
 
@@ -76,7 +76,7 @@ def test_a_declined_or_expired_answer_is_no_approval(workspace: Path) -> None:
 def test_an_approval_that_was_given_expires_too(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(workspace)
     journal.ask_approval([request("one")])
-    approvals.answer(workspace, "one", Answer.APPROVED, "t")
+    approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "t")
     later = time.time() + 61
     monkeypatch.setattr(time, "time", lambda: later)
     assert journal.use_approval("hash") is None
@@ -86,17 +86,17 @@ def test_an_approval_that_was_given_expires_too(workspace: Path, monkeypatch: py
 def test_an_answer_cannot_be_changed_or_given_to_nothing(workspace: Path) -> None:
     journal = Journal(workspace)
     journal.ask_approval([request("one")])
-    approvals.answer(workspace, "one", Answer.DECLINED, "t")
+    approvals.answer(workspace, "one", ApprovalAnswer.DECLINED, "t")
     with pytest.raises(Refusal, match="declined already"):
-        approvals.answer(workspace, "one", Answer.APPROVED, "t")
+        approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "t")
     with pytest.raises(Refusal, match="no approval two"):
-        approvals.answer(workspace, "two", Answer.APPROVED, "t")
+        approvals.answer(workspace, "two", ApprovalAnswer.APPROVED, "t")
     journal.close()
 
 
 def test_nothing_is_started_by_answering(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentUnfit):
-        approvals.answer(tmp_path / "nowhere", "one", Answer.APPROVED, "t")
+        approvals.answer(tmp_path / "nowhere", "one", ApprovalAnswer.APPROVED, "t")
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -114,7 +114,7 @@ def test_a_question_that_waits_is_not_kept_twice_and_all_that_wait_are_listed(wo
 def test_only_the_holder_of_the_workspace_uses_an_approval(workspace: Path) -> None:
     first = Journal(workspace)
     first.ask_approval([request("one")])
-    approvals.answer(workspace, "one", Answer.APPROVED, "t")
+    approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "t")
     store: Any = apsw.Connection(str(workspace / "journal.db"))
     store.execute("UPDATE state SET fence = fence + 1")
     store.close()

@@ -55,8 +55,8 @@ def test_an_unknown_tool_fails_only_its_own_step() -> None:
     assert {code for code, _ in codes(plan)} == {"ARGS_INVALID"}
     ready = valid(of_steps(step("a"), step("b", tool="no.such"), step("c", "b")))
     assert [operation.id for operation in ready.plan.operations] == ["a", "b", "c"]
-    assert list(ready.failing) == ["b"]
-    assert (ready.failing["b"].fault, ready.failing["b"].pointer) == (Fault.TOOL_NOT_ALLOWED, "/steps/1/tool")
+    assert list(ready.unrunnable) == ["b"]
+    assert (ready.unrunnable["b"].fault, ready.unrunnable["b"].pointer) == (Fault.TOOL_NOT_ALLOWED, "/steps/1/tool")
 
 
 @pytest.mark.proves("OPS-SAFETY-01")

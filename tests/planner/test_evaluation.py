@@ -12,7 +12,7 @@ from blendwright.dialects.registry import parse_plan
 from blendwright.planner.budget import Budget
 from blendwright.planner.evaluation import EvaluatedRequest, evaluate, read_requests
 from blendwright.planner.port import PlanRequest, PlanResponse, ServiceUnavailable
-from blendwright.run.approvals import Consent
+from blendwright.policy.approvals import Approver
 from blendwright.values.errors import Refusal
 from planner.scripted import USAGE, Scripted, op, plan
 from plans import findings
@@ -63,7 +63,7 @@ def test_all_requests_come_out_as_expected_and_mistakes_are_repaired_and_counted
         ),
     }
     with blendwright.open(
-        tmp_path / "workspace", spare=False, consent=Consent(grants=frozenset({"destructive"}))
+        tmp_path / "workspace", spare=False, approver=Approver(grants=frozenset({"destructive"}))
     ) as opened:
         measured = evaluate(opened, Knowing(mistakes), REQUESTS, budget=Budget(attempts=3))
     totals = measured.to_json()

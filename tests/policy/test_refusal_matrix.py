@@ -7,21 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.policy.gate import approval_ruling, gate
+from blendwright.policy.objections import OBJECTIONS, ProposedCall, Stage, approval_ruling, findings_against
 from blendwright.policy.refusals import RULES
 from blendwright.policy.session_contract import SessionContract
-from blendwright.run.active_contract import payload_bytes
 from blendwright.run.files import FileAccess
 from blendwright.values.faults import REFUSALS
 from blendwright.values.findings import Finding
 from refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand
 from sessions import agreed
 
-# Refused by whoever negotiates, plans or asks; their own tests walk them.
-NOT_BY_THE_GATE = {
+# Refused by whoever negotiates, plans or asks a person; their own tests walk them.
+NO_OBJECTIONS = {
     "contract_version", "feature_unknown", "capability_unknown", "session_blender", "registry_changed", "blender_changed",
-    "plan_too_long", "macro_step_id", "tool_unknown", "scratch", "approval_missing", "approval_declined", "trusted_unasked",
-    "path_workspace", "preview_unasked",
+    "plan_too_long", "plan_nondeterministic", "macro_step_id", "tool_unknown", "scratch", "approval_missing",
+    "approval_declined", "trusted_unasked", "preview_unasked",
 }  # fmt: skip
 
 
@@ -35,13 +34,13 @@ def contracts() -> dict[tuple[str, str], SessionContract]:
 
 
 def refusals(contract: SessionContract, demand: Demand) -> list[Finding]:
-    """Phase 2 of a call, without a Blender."""
+    """Phase 2 of a call, as it is run: the whole list up to the files, without a Blender."""
     args = demand.tool.args_model.model_validate(demand.args)
     canonical = args.model_dump(mode="json")
     access = FileAccess(contract.constraints.rules.roots, Path("nowhere"))
-    _, found = access.normalised(demand.tool, canonical)
-    size = payload_bytes(canonical)
-    return [*gate(contract, contract.blender, demand.tool, args, payload=size), *found]
+    level = demand.tool.safety_level_for(args).value
+    call = ProposedCall(contract, demand.tool, args, canonical, level, contract.blender, access.path_findings)
+    return list(findings_against(call, Stage.FILES))
 
 
 def anywhere(path: object, mode: int) -> bool:
@@ -69,9 +68,11 @@ def test_every_cell_refuses_for_exactly_the_reasons_of_the_table(
             assert (asked is not None) == (host in wanted.asked), (demand, host, blender)
 
 
-def test_every_rule_of_the_gate_is_met_by_a_cell_and_every_side_by_a_rule() -> None:
+def test_every_objection_is_met_by_a_cell_and_every_side_by_a_rule() -> None:
     met = {rule for demand in DEMANDS.values() for rule in demand.refused}
-    assert met == RULES.keys() - NOT_BY_THE_GATE
+    listed = [rule for objection in OBJECTIONS for rule in objection.rules]
+    assert len(listed) == len(set(listed)) and set(listed) == RULES.keys() - NO_OBJECTIONS
+    assert met == set(listed) - {"path_workspace"}, "what belongs to a workspace needs one: tests/run/test_files.py"
     sides = {side for demand in DEMANDS.values() for names in demand.refused.values() for side in names}
     assert sides <= HOSTS.keys() | BLENDERS.keys()
     assert HOSTS.keys() - sides <= {"everything allowed"} | {"default policy"}

@@ -24,6 +24,7 @@ from crash_story import REPLACING, TRIANGLE, empty, files_of, moved
 
 import blendwright
 from blendwright.app import open_scene
+from blendwright.run.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
@@ -130,7 +131,7 @@ class Core:
 
         document = {"request_id": request, "operations": listed}
         self.tell(f"asked {request}")
-        report = self.scene.run(document, boundary="plan" if whole else "operation", progress=progress)
+        report = self.scene.run(document, RunOptions(progress=progress), boundary="plan" if whole else "operation")
         unexpected = [one for one in report.operations if one.fault is not None and one.fault not in EXPECTED]
         assert not unexpected, unexpected
         if report.status == "rolled_back":

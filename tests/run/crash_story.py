@@ -16,6 +16,7 @@ from blendwright.app.read_workspace import inspection_workers, read_journal, rep
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.records.commits import Commit
 from blendwright.run import repair as rescue
+from blendwright.run.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
@@ -109,7 +110,7 @@ class Story:
             if report.status == "succeeded":
                 self.tell(f"ack {document['request_id']} {report.operation_id} {report.scene_hash_after}")
 
-        report = self._until_kept(lambda: self.scene.run(document, boundary=boundary, progress=progress))
+        report = self._until_kept(lambda: self.scene.run(document, RunOptions(progress=progress), boundary=boundary))
         faults = {operation.fault for operation in report.operations if operation.fault is not None}
         assert report.ok != fails, [operation.message for operation in report.operations]
         if fails:

@@ -34,7 +34,7 @@ def plan_of(request: str, *listed: dict[str, Any]) -> Any:
 @pytest.mark.proves("EXEC-PROFILE-03")
 def test_the_contract_is_kept_with_the_run_and_named_in_receipts_and_reports(engine: Engine) -> None:
     report = engine.run(plan_of("kept", box("a")))
-    contract = engine.agreement.contract()
+    contract = engine.session.contract.contract()
     assert report.ok and report.contract == contract.fingerprint == report.to_json()["contract"]
     receipt = report.operations[0].receipt
     assert receipt is not None and receipt["contract"] == contract.fingerprint
@@ -55,7 +55,7 @@ def test_a_plan_longer_than_the_contract_allows_is_refused() -> None:
 @pytest.mark.proves("EXEC-TIME-03")
 def test_the_budget_of_the_host_ends_a_call_that_asks_for_more(engine: Engine) -> None:
     with engine.under(UNASKED, Proposal(host=HostProfile(call_seconds=0.4))):
-        engine.agreement.contract()
+        engine.session.contract.contract()
         began = time.perf_counter()
         outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, deadline=30)
         assert time.perf_counter() - began < 5
@@ -137,7 +137,7 @@ def test_a_run_may_demand_a_class_of_results(engine: Engine) -> None:
 
 
 def test_an_outdated_contract_is_refused_with_the_name_of_the_tool_before_blender_is_asked(engine: Engine) -> None:
-    old = engine.agreement.contract()
+    old = engine.session.contract.contract()
     fewer = [tool for name, tool in engine.tools.items() if name != "object.rename"]
     with pytest.raises(Refusal, match=r"object\.rename is gone"):
         ContractDraft(fewer, policy=UNASKED, earlier=old)
@@ -147,7 +147,9 @@ def test_an_outdated_contract_is_refused_with_the_name_of_the_tool_before_blende
 
 
 def test_a_contract_of_another_blender_is_refused_before_anything_runs(engine: Engine) -> None:
-    made = negotiate(negotiation(blender=blender((4, 5, 3)), tool_registry=engine.agreement.contract().tool_registry))
+    made = negotiate(
+        negotiation(blender=blender((4, 5, 3)), tool_registry=engine.session.contract.contract().tool_registry)
+    )
     assert isinstance(made, SessionContract)
     offer = ContractDraft(engine.tools.values(), policy=Policy(), earlier=made)
     with pytest.raises(Refusal, match=r"4\.5\.3"):

@@ -8,7 +8,7 @@ import pytest
 
 from blendwright.dialects import operations
 from blendwright.journal import approvals as kept
-from blendwright.policy.approvals import Answer
+from blendwright.policy.approvals import ApprovalAnswer
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.run.approval_text import LONGEST_TEXT, line
 from blendwright.tools import catalog
@@ -32,7 +32,7 @@ def run(engine: Engine, *listed: dict[str, Any], request: str) -> RunReport:
 
 def allow_what_waits(engine: Engine) -> None:
     for waiting in engine.journal.approvals():
-        kept.answer(engine.place / "workspace", waiting.request.id, Answer.APPROVED, "person")
+        kept.answer(engine.place / "workspace", waiting.request.id, ApprovalAnswer.APPROVED, "person")
 
 
 def rules(found: RunReport | Outcome) -> list[str | None]:
@@ -97,7 +97,7 @@ def test_an_approval_for_a_file_is_for_where_its_path_leads(engine: Engine) -> N
         link.symlink_to(place / "one")
         assert engine.call("file.export", args).ok and (place / "one" / "x.stl").exists()
         for waiting in engine.journal.approvals():
-            kept.answer(place / "workspace", waiting.request.id, Answer.DECLINED, "person")
+            kept.answer(place / "workspace", waiting.request.id, ApprovalAnswer.DECLINED, "person")
 
 
 def test_no_list_is_long_enough_to_hide_a_single_value_or_a_path() -> None:

@@ -11,17 +11,16 @@ import pytest
 
 from blendwright.dialects import operations, steps, steps_result
 from blendwright.journal import approvals as kept
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import AuditSettings, Levels, Policy, Rules, Verdict
 from blendwright.policy.redaction import redacted
-from blendwright.run.approvals import Consent
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from engine import Engine
 from run.named_plans import statuses
 
-GRANTED = Consent(grants=frozenset({"destructive"}))
+GRANTED = Approver(grants=frozenset({"destructive"}))
 numbers = iter(range(1000))
 
 
@@ -30,13 +29,13 @@ class Person:
 
     name = "person"
 
-    def __init__(self, engine: Engine, answer: Answer) -> None:
+    def __init__(self, engine: Engine, answer: ApprovalAnswer) -> None:
         self._engine = engine
         self._answer = answer
         self.asked: list[ApprovalRequest] = []
         self.committed: list[str] = []
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         self.asked.append(request)
         self.committed.append(self._engine.head().operation_id)
         return self._answer
@@ -64,7 +63,7 @@ def id_of(outcome: Outcome) -> str:
     return cure.split("`")[1].split()[-1]
 
 
-def answer(engine: Engine, id: str, given: Answer = Answer.APPROVED) -> None:
+def answer(engine: Engine, id: str, given: ApprovalAnswer = ApprovalAnswer.APPROVED) -> None:
     kept.answer(engine.place / "workspace", id, given, "blendwright approve")
 
 
@@ -143,11 +142,11 @@ def test_an_approval_expires_whether_given_or_not(engine: Engine, clock: Clock) 
 class Slow(Person):
     """Thinks until the question has expired."""
 
-    def __init__(self, engine: Engine, says: Answer, clock: Clock) -> None:
+    def __init__(self, engine: Engine, says: ApprovalAnswer, clock: Clock) -> None:
         super().__init__(engine, says)
         self._clock = clock
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         self._clock.forward(60)
         return super().ask(request, cancel=cancel)
 
@@ -155,8 +154,8 @@ class Slow(Person):
 def test_a_yes_that_comes_too_late_is_none(engine: Engine, clock: Clock) -> None:
     with engine.under(Policy(policy=Rules(approval_seconds=60))) as quick:
         name = thing(quick)
-        person, head = Slow(quick, Answer.APPROVED, clock), quick.head().number
-        outcome = delete(quick, name, consent=Consent(person))
+        person, head = Slow(quick, ApprovalAnswer.APPROVED, clock), quick.head().number
+        outcome = delete(quick, name, approver=Approver(person))
         assert len(person.asked) == 1 and rules_of(outcome) == ["approval_missing"]
         assert quick.head().number == head
 
@@ -169,10 +168,10 @@ def test_a_grant_must_cover_everything_that_is_asked_about(engine: Engine) -> No
         named.roots = {place: Verdict.ASK}
         try:
             for grants in ({"file.export"}, {place}, {"safe_write", "destructive"}):
-                refused = named.call("file.export", {"path": str(target)}, consent=Consent(grants=frozenset(grants)))
+                refused = named.call("file.export", {"path": str(target)}, approver=Approver(grants=frozenset(grants)))
                 assert rules_of(refused) == ["approval_missing"] and not target.exists(), grants
-            both = Consent(grants=frozenset({"file.export", place}))
-            assert named.call("file.export", {"path": str(target)}, consent=both).ok and target.exists()
+            both = Approver(grants=frozenset({"file.export", place}))
+            assert named.call("file.export", {"path": str(target)}, approver=both).ok and target.exists()
         finally:
             named.roots = {}
 
@@ -180,15 +179,15 @@ def test_a_grant_must_cover_everything_that_is_asked_about(engine: Engine) -> No
 def test_a_grant_for_the_level_covers_what_is_asked_for_its_level_alone(engine: Engine) -> None:
     with engine.under(Policy(policy=Rules(tools={"object.delete": Verdict.ASK}))) as named:
         name = thing(named)
-        assert not delete(named, name, consent=GRANTED).ok
-        assert delete(named, name, consent=Consent(grants=frozenset({"object.delete"}))).ok
+        assert not delete(named, name, approver=GRANTED).ok
+        assert delete(named, name, approver=Approver(grants=frozenset({"object.delete"}))).ok
 
 
 def test_a_rule_for_the_tool_takes_the_place_of_that_for_its_level(engine: Engine) -> None:
     policy = Policy(policy=Rules(tools={"object.*": Verdict.ALLOW, "object.rename": Verdict.DENY}))
     with engine.under(policy) as named:
         name = thing(named)
-        refused = named.call("object.rename", {"name": name, "new_name": "Other"}, consent=GRANTED)
+        refused = named.call("object.rename", {"name": name, "new_name": "Other"}, approver=GRANTED)
         assert rules_of(refused) == ["tool_denied"]
         assert delete(named, name).ok
 
@@ -201,8 +200,8 @@ def test_a_file_in_a_root_that_asks_is_asked_about(engine: Engine) -> None:
         outcome = engine.call("file.export", {"path": str(target)})
         assert rules_of(outcome) == ["approval_missing"] and str(engine.place) in outcome.message
         assert not target.exists()
-        granted = Consent(grants=frozenset({str(engine.place)}))
-        assert engine.call("file.export", {"path": str(target)}, consent=granted).ok and target.exists()
+        granted = Approver(grants=frozenset({str(engine.place)}))
+        assert engine.call("file.export", {"path": str(target)}, approver=granted).ok and target.exists()
     finally:
         engine.roots = {}
 
@@ -212,17 +211,17 @@ def test_a_file_is_replaced_only_when_a_person_allows_it(asking: Engine) -> None
     target.write_bytes(b"precious")
     replacing = {"path": str(target), "overwrite": True}
     assert rules_of(asking.call("file.export", replacing)) == ["approval_missing"]
-    person = Person(asking, Answer.DECLINED)
-    declined = asking.call("file.export", replacing, consent=Consent(person))
+    person = Person(asking, ApprovalAnswer.DECLINED)
+    declined = asking.call("file.export", replacing, approver=Approver(person))
     assert person.asked[0].safety_level == "destructive"
     assert rules_of(declined) == ["approval_declined"] and target.read_bytes() == b"precious"
-    assert asking.call("file.export", replacing, consent=GRANTED).ok and target.read_bytes() != b"precious"
+    assert asking.call("file.export", replacing, approver=GRANTED).ok and target.read_bytes() != b"precious"
 
 
 def test_a_person_at_hand_is_asked_and_sees_what_it_is_about(asking: Engine) -> None:
     name = thing(asking)
-    person = Person(asking, Answer.APPROVED)
-    assert delete(asking, name, consent=Consent(person)).ok
+    person = Person(asking, ApprovalAnswer.APPROVED)
+    assert delete(asking, name, approver=Approver(person)).ok
     (request,) = person.asked
     assert name in request.what and request.why == ("policy.levels.destructive = ask",)
     assert asking.records()[-1]["approval_by"] == "person"
@@ -233,23 +232,23 @@ def test_every_answer_is_kept_with_the_question_whoever_gave_it(asking: Engine) 
     id = id_of(delete(asking, name))
     (waiting,) = [one for one in asking.journal.approvals() if one.request.id == id]
     hash = waiting.request.operation_hash
-    delete(asking, name, consent=Consent(Person(asking, Answer.DECLINED)))
-    assert delete(asking, name, consent=GRANTED).ok
+    delete(asking, name, approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
+    assert delete(asking, name, approver=GRANTED).ok
     kept = {(one.state, one.given_by) for one in asking.journal.approvals(hash)}
     assert kept == {("pending", None), ("declined", "person"), ("used", "command line")}
 
 
 def test_a_person_sees_every_sign_of_what_is_asked(asking: Engine) -> None:
     asking.do("object.create_empty", {"name": "Safe\u202eevil"})
-    person = Person(asking, Answer.DECLINED)
-    delete(asking, "Safe\u202eevil", consent=Consent(person))
+    person = Person(asking, ApprovalAnswer.DECLINED)
+    delete(asking, "Safe\u202eevil", approver=Approver(person))
     (request,) = person.asked
     assert "Safe\\u202eevil" in request.what and "\u202e" not in request.what
 
 
 def test_declined_is_refused_and_recorded(asking: Engine) -> None:
     name = thing(asking)
-    outcome = delete(asking, name, consent=Consent(Person(asking, Answer.DECLINED)))
+    outcome = delete(asking, name, approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
     assert rules_of(outcome) == ["approval_declined"]
     record = asking.records()[-1]
     assert (record["status"], record["approval_answer"]) == ("failed", "declined")
@@ -299,10 +298,10 @@ def test_an_approval_does_not_hold_for_an_altered_plan(asking: Engine) -> None:
 
 
 def test_the_window_drains_before_a_person_is_asked(asking: Engine) -> None:
-    name, person = thing(asking), Person(asking, Answer.APPROVED)
+    name, person = thing(asking), Person(asking, ApprovalAnswer.APPROVED)
     listed = [empty(f"a{number}") for number in range(5)]
     listed += [op("b", "object.delete", {"name": name}, "a4", level="destructive"), empty("c", "b")]
-    report = asking.run(plan_of("drains", *listed), consent=Consent(person))
+    report = asking.run(plan_of("drains", *listed), approver=Approver(person))
     assert report.ok
     assert person.committed == ["a4"], "everything before it was committed when the question came"
 
@@ -310,7 +309,7 @@ def test_the_window_drains_before_a_person_is_asked(asking: Engine) -> None:
 def test_declined_in_a_plan_of_operations_nothing_later_runs(asking: Engine) -> None:
     name = thing(asking)
     listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive"), empty("c")]
-    report = asking.run(plan_of("stops", *listed), consent=Consent(Person(asking, Answer.DECLINED)))
+    report = asking.run(plan_of("stops", *listed), approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
     assert statuses(report) == {"a": "succeeded", "b": "refused", "c": "skipped"}
     payload = operations.render(report)
     assert payload["error_code"] == "POLICY_BLOCKED"
@@ -330,7 +329,7 @@ def test_declined_in_a_plan_of_steps_the_rest_goes_on_and_dependents_are_skipped
             },
         ]
     }
-    report = asking.run(steps.DIALECT.parse(document), consent=Consent(Person(asking, Answer.DECLINED)))
+    report = asking.run(steps.DIALECT.parse(document), approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
     assert statuses(report) == {"a": "refused", "b": "skipped", "c": "succeeded"}
     *entries, meta = steps_result.render(report) or []
     assert [(entry["ok"], entry["skipped"]) for entry in entries] == [(False, True), (False, True), (True, False)]
@@ -342,7 +341,7 @@ def test_declined_takes_a_whole_plan_back(asking: Engine) -> None:
     listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]
     document = {"request_id": "whole", "operations": listed}
     report = asking.run(
-        operations.DIALECT.parse(document, boundary="plan"), consent=Consent(Person(asking, Answer.DECLINED))
+        operations.DIALECT.parse(document, boundary="plan"), approver=Approver(Person(asking, ApprovalAnswer.DECLINED))
     )
     assert statuses(report) == {"a": "rolled_back", "b": "refused"}
     assert asking.full_hash() == before and asking.journal.verify_audit().ok
@@ -351,7 +350,7 @@ def test_declined_takes_a_whole_plan_back(asking: Engine) -> None:
 def test_what_is_granted_beforehand_waits_for_nobody_and_is_recorded_operation_by_operation(asking: Engine) -> None:
     names = [thing(asking) for _ in range(5)]
     listed = [op(f"d{at}", "object.delete", {"name": name}, level="destructive") for at, name in enumerate(names)]
-    report = asking.run(plan_of("granted", *listed), consent=GRANTED)
+    report = asking.run(plan_of("granted", *listed), approver=GRANTED)
     assert report.ok
     marks = [record.get("approval_by") for record in asking.records()[-5:]]
     assert marks == ["command line"] * 5
@@ -382,15 +381,15 @@ def test_a_call_whose_arguments_carry_an_approval_is_refused(asking: Engine) -> 
 
 def test_a_denied_level_is_not_asked_about(engine: Engine) -> None:
     with engine.under(Policy(policy=Rules(levels=Levels(destructive=Verdict.DENY)))) as strict:
-        person = Person(strict, Answer.APPROVED)
-        outcome = delete(strict, thing(strict), consent=Consent(person, GRANTED.grants))
+        person = Person(strict, ApprovalAnswer.APPROVED)
+        outcome = delete(strict, thing(strict), approver=Approver(person, GRANTED.grants))
         assert rules_of(outcome) == ["level_denied"] and not person.asked
 
 
 def test_a_question_does_not_tell_what_is_to_be_redacted(engine: Engine) -> None:
     with engine.under(Policy(audit=AuditSettings(redact=("name",)))) as silent:
-        name, person = thing(silent), Person(silent, Answer.DECLINED)
-        delete(silent, name, consent=Consent(person))
+        name, person = thing(silent), Person(silent, ApprovalAnswer.DECLINED)
+        delete(silent, name, approver=Approver(person))
         (request,) = person.asked
         assert request.what.startswith("object.delete") and name not in request.what
 

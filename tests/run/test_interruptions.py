@@ -16,9 +16,8 @@ from named_plans import plan_of
 
 import blendwright
 from blendwright.journal import store as journal_store
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import Policy, Rules
-from blendwright.run.approvals import Consent
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, JournalError
@@ -45,8 +44,8 @@ class Person:
 
     name = "test"
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
-        return Answer.APPROVED
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        return ApprovalAnswer.APPROVED
 
 
 def interrupt() -> NoReturn:
@@ -138,7 +137,7 @@ def test_trusted_code_whose_worker_is_lost_before_its_scene_is_saved_is_not_done
 
     monkeypatch.setattr(engine.scene, "step", then_lost)
     with engine.under(Policy(policy=Rules(trusted_python="ask"))):
-        outcome = engine.call("python.run", {"code": TRUSTED, "mode": "trusted"}, consent=Consent(Person()))
+        outcome = engine.call("python.run", {"code": TRUSTED, "mode": "trusted"}, approver=Approver(Person()))
     assert outcome.fault is Fault.WORKER_LOST
     assert engine.head() == before
     assert stands(engine) == before.hash_after

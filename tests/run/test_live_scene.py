@@ -93,7 +93,7 @@ def test_a_journal_that_leads_elsewhere_is_quarantined_with_both_hashes(fresh: E
     fresh.do("object.create_empty", {"name": "Pivot"})
     known = fresh.scene.hash
     wrong = known[:-4] + "0000"
-    fresh.ledger.write([operation("op", known, wrong, args={"name": "Other"})])
+    fresh.session.ledger.write([operation("op", known, wrong, args={"name": "Other"})])
     fresh.kill_worker()
     with pytest.raises(EnvironmentUnfit, match="quarantined") as caught:
         fresh.call("object.create_empty", {"name": "Next"})

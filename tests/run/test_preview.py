@@ -10,6 +10,7 @@ import pytest
 
 import blendwright
 from blendwright.app.previewing import preview
+from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.errors import EnvironmentUnfit
 from engine import TRIALS, all_tools
@@ -103,7 +104,7 @@ def test_a_preview_that_loses_its_blender_leaves_the_scene_and_tells_what_would_
     bad = operation("b", "trial.misbehave", waits_for=("a",), how=how)
     timeout = 2.0 if how == "run_away" else None
     shown = scene.preview(
-        plan(operation("a", "object.create_empty", name="First"), bad, box("z", "b")), timeout=timeout
+        plan(operation("a", "object.create_empty", name="First"), bad, box("z", "b")), RunOptions(timeout=timeout)
     )
     assert not shown.ok and statuses(shown)[0] == "succeeded" and statuses(shown)[2] == "skipped"
     found = shown.report.operations[1].fault

@@ -10,9 +10,9 @@ import pytest
 
 import blendwright
 from blendwright.journal import approvals as kept
-from blendwright.policy.approvals import Answer
+from blendwright.policy.approvals import NOBODY, ApprovalAnswer, Approver
 from blendwright.policy.policy import Policy, Rules, Verdict
-from blendwright.run.approvals import NO_CONSENT, Consent
+from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from people import Person
 from plans import box
@@ -47,7 +47,7 @@ def rules(shown: Preview) -> list[str | None]:
 def test_where_nobody_can_be_asked_the_preview_is_refused_and_leaves_no_question(
     scene: blendwright.OpenScene, place: Path
 ) -> None:
-    shown = scene.preview(plan(place), consent=NO_CONSENT)
+    shown = scene.preview(plan(place), RunOptions(approver=NOBODY))
     assert shown.report.status == "refused" and rules(shown) == ["preview_unasked", "preview_unasked"]
     cures = " ".join(finding.cure or "" for finding in shown.report.all_findings())
     assert "--approve python.run" in cures and f"--approve {place / 'private'}" in cures
@@ -55,40 +55,42 @@ def test_where_nobody_can_be_asked_the_preview_is_refused_and_leaves_no_question
 
 
 def test_a_person_is_asked_and_a_no_is_a_no(scene: blendwright.OpenScene, place: Path) -> None:
-    person = Person(Answer.APPROVED)
-    assert scene.preview(plan(place), consent=Consent(person)).ok
+    person = Person(ApprovalAnswer.APPROVED)
+    assert scene.preview(plan(place), RunOptions(approver=Approver(person))).ok
     assert [request.tool for request in person.asked] == ["python.run", "file.export"]
-    shown = scene.preview(plan(place), consent=Consent(Person(Answer.DECLINED)))
+    shown = scene.preview(plan(place), RunOptions(approver=Approver(Person(ApprovalAnswer.DECLINED))))
     statuses = [operation.status for operation in shown.report.operations]
     assert statuses == ["succeeded", "refused", "skipped"] and rules(shown) == ["approval_declined"]
 
 
 def test_what_is_allowed_beforehand_is_not_asked_about(scene: blendwright.OpenScene, place: Path) -> None:
     grants = frozenset({"python.run", str(place / "private")})
-    assert scene.preview(plan(place), consent=Consent(grants=grants)).ok
-    assert rules(scene.preview(plan(place), consent=Consent(grants=frozenset({"python.run"})))) == ["preview_unasked"]
+    assert scene.preview(plan(place), RunOptions(approver=Approver(grants=grants))).ok
+    assert rules(scene.preview(plan(place), RunOptions(approver=Approver(grants=frozenset({"python.run"}))))) == [
+        "preview_unasked"
+    ]
 
 
 def test_a_picture_is_asked_about_too(scene: blendwright.OpenScene, place: Path) -> None:
     document = {"request_id": "picture", "operations": [box("p")]}
     image = place / "picture.png"
-    shown = scene.preview(document, image=image, consent=NO_CONSENT)
+    shown = scene.preview(document, RunOptions(approver=NOBODY), image=image)
     assert shown.report.ok and shown.picture is not None and not image.exists()
     assert [finding.rule for finding in shown.picture.findings] == ["preview_unasked"]
 
 
 def test_what_a_plan_would_destroy_is_shown_without_a_question(scene: blendwright.OpenScene) -> None:
     delete = box("d", tool_name="object.delete", args={"name": "Box a"}, safety_level="destructive")
-    person = Person(Answer.DECLINED)
-    shown = scene.preview({"request_id": "gone", "operations": [delete]}, consent=Consent(person))
+    person = Person(ApprovalAnswer.DECLINED)
+    shown = scene.preview({"request_id": "gone", "operations": [delete]}, RunOptions(approver=Approver(person)))
     assert shown.ok and not person.asked
     assert any(entry.name == "Box a" for entry in shown.differences.difference.removed)
 
 
 def test_an_approval_for_the_run_counts_and_is_not_spent(scene: blendwright.OpenScene, place: Path) -> None:
     document = plan(place, "approved")
-    assert scene.run(document, consent=NO_CONSENT).status == "refused"
+    assert scene.run(document, RunOptions(approver=NOBODY)).status == "refused"
     for waiting in scene.journal.approvals():
-        kept.answer(place / "workspace", waiting.request.id, Answer.APPROVED, "person")
-    assert scene.preview(document, consent=NO_CONSENT).ok
-    assert scene.run(document, consent=NO_CONSENT).ok
+        kept.answer(place / "workspace", waiting.request.id, ApprovalAnswer.APPROVED, "person")
+    assert scene.preview(document, RunOptions(approver=NOBODY)).ok
+    assert scene.run(document, RunOptions(approver=NOBODY)).ok

@@ -13,14 +13,15 @@ from typing import Any
 
 import pytest
 
-from blendwright.policy.approvals import Answer
+from blendwright.policy.approvals import ApprovalAnswer, Approver
 from blendwright.policy.limits import LimitsAsked
 from blendwright.policy.policy import Policy, Rules
 from blendwright.policy.session_contract import Proposal
 from blendwright.run import isolated_code as apart
-from blendwright.run.approvals import Consent
-from blendwright.run.executor import Executor
+from blendwright.run.calls import call
+from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.replay import replay
+from blendwright.run.runner import Runner
 from blendwright.server.elicitation import PendingApproval
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
@@ -151,16 +152,18 @@ def test_code_that_the_scene_had_before_may_stay_but_not_change(tmp_path: Path) 
         "o.driver_add('location', 0).driver.expression = 'int(frame) if frame else 0'\n"
     )
     with Engine(tmp_path, spare=False) as engine, engine.under(TRUSTING):
-        engine.do("python.run", {"code": trusted, "mode": "trusted"}, consent=Consent(Person(Answer.APPROVED)))
+        engine.do(
+            "python.run", {"code": trusted, "mode": "trusted"}, approver=Approver(Person(ApprovalAnswer.APPROVED))
+        )
         engine.do("python.run", {"code": "import bpy\nbpy.data.objects['D'].location.y = 2"})
         failed(engine, {"code": "import bpy\nbpy.data.texts['own.py'].write('evil()')"}, Fault.POLICY_BLOCKED)
 
 
 def test_trusted_code_cannot_hide_from_the_person_who_is_asked(engine: Engine) -> None:
     code = "import os; os.remove('x') # \x1b[1A\x1b[2K\u202e\nprint('hello')"
-    person = Person(Answer.DECLINED)
+    person = Person(ApprovalAnswer.DECLINED)
     with engine.under(TRUSTING):
-        failed(engine, {"code": code, "mode": "trusted"}, Fault.POLICY_BLOCKED, consent=Consent(person))
+        failed(engine, {"code": code, "mode": "trusted"}, Fault.POLICY_BLOCKED, approver=Approver(person))
     (asked,) = person.asked
     assert asked.shown == "import os; os.remove('x') # \\x1b[1A\\x1b[2K\\u202e\nprint('hello')"
     assert "\u202e" not in asked.what and "\\u202e" in asked.what
@@ -179,7 +182,7 @@ def test_pixels_that_code_paints_are_kept(engine: Engine, mode: str, deep: bool)
     name, look = f"{mode} {deep}", "import bpy\nprint([round(v, 1) for v in bpy.data.images['{name}'].pixels[:4]])"
     paint = PAINT.format(name=name, float=deep, stereo=False)
     with engine.under(TRUSTING):
-        engine.do("python.run", {"code": paint, "mode": mode}, consent=Consent(Person(Answer.APPROVED)))
+        engine.do("python.run", {"code": paint, "mode": mode}, approver=Approver(Person(ApprovalAnswer.APPROVED)))
     again = f"import bpy\nbpy.data.images['{name}'].pixels[0] = 1.0"
     engine.do("python.run", {"code": again})
     engine.kill_worker()
@@ -198,29 +201,29 @@ def test_trusted_code_runs_once_for_each_yes_of_a_person_who_saw_it(engine: Engi
     args = {"code": MAKE.format(name="Trusted"), "mode": "trusted"}
     failed(engine, args, Fault.POLICY_BLOCKED)
     with engine.under(TRUSTING):
-        blanket = Consent(grants=frozenset({"python.run", "safe_write", "destructive", "headless_safe"}))
-        assert "approve" in (engine.call("python.run", args, consent=blanket).findings[0].cure or "")
-        failed(engine, args, Fault.POLICY_BLOCKED, consent=Consent(Person(Answer.DECLINED)))
-        person = Person(Answer.APPROVED)
+        blanket = Approver(grants=frozenset({"python.run", "safe_write", "destructive", "headless_safe"}))
+        assert "approve" in (engine.call("python.run", args, approver=blanket).findings[0].cure or "")
+        failed(engine, args, Fault.POLICY_BLOCKED, approver=Approver(Person(ApprovalAnswer.DECLINED)))
+        person = Person(ApprovalAnswer.APPROVED)
         pid = engine.scene.worker().profile.pid
-        outcome = engine.do("python.run", args, consent=Consent(person))
+        outcome = engine.do("python.run", args, approver=Approver(person))
         assert [(one.shown, one.in_person) for one in person.asked] == [(args["code"], True)]
         assert outcome.result is not None and outcome.result["mode"] == "trusted"
         assert engine.scene.worker().profile.pid != pid, "a clean process has taken over"
         assert engine.full_hash() == engine.scene.hash == outcome.fingerprint_after
         assert not engine.head().replayable and not engine.journal.indeterminate()
         failed(engine, args, Fault.POLICY_BLOCKED)
-        person = Person(Answer.APPROVED)
+        person = Person(ApprovalAnswer.APPROVED)
         bad = {"code": MAKE.format(name="Half") + "1/0", "mode": "trusted"}
         pid = engine.scene.worker().profile.pid
-        assert failed(engine, bad, Fault.EXECUTION_FAILED, consent=Consent(person)).startswith("line 4: ")
+        assert failed(engine, bad, Fault.EXECUTION_FAILED, approver=Approver(person)).startswith("line 4: ")
         assert engine.scene.worker().profile.pid != pid, "a process that ran code which failed is not used again either"
 
 
 def test_trusted_code_does_not_run_where_nobody_is_asked(engine: Engine) -> None:
     with engine.under(TRUSTING):
-        parts = engine.scene, engine.ledger, engine.solo, engine.tools, engine.agreement, engine.files
-        outcome = Executor(*parts).call("python.run", {"code": "print(1)", "mode": "trusted"})
+        session = engine.new_session(approvals=PreviewApprovals(engine.journal, engine.files))
+        outcome = call(Runner(session), "python.run", {"code": "print(1)", "mode": "trusted"})
     assert outcome.fault is Fault.POLICY_BLOCKED and outcome.findings[0].rule == "trusted_unasked"
 
 
@@ -248,7 +251,7 @@ def test_code_cannot_hide_what_it_makes_behind_a_reserved_name(engine: Engine, m
     engine.do("object.create_empty", {"name": f"Buried by {mode}"})
     engine.do("object.delete", {"name": f"Buried by {mode}"})  # ours, under such a name, and no reason to refuse
     with engine.under(TRUSTING):
-        consent = Consent(Person(Answer.APPROVED))
+        approver = Approver(Person(ApprovalAnswer.APPROVED))
         code = {"code": MAKE.format(name="~bw~o"), "mode": mode}
-        assert "'~bw~o'" in failed(engine, code, Fault.EXECUTION_FAILED, consent=consent)
-        engine.do("python.run", {"code": MAKE.format(name=f"Seen {mode}"), "mode": mode}, consent=consent)
+        assert "'~bw~o'" in failed(engine, code, Fault.EXECUTION_FAILED, approver=approver)
+        engine.do("python.run", {"code": MAKE.format(name=f"Seen {mode}"), "mode": mode}, approver=approver)

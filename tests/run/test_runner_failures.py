@@ -134,7 +134,7 @@ def test_a_rebuild_that_leads_elsewhere_is_a_failed_rollback_with_the_latest_che
         worker = engine.scene.worker()
         hidden = {"tool": "object.create_empty", "version": 1, "args": {"name": "Hidden"}}
         strayed = worker.call("scene.step", hidden, deadline=30)["after"]
-        engine.ledger.write([_smuggled(engine, strayed)])
+        engine.session.ledger.write([_smuggled(engine, strayed)])
         report = engine.run(plan_of("strays", box("a"), trial("b", "irreversible", "a"), box("c")))
     assert statuses(report) == {"a": "succeeded", "b": "failed", "c": "skipped"}
     assert report.operations[1].fault is Fault.ROLLBACK_FAILED

@@ -11,7 +11,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.server.elicitation import HostApprover, MultiRoundCall, PendingApproval, answer_of, session_approver
 from blendwright.server.progress import ProgressReporter
 from blendwright.server.responses import ToolResponse
@@ -35,25 +35,25 @@ def question(seconds: float = 60, **more: Any) -> ApprovalRequest:
 @pytest.mark.parametrize(
     ("result", "answer"),
     [
-        (ElicitResult(action="accept", content={"allow": True}), Answer.APPROVED),
-        (ElicitResult(action="accept", content={"allow": False}), Answer.DECLINED),
-        (ElicitResult(action="accept", content={"allow": "false"}), Answer.DECLINED),
-        (ElicitResult(action="accept", content={"allow": 1}), Answer.DECLINED),
-        (ElicitResult(action="accept", content={}), Answer.DECLINED),
-        (ElicitResult(action="accept"), Answer.DECLINED),
-        (ElicitResult(action="decline", content={"allow": True}), Answer.DECLINED),
-        (ElicitResult(action="cancel", content={"allow": True}), Answer.NONE),
+        (ElicitResult(action="accept", content={"allow": True}), ApprovalAnswer.APPROVED),
+        (ElicitResult(action="accept", content={"allow": False}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="accept", content={"allow": "false"}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="accept", content={"allow": 1}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="accept", content={}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="accept"), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="decline", content={"allow": True}), ApprovalAnswer.DECLINED),
+        (ElicitResult(action="cancel", content={"allow": True}), ApprovalAnswer.NONE),
     ],
 )
-def test_only_a_clear_yes_is_one(result: ElicitResult, answer: Answer) -> None:
+def test_only_a_clear_yes_is_one(result: ElicitResult, answer: ApprovalAnswer) -> None:
     assert answer_of(result) is answer
 
 
 def test_the_first_answer_counts() -> None:
     asked = PendingApproval(question())
-    asked.resolve(Answer.DECLINED)
-    asked.resolve(Answer.APPROVED)
-    assert asked.answer.result(0) is Answer.DECLINED
+    asked.resolve(ApprovalAnswer.DECLINED)
+    asked.resolve(ApprovalAnswer.APPROVED)
+    assert asked.answer.result(0) is ApprovalAnswer.DECLINED
 
 
 def test_code_is_shown_whole_and_unseen_signs_are_written_out() -> None:
@@ -65,9 +65,9 @@ def test_code_is_shown_whole_and_unseen_signs_are_written_out() -> None:
 
 def test_a_question_that_nobody_answers_ends_with_its_time_and_is_no_yes() -> None:
     began = time.monotonic()
-    assert HostApprover(lambda asked: None).ask(question(0.05)) is Answer.NONE
+    assert HostApprover(lambda asked: None).ask(question(0.05)) is ApprovalAnswer.NONE
     assert time.monotonic() - began < 5
-    assert HostApprover(lambda asked: None).ask(question(-1)) is Answer.NONE
+    assert HostApprover(lambda asked: None).ask(question(-1)) is ApprovalAnswer.NONE
 
 
 def test_a_run_that_is_cancelled_does_not_wait_for_the_answer() -> None:
@@ -75,7 +75,7 @@ def test_a_run_that_is_cancelled_does_not_wait_for_the_answer() -> None:
     put = threading.Event()
     threading.Thread(target=lambda: (put.wait(10), cancel.cancel())).start()
     began = time.monotonic()
-    assert HostApprover(lambda asked: put.set()).ask(question(30), cancel=cancel) is Answer.NONE
+    assert HostApprover(lambda asked: put.set()).ask(question(30), cancel=cancel) is ApprovalAnswer.NONE
     assert time.monotonic() - began < 20
 
 
@@ -94,12 +94,12 @@ class Session:
 @pytest.mark.parametrize(
     ("host", "answer"),
     [
-        (ElicitResult(action="accept", content={"allow": True}), Answer.APPROVED),
-        (MCPError(-32601, "no such method"), Answer.NONE),
+        (ElicitResult(action="accept", content={"allow": True}), ApprovalAnswer.APPROVED),
+        (MCPError(-32601, "no such method"), ApprovalAnswer.NONE),
     ],
 )
-def test_a_host_that_cannot_ask_after_all_gave_no_answer(host: ElicitResult | MCPError, answer: Answer) -> None:
-    async def main() -> Answer:
+def test_a_host_that_cannot_ask_after_all_gave_no_answer(host: ElicitResult | MCPError, answer: ApprovalAnswer) -> None:
+    async def main() -> ApprovalAnswer:
         session: Any = Session(host)
         approver = session_approver(session, 1)
         return await asyncio.to_thread(approver.ask, question(10))
@@ -124,7 +124,7 @@ async def unanswered() -> ToolResponse:
     ],
 )
 def test_a_call_that_comes_back_without_an_answer_to_its_question_brought_none(responses: Any) -> None:
-    async def main() -> Answer:
+    async def main() -> ApprovalAnswer:
         session: Any = None
         call = MultiRoundCall("plan_execute", {}, ProgressReporter(session))
         call.task = asyncio.create_task(unanswered())
@@ -135,4 +135,4 @@ def test_a_call_that_comes_back_without_an_answer_to_its_question_brought_none(r
         call.task.cancel()
         return answer
 
-    assert asyncio.run(main()) is Answer.NONE
+    assert asyncio.run(main()) is ApprovalAnswer.NONE

@@ -14,7 +14,7 @@ from mcp_types import ElicitRequestFormParams, ElicitResult, JSONRPCRequest, JSO
 
 from blendwright.app.read_workspace import read_journal
 from blendwright.journal.approvals import answer
-from blendwright.policy.approvals import Answer
+from blendwright.policy.approvals import ApprovalAnswer
 from blendwright.server.context import ServerContext
 from blendwright.server.service import Service
 from hosts import Era, cube, operation, plan, talk
@@ -157,7 +157,7 @@ def test_a_host_without_a_user_gets_a_clear_refusal_and_a_person_can_approve_on_
     cure: str = refused.structured_content["details"]["findings"][0]["cure"]
     assert "blendwright approve" in cure
     id = cure.split("blendwright approve ")[1].split()[0].strip("`.,:;")
-    answer(Path(context.workspace), id, Answer.APPROVED, "blendwright approve")
+    answer(Path(context.workspace), id, ApprovalAnswer.APPROVED, "blendwright approve")
     assert run(context, era, document, None).structured_content["ok"] is True
     assert objects(context, era, name) == []
 

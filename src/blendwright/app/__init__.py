@@ -9,8 +9,9 @@ with blendwright.open("my-workspace") as scene:
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import open
+from blendwright.policy.approvals import Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
-from blendwright.run.approvals import Consent
+from blendwright.run.options import RunOptions
 
-__all__ = ["Consent", "OpenScene", "Policy", "Proposal", "open"]
+__all__ = ["Approver", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from blendwright.app.read_workspace import read_journal
 from blendwright.journal.approvals import answer, waiting
-from blendwright.policy.approvals import Answer, ApprovalRequest, Approver
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
 from blendwright.records.approvals import StoredApproval
 from blendwright.tool_api.effects import SafetyLevel, SafetyMode
 from blendwright.tools import catalog
@@ -25,11 +25,11 @@ def pending_approvals(workspace: str | Path) -> tuple[StoredApproval, ...]:
 
 def decline(workspace: str | Path, ids: Sequence[str], *, by: str) -> list[StoredApproval]:
     """Answer every request with no. Raises Refusal for one that cannot be answered any more."""
-    return [answer(Path(workspace).resolve(), id, Answer.DECLINED, by) for id in ids]
+    return [answer(Path(workspace).resolve(), id, ApprovalAnswer.DECLINED, by) for id in ids]
 
 
 def approve(
-    workspace: str | Path, ids: Sequence[str], approver: Approver | None, *, by: str, unseen: bool = False
+    workspace: str | Path, ids: Sequence[str], approver: ApprovalPrompt | None, *, by: str, unseen: bool = False
 ) -> list[StoredApproval]:
     """Have the approver asked about every request. One that gets no yes goes on waiting.
 
@@ -44,11 +44,11 @@ def approve(
     results: list[StoredApproval] = []
     for stored in requests:
         if approver is None or (unseen and not stored.request.in_person):
-            given = Answer.APPROVED
+            given = ApprovalAnswer.APPROVED
         else:
             # A yes to this one is no yes to others of its level.
             given = approver.ask(replace(stored.request, in_person=True))
-        results.append(answer(place, stored.request.id, given, by) if given is Answer.APPROVED else stored)
+        results.append(answer(place, stored.request.id, given, by) if given is ApprovalAnswer.APPROVED else stored)
     return results
 
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from blendwright.app.opening import place_of
 from blendwright.app.policy_files import load_policy
 from blendwright.macros import Macro, load_macros
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.gate import static_gate
+from blendwright.policy.objections import Stage
 from blendwright.policy.session_contract import Proposal, agree
-from blendwright.run.active_contract import payload_bytes
 from blendwright.run.files import FileAccess
-from blendwright.run.runner import POLICY
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
-from blendwright.values.plan import Operation, Plan
+from blendwright.values.plan import Plan
 
 
 def check(
@@ -42,13 +39,7 @@ def check(
         raise Refusal(terms)
     files = FileAccess(terms.constraints.rules.roots, place / "artifacts", workspace=place)
 
-    def objections(operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any) -> Iterator[Finding]:
-        level = operation.safety_level or tool.safety_level.value
-        for finding in static_gate(terms, tool, model, level, payload_bytes(args)):
-            yield operation.as_a_whole(finding)
-        if roots:
-            _, found = files.normalised(tool, dict(args))
-            yield from (operation.in_arguments(finding) for finding in found if finding.fault in POLICY)
-
     expanding = load_macros(place, known) if macros is None else macros
-    return validate(plan, known, terms, macros=expanding, objections=objections)
+    return validate(
+        plan, known, terms, expanding, stage=Stage.ARGUMENTS, path_findings=files.path_findings if roots else None
+    )

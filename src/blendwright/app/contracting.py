@@ -6,16 +6,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from blendwright.app.policy_files import load_policy
+from blendwright.app.workspace_settings import load_settings
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
-from blendwright.macros import load_macros, macro_registry
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
-from blendwright.run.active_contract import ContractDraft
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools import catalog
 
 
 def negotiated(
@@ -27,12 +24,9 @@ def negotiated(
     tools: Mapping[str, AnyTool] | None = None,
 ) -> SessionContract:
     """Raises Refusal when there can be none, before Blender is started where that can be known."""
-    known = catalog.tools() if tools is None else tools
-    rules = policy or load_policy(Path(workspace).resolve()).policy
-    macros = load_macros(Path(workspace).resolve(), known)
-    offer = ContractDraft(known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()))
+    draft = load_settings(Path(workspace).resolve(), tools=tools, policy=policy, proposal=proposal).draft
     with (
         tempfile.TemporaryDirectory(prefix="blendwright-contract-") as scratch,
         worker_source(blender).open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
     ):
-        return offer.contract(pool.take().profile)
+        return draft.contract(pool.take().profile)

@@ -13,9 +13,10 @@ from typing import Any
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.bridge.worker_source import WorkerSource
+from blendwright.policy.approvals import Approver
 from blendwright.records.commits import Commit
-from blendwright.run.approvals import Consent
 from blendwright.run.history import find
+from blendwright.run.options import RunOptions
 from blendwright.run.pictures import deliver_picture
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
@@ -74,20 +75,21 @@ def export_commit(
     return ExportedScene(file, file.stat().st_size, commit, saved["cleaned"])
 
 
-def export_open_scene(opened: OpenScene, file: Path, consent: Consent, cancel: CancelToken | None = None) -> Outcome:
+def export_open_scene(opened: OpenScene, file: Path, approver: Approver, cancel: CancelToken | None = None) -> Outcome:
     """Write the open scene. Whoever names the file has agreed that it is replaced: nobody is asked about that again."""
-    allowed = replace(consent, grants=consent.grants | {SafetyLevel.DESTRUCTIVE.value})
+    allowed = replace(approver, grants=approver.grants | {SafetyLevel.DESTRUCTIVE.value})
     args = {"path": str(file), "overwrite": file.expanduser().exists()}
-    return opened.outcome("file.export", args, consent=allowed, cancel=cancel)
+    return opened.outcome("file.export", args, RunOptions(approver=allowed, cancel=cancel))
 
 
 def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outcome:
     """Through the scene's camera where it has one, else from the front right above."""
     args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
-    outcome = opened.outcome("render.preview", args, cancel=cancel, limit=PICTURE_SECONDS)
+    options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
+    outcome = opened.outcome("render.preview", args, options)
     if outcome.fault is Fault.SCENE_CONFLICT:
         args = {"artifact": "run.png", "view": "ISO"}
-        outcome = opened.outcome("render.preview", args, cancel=cancel, limit=PICTURE_SECONDS)
+        outcome = opened.outcome("render.preview", args, options)
     return deliver_picture(outcome, target)
 
 

@@ -9,24 +9,19 @@ from pathlib import Path
 
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch
+from blendwright.app.workspace_settings import load_settings
 from blendwright.bridge.sources import worker_source
-from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
-from blendwright.macros import load_macros, macro_registry
+from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
-from blendwright.run.active_contract import ContractDraft
-from blendwright.run.approvals import NO_CONSENT, Consent
 from blendwright.run.externals import Externals
-from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
+from blendwright.run.session import Session
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools import catalog
-from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
@@ -44,7 +39,7 @@ def open(
     policy: Policy | None = None,
     proposal: Proposal | None = None,
     contract: SessionContract | None = None,
-    consent: Consent = NO_CONSENT,
+    approver: Approver = NOBODY,
     spare: bool = True,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
@@ -53,13 +48,13 @@ def open(
     """Open a workspace and the scene in it, which lives on until the next time.
 
     scene: a .blend file that a new workspace starts from; an empty scene otherwise. The file itself is never written.
-    blender: a Blender executable, another Python environment with bpy, or any worker source; the bpy of this environment otherwise.
+    blender: a Blender executable; the `bpy` of this environment otherwise.
     roots: the directories in which calls may read and write files, and files that a scene refers to are read; as the policy has
       them otherwise.
     policy: what calls may do and cost; otherwise that of blendwright.toml in the workspace, the user's own, and the defaults.
     proposal: what the host is and asks for; it can tighten the policy and nothing else.
     contract: one from before, which must still hold.
-    consent: who can be asked about what the policy does not simply allow, and what is allowed beforehand.
+    approver: who can be asked about what the policy does not simply allow, and what is allowed beforehand.
     spare: keep a second Blender ready, so that a lost one is replaced at once.
     observers: are told every event, beside the log and the metrics; each is a function of one argument.
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
@@ -73,15 +68,11 @@ def open(
         cure = "Check the path given as scene."
         raise Refusal([Finding(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "", cure)])
     place = place_of(workspace)
-    known = catalog.tools() if tools is None else tools
-    rules = allowed_roots(policy or load_policy(place).policy, roots)
-    macros = load_macros(place, known)
-    offer = ContractDraft(
-        known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
-    )
+    settings = load_settings(place, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract)
+    draft, files = settings.draft, settings.files
     with contextlib.ExitStack() as undo:
-        watch = EventBus()
-        journal = Journal(place, observe=watch)
+        events = EventBus()
+        journal = Journal(place, observe=events)
         undo.callback(journal.close)
         if start is not None and journal.head is not None:
             raise EnvironmentUnfit(
@@ -91,35 +82,21 @@ def open(
         scratch = _scratch(place)
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
-        open_event_bus(watch, place, observers, redact=offer.terms.audit.redact)
-        undo.callback(watch, WorkspaceClosed())
+        open_event_bus(events, place, observers, redact=draft.terms.audit.redact)
+        undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
-        watch(WorkspaceOpened(str(place), recovered))
-        taken = None if start is None else _taken_over(start, scratch)
-        settings = WorkerSettings(
-            scratch_root=scratch.path,
-            environment=dict(environment or {}),
-            memory_mb=offer.terms.constraints.memory_mb,
-            scratch_mb=offer.terms.constraints.scratch_mb,
-        )
-        pool = worker_source(blender).open_pool(settings)
-        files = FileAccess(
-            offer.terms.constraints.rules.roots,
-            place / "artifacts",
-            workspace=place,
-            scratch_mb=offer.terms.constraints.scratch_mb,
-        )
+        events(WorkspaceOpened(str(place), recovered))
+        copied_start = None if start is None else _copy_of(start, scratch)
+        pool = worker_source(blender).open_pool(settings.worker_settings(scratch.path, environment))
+        scene_origin = None if start is None else start.resolve().parent
         live = LiveScene(
-            pool,
-            journal,
-            registry_fingerprint(type(tool) for tool in known.values()),
-            spare=spare,
-            start=taken,
-            origin=None if start is None else start.resolve().parent,
-            externals=Externals(files.roots),
-            observe=watch,
+            pool, journal, settings.registry,
+            spare=spare, start=copied_start, origin=scene_origin, externals=Externals(files.roots), observe=events,
+        )  # fmt: skip
+        session = Session(
+            live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events
         )
-        opened = OpenScene(scratch, pool, journal, live, known, macros, offer, files, recovered, consent, watch)
+        opened = OpenScene(session, scratch, pool, recovered, events)
         undo.pop_all()
     return opened
 
@@ -145,7 +122,7 @@ def _scratch(place: Path) -> SessionScratch:
         ) from error
 
 
-def _taken_over(start: Path, scratch: SessionScratch) -> Path:
+def _copy_of(start: Path, scratch: SessionScratch) -> Path:
     """A copy of the file to start from: what the workspace begins with must not depend on what became of the original."""
     kept = scratch.path / "opened" / start.name
     try:

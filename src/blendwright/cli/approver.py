@@ -12,8 +12,7 @@ from contextlib import AbstractContextManager
 
 from blendwright.app.approving import parse_grants
 from blendwright.cli.output import notes
-from blendwright.policy.approvals import Answer, ApprovalRequest
-from blendwright.run.approvals import Consent
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.values.cancel import CancelToken
 from blendwright.values.invisible import escape_invisible
 
@@ -21,9 +20,9 @@ from blendwright.values.invisible import escape_invisible
 Pause = Callable[[], AbstractContextManager[None]]
 
 
-def consent(approve: Sequence[str] | None, pause: Pause | None = None) -> Consent:
+def approver(approve: Sequence[str] | None, pause: Pause | None = None) -> Approver:
     """What may be done without asking, and whom to ask otherwise. Raises Refusal for a name that nothing has."""
-    return Consent(TerminalApprover(pause) if at_a_terminal() else None, parse_grants(approve or ()))
+    return Approver(TerminalApprover(pause) if at_a_terminal() else None, parse_grants(approve or ()))
 
 
 class TerminalApprover:
@@ -35,10 +34,10 @@ class TerminalApprover:
         self._pause = pause or contextlib.nullcontext
         self._approved_levels: set[str] = set()
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         """y, n, or a for all of the same level in this run; an empty line is a no."""
         if request.safety_level in self._approved_levels and not request.in_person:
-            return Answer.APPROVED
+            return ApprovalAnswer.APPROVED
         with self._pause():
             out = notes()
             out.labelled(f"{escape_invisible(request.operation_id)}:", request.what, "bold yellow")
@@ -49,12 +48,12 @@ class TerminalApprover:
             out.show(f"Allow it? {choices} ", end="")
             line = read_line(request.expires, cancel)
         if line is None:
-            return Answer.NONE
+            return ApprovalAnswer.NONE
         word = line.strip().casefold()
         if word in ("a", "all") and not request.in_person:
             self._approved_levels.add(request.safety_level)
-            return Answer.APPROVED
-        return Answer.APPROVED if word in ("y", "yes") else Answer.DECLINED
+            return ApprovalAnswer.APPROVED
+        return ApprovalAnswer.APPROVED if word in ("y", "yes") else ApprovalAnswer.DECLINED
 
 
 def read_line(expires: float, cancel: CancelToken | None) -> str | None:

@@ -16,7 +16,7 @@ from rich.status import Status
 from rich.text import Text
 
 from blendwright.app.exporting import render_picture
-from blendwright.cli.approver import at_a_terminal, consent, read_line
+from blendwright.cli.approver import approver, at_a_terminal, read_line
 from blendwright.cli.difference import show_difference
 from blendwright.cli.options import Approve, AsJson, Blender, Image, Scene, Workspace
 from blendwright.cli.output import Exit, note_outcome, notes, print_json
@@ -100,7 +100,7 @@ def ask(
     picture: Outcome | None = None
     with (
         stops_on_interrupt(cancel),
-        open_session(workspace, scene=scene, blender=blender, consent=consent(approve, screen.pause)) as opened,
+        open_session(workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause)) as opened,
     ):
         screen.redact = opened.terms.audit.redact
         request_id = f"ask-{secrets.token_hex(6)}"

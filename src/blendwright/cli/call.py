@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 import orjson
 import typer
 
+from blendwright.app import RunOptions
 from blendwright.app.exporting import export_open_scene
-from blendwright.cli.approver import consent
+from blendwright.cli.approver import approver
 from blendwright.cli.options import (
     Approve,
     AsJson,
@@ -67,17 +68,19 @@ def call(
     if findings:
         raise Refusal(findings, cure=None if args == "-" or findings[0].pointer else QUOTED)
     parse_ms = (perf_counter() - started) * 1000
-    allowed = consent(approve)
-    with open_session(workspace, scene=scene, blender=blender, contract=contract, consent=allowed) as opened:
+    allowed = approver(approve)
+    with open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened:
         outcome = opened.outcome(
             tool,
             document,
-            deadline=timeout,
-            verify=verify,
-            snapshot=snapshot,
-            rehearse="inverse" if rehearse else None,
-            parse_ms=parse_ms,
-            determinism=determinism,
+            RunOptions(
+                timeout=timeout,
+                determinism=determinism,
+                verify=verify,
+                rehearse="inverse" if rehearse else None,
+                snapshot=snapshot,
+                parse_ms=parse_ms,
+            ),
         )
         if export is not None and outcome.ok:
             exported = export_open_scene(opened, export, allowed)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from blendwright.cli.approver import consent
+from blendwright.cli.approver import approver
 from blendwright.cli.ask import Attempts, BaseUrl, Model, ProviderName, Seconds, Tokens, chosen
 from blendwright.cli.options import AsJson, Blender
 from blendwright.cli.output import Exit, notes, present
@@ -57,7 +57,7 @@ def evaluation(
         tempfile.TemporaryDirectory(prefix="blendwright-eval-") as place,
         stops_on_interrupt(cancel),
         # In a workspace that is thrown away nobody needs to be asked about what is deleted.
-        open_session(place, blender=blender, consent=consent(["destructive"])) as opened,
+        open_session(place, blender=blender, approver=approver(["destructive"])) as opened,
     ):
         budget = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
         measured = evaluate(opened, planner, requests, budget=budget, on_result=show_result, cancel=cancel)

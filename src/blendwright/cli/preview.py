@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from blendwright.app import RunOptions
 from blendwright.app.previewing import preview as preview_plan
-from blendwright.cli.approver import consent
+from blendwright.cli.approver import approver
 from blendwright.cli.difference import show_difference
 from blendwright.cli.options import Approve, AsJson, Blender, Image, MinimumDeterminism, Scene, Timeout, Workspace
 from blendwright.cli.output import Exit, notes, present
@@ -34,19 +35,15 @@ def preview(
     """Show what a plan would do. The workspace stays as it is, and need not exist."""
     parsed = read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
-    allowed = consent(approve)
     with stops_on_interrupt(cancel):
         result = preview_plan(
             parsed,
             workspace,
+            RunOptions(timeout=timeout, cancel=cancel, determinism=determinism, approver=approver(approve)),
             scene=scene,
             blender=blender,
             image=image,
-            timeout=timeout,
-            cancel=cancel,
             proposal=command_line(),
-            determinism=determinism,
-            consent=allowed,
         )
     exit_code = present(json, result.to_json, lambda out: _show(out, result), _exit_code(result))
     _note_picture(result)

@@ -6,9 +6,10 @@ from typing import Any
 
 from rich.text import Text
 
+from blendwright.app import RunOptions
 from blendwright.app.exporting import export_open_scene, render_picture
 from blendwright.app.queries import external_findings
-from blendwright.cli.approver import consent
+from blendwright.cli.approver import approver
 from blendwright.cli.options import (
     Approve,
     AsJson,
@@ -56,18 +57,19 @@ def run(
     parsed = registry.read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
     cancel = CancelToken()
     progress = ProgressBar()
-    allowed = consent(approve, progress.pause)
+    allowed = approver(approve, progress.pause)
     extra: list[Outcome] = []
     with (
         stops_on_interrupt(cancel),
-        open_session(workspace, scene=scene, blender=blender, contract=contract, consent=allowed) as opened,
+        open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened,
     ):
         # Before the plan runs: afterwards it is done, and what was asked for beside it is not there.
         targets = [path for path in (export, image) if path is not None]
         if problems := [finding for path in targets for finding in opened.target_findings(path)]:
             raise Refusal(problems)
         with progress.running(len(parsed.operations), show=not json) as advance:
-            report = opened.run(parsed, timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
+            options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
+            report = opened.run(parsed, options)
         if scene is not None:
             note_external_files(external_findings(opened.journal))
         if report.ok and export is not None:

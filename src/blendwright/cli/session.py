@@ -12,9 +12,9 @@ from blendwright.app.contract_files import read_contract
 from blendwright.app.queries import call_reader
 from blendwright.cli.approver import at_a_terminal
 from blendwright.cli.output import Exit, fail, note_recovered
+from blendwright.policy.approvals import Approver
 from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.session_contract import Proposal
-from blendwright.run.approvals import Consent
 
 
 def command_line() -> Proposal:
@@ -35,7 +35,7 @@ def open_session(
     scene: str | None = None,
     blender: str | None = None,
     contract: Path | None = None,
-    consent: Consent,
+    approver: Approver,
 ) -> blendwright.OpenScene:
     """Open a workspace for this command, and say what had to be put in order for it."""
     opened = blendwright.open(
@@ -45,7 +45,7 @@ def open_session(
         spare=False,
         proposal=command_line(),
         contract=read_contract(contract),
-        consent=consent,
+        approver=approver,
     )
     note_recovered(opened.recovered)
     return opened

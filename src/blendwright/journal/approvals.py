@@ -15,7 +15,7 @@ from typing import Any, Literal
 import orjson
 
 from blendwright.journal.store import FILE, Row, Store
-from blendwright.policy.approvals import Answer, Approval, ApprovalRequest
+from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest
 from blendwright.records.approvals import StoredApproval
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
@@ -49,7 +49,7 @@ def use(store: Store, operation_hash: str) -> Approval | None:
         if row is None:
             return None
         store.change("UPDATE approvals SET state = 'used' WHERE id = ?", (row[0],))
-    return Approval(row[0], Answer.APPROVED, row[1])
+    return Approval(row[0], ApprovalAnswer.APPROVED, row[1])
 
 
 def record(store: Store, answered: Iterable[tuple[ApprovalRequest, Approval]]) -> None:
@@ -57,7 +57,7 @@ def record(store: Store, answered: Iterable[tuple[ApprovalRequest, Approval]]) -
     now = time.time()
     with store.transaction("approval"):
         for request, approval in answered:
-            state = "used" if approval.answer is Answer.APPROVED else "declined"
+            state = "used" if approval.answer is ApprovalAnswer.APPROVED else "declined"
             store.insert(_INSERT, _row(request, state, approval.by, now))
 
 
@@ -81,14 +81,14 @@ def waiting(workspace: Path, id: str) -> StoredApproval:
         store.close()
 
 
-def answer(workspace: Path, id: str, given: Answer, by: str) -> StoredApproval:
+def answer(workspace: Path, id: str, given: ApprovalAnswer, by: str) -> StoredApproval:
     """Answer a pending question. Raises Refusal when there is none by this id, or it cannot be answered any more."""
     _require_journal(workspace)
     store = Store(workspace, writable=True)
     try:
         with store.transaction("answer", checked=False):
             stored = _answerable(store, id)
-            state = "approved" if given is Answer.APPROVED else "declined"
+            state = "approved" if given is ApprovalAnswer.APPROVED else "declined"
             store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
     finally:
         store.close()
@@ -117,7 +117,9 @@ def _answerable(store: Store, id: str) -> StoredApproval:
 def _row(
     request: ApprovalRequest, state: Literal["pending", "used", "declined"], by: str | None, now: float
 ) -> tuple[Any, ...]:
-    text = orjson.dumps(asdict(request)).decode()
+    fields = asdict(request)
+    del fields["needed_grants"]  # of use to the run that asks, and to nobody later
+    text = orjson.dumps(fields).decode()
     return (request.id, request.operation_hash, text, state, by, now, request.expires)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def schedule(valid: ValidPlan, registry: str, baseline: str) -> Schedule:
     """`registry` is the fingerprint of the tools, `baseline` the hash of the scene that the plan starts from."""
     whole = hashlib.sha256(orjson.dumps([registry, baseline, valid.content])).hexdigest()
-    return Schedule(valid.plan, valid.order, whole)
+    return Schedule(valid.plan, valid.order, whole, valid.unrunnable)
 
 
 def run_order(graph: Graph, tie_break: TieBreak) -> list[int]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from blendwright.macros import Macro
 from blendwright.plan.arguments import validate_arguments
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph
 from blendwright.plan.macro_calls import RANKS, Expanded, declared_too_low, expand_macros
 from blendwright.plan.schedule import content_hash, run_order
-from blendwright.policy.gate import too_much_code
+from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
 from blendwright.tool_api.effects import Determinism, SafetyLevel
@@ -28,24 +28,16 @@ from blendwright.values.plan import Operation, Plan
 MOST_FINDINGS = 10_000
 
 
-class Objections(Protocol):
-    """What speaks against a call whose arguments are sound: `args` in canonical form, and as the tool's model."""
-
-    def __call__(
-        self, operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any
-    ) -> Iterable[Finding]: ...
-
-
 @dataclass(frozen=True)
 class ValidPlan:
     """A plan with canonical arguments, fit to be scheduled.
 
-    `failing` holds the operations that are bound to fail on their own, by id, where the plan's policy is to let them.
+    `unrunnable` holds the operations that cannot but fail, by id, where the plan's policy is to let them.
     """
 
     plan: Plan
     graph: Graph
-    failing: Mapping[str, Finding]
+    unrunnable: Mapping[str, Finding]
 
     @cached_property
     def order(self) -> tuple[Operation, ...]:
@@ -65,13 +57,15 @@ def validate(
     tools: Mapping[str, AnyTool],
     terms: Terms,
     macros: Mapping[str, Macro] | None = None,
-    objections: Objections | None = None,
+    *,
+    stage: Stage | None = Stage.PLAN,
+    path_findings: PathFindings | None = None,
 ) -> ValidPlan | tuple[Finding, ...]:
-    """The valid plan with its macros expanded, or all findings in the order of the document. `objections` is what else speaks
-    against single calls; a run asks that only when it has a Blender."""
+    """The valid plan with its macros expanded, or all findings in the order of the document. `stage` says how much of the list of
+    objections is held against its calls: a run asks the rest when it has a Blender."""
     graph = read_graph(plan.operations)
     expanded = expand_macros(plan, macros or {}, terms.limits.operations_per_plan)
-    checks = _Checks(plan, tools, terms, macros or {}, objections)
+    checks = _Checks(plan, tools, terms, macros or {}, stage, path_findings)
     too_long = _too_long(expanded.plan, terms)
     findings = too_long or tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
     if findings:
@@ -80,7 +74,7 @@ def validate(
     ready = replace(expanded.plan, operations=tuple(checks.canonical))
     if ready.written is not None:
         graph = read_graph(ready.operations)
-    return ValidPlan(ready, replace(graph, operations=ready.operations), checks.failing)
+    return ValidPlan(ready, replace(graph, operations=ready.operations), checks.unrunnable)
 
 
 def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:
@@ -110,16 +104,19 @@ class _Checks:
         tools: Mapping[str, AnyTool],
         terms: Terms,
         macros: Mapping[str, Macro],
-        objections: Objections | None,
+        stage: Stage | None,
+        path_findings: PathFindings | None,
     ) -> None:
         self._plan = plan
         self._tools = tools
         self._terms = terms
         self._macros = macros
-        self._objections = objections
+        self._stage = stage
+        self._path_findings = path_findings
+        self._objections: dict[str, tuple[Objection, ...]] = {}
         self._suggestions: dict[str, str] = {}
         self.canonical: list[Operation] = []
-        self.failing: dict[str, Finding] = {}
+        self.unrunnable: dict[str, Finding] = {}
 
     def of(self, operation: Operation) -> Iterator[Finding]:
         tool = self._tools.get(operation.tool)
@@ -138,7 +135,7 @@ class _Checks:
         for finding in findings:
             yield operation.in_arguments(finding)
         if not findings:
-            yield from self._objections_to(operation, tool, args, model)
+            yield from self._against(operation, tool, args, model)
             # Not dataclasses.replace: this is the hot line of a plan of 100,000 operations.
             self.canonical.append(
                 Operation(
@@ -168,26 +165,31 @@ class _Checks:
         if self._plan.on_unknown_tool == "refuse":
             yield finding
         else:
-            self.failing[operation.id] = finding
+            self.unrunnable[operation.id] = finding
 
-    def _objections_to(
-        self, operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any
-    ) -> Iterator[Finding]:
-        promised, demanded = tool.determinism_for(model), self._terms.constraints.determinism
-        refused = promised is Determinism.NONDETERMINISTIC and self._plan.on_nondeterministic == "refuse"
-        if refused or (demanded is not None and promised.rank > demanded.rank):
-            rule = "a plan takes deterministic and seeded calls only"
-            if demanded is not None:
-                rule = f"{demanded.value} is demanded"
-            message = f"{tool.name} is {promised.value} with these arguments, and {rule}"
-            cure = "Choose other arguments, or call the tool by itself, outside a plan."
-            yield operation.in_arguments(
-                Finding(Fault.NONDETERMINISTIC_REFUSED, message, "", cure, None if demanded is None else "determinism")
-            )
-        if self._objections is not None:
-            yield from self._objections(operation, tool, args, model)
-        else:
-            yield from (operation.in_arguments(finding) for finding in too_much_code(self._terms, tool, model))
+    def _against(self, operation: Operation, tool: AnyTool, args: Mapping[str, Any], model: Any) -> Iterator[Finding]:
+        """What speaks against the call, as far as that is asked here."""
+        if self._stage is None:
+            return
+        if tool.name not in self._objections:
+            self._objections[tool.name] = concerning(tool, self._terms, self._stage)
+        objections, refuses = self._objections[tool.name], self._plan.on_nondeterministic == "refuse"
+        if refuses and self._terms.constraints.determinism in (None, Determinism.NONDETERMINISTIC):
+            yield from _nondeterministic(operation, tool, model)
+        if not objections:
+            return
+        level = operation.safety_level or tool.safety_level.value
+        call = ProposedCall(self._terms, tool, model, args, level, path_findings=self._path_findings)
+        for objection in objections:
+            for finding in objection.find(call):
+                yield operation.in_arguments(finding) if objection.in_arguments else operation.as_a_whole(finding)
+
+
+def _nondeterministic(operation: Operation, tool: AnyTool, model: Any) -> Iterator[Finding]:
+    if tool.determinism_for(model) is Determinism.NONDETERMINISTIC:
+        given = f"{tool.name} is nondeterministic with these arguments"
+        message = f"{given}, and a plan takes deterministic and seeded calls only"
+        yield operation.in_arguments(refusal("plan_nondeterministic", message))
 
 
 def _higher(declared: str | None, level: SafetyLevel) -> str:

@@ -23,6 +23,7 @@ from blendwright.planner.proposal import PlanProposal, read_proposal
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
 from blendwright.planner.retries import Sleep, request_plan
 from blendwright.records.planner_attempts import NewAttempt
+from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
@@ -188,12 +189,13 @@ class PlannerRun:
         return "done", "done", ""
 
     def _try_on_copy(self, proposal: PlanProposal) -> Preview:
-        return self.opened.preview(proposal.plan, image=self.image, timeout=self.timeout, cancel=self.cancel)
+        return self.opened.preview(
+            proposal.plan, RunOptions(timeout=self.timeout, cancel=self.cancel), image=self.image
+        )
 
     def _execute(self, proposal: PlanProposal) -> RunReport:
-        return self.opened.run(
-            proposal.plan, timeout=self.timeout, cancel=self.cancel, progress=self.observer.progressed
-        )
+        options = RunOptions(timeout=self.timeout, cancel=self.cancel, progress=self.observer.progressed)
+        return self.opened.run(proposal.plan, options)
 
     def _remember_committed(self, proposal: PlanProposal, report: RunReport) -> None:
         """What is in the scene now, as the plan has it: the next plan repeats it, and it is skipped."""

@@ -15,7 +15,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
 
 
-class Answer(StrEnum):
+class ApprovalAnswer(StrEnum):
     """What a person said. `none`: nobody was there to say anything, which is not a yes."""
 
     APPROVED = "approved"
@@ -44,6 +44,13 @@ class ApprovalRequest:
     """Seconds since the epoch."""
     shown: str = ""
     in_person: bool = False
+    needed_grants: frozenset[str] = frozenset()
+    """The names that an approval given beforehand would have to cover; known only while the run lasts."""
+
+    @property
+    def options(self) -> str:
+        """The options of the command line that would have allowed it."""
+        return " ".join(f"--approve {name}" for name in sorted(self.needed_grants))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +58,11 @@ class Approval:
     """An answer as it is kept: in the audit record of the operation, and in the journal. `by` says how it was given."""
 
     id: str
-    answer: Answer
+    answer: ApprovalAnswer
     by: str
 
 
-class Approver(Protocol):
+class ApprovalPrompt(Protocol):
     """Someone who can be asked now: a terminal, or a host that asks its user."""
 
     @property
@@ -63,9 +70,27 @@ class Approver(Protocol):
         """How the answer was given, for the audit."""
         ...
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         """Ask and wait for the answer, until it expires or the run is cancelled (`none`)."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Approver:
+    """Who approves on the caller's side: the prompt that can ask a person, and what is approved beforehand.
+
+    `grants` are names of safety levels, safety modes, tools and roots. They come from the command line or the program that embeds
+    the engine; no plan can hold one.
+    """
+
+    prompt: ApprovalPrompt | None = None
+    grants: frozenset[str] = frozenset()
+
+    def grants_all(self, request: ApprovalRequest) -> bool:
+        return not request.in_person and request.needed_grants <= self.grants
+
+
+NOBODY = Approver()
 
 
 def operation_hash(

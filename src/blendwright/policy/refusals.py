@@ -141,6 +141,11 @@ RULES: dict[str, Rule] = {
         "the result is of a weaker class than is demanded",
         "Choose other arguments, or do without the demand.",
     ),
+    "plan_nondeterministic": Rule(
+        Fault.NONDETERMINISTIC_REFUSED,
+        "a plan has a call whose result is nondeterministic",
+        "Choose other arguments, or call the tool by itself, outside a plan.",
+    ),
     # ---- approvals
     "approval_missing": Rule(
         Fault.POLICY_BLOCKED,

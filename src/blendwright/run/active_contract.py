@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
-from blendwright.policy.gate import of_arguments, tool_gate
-from blendwright.policy.limits import Limits
+from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import (
     Negotiation,
@@ -27,7 +25,7 @@ from blendwright.records.journal_port import JournalPort
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
-from blendwright.tool_api.effects import Determinism, Isolation
+from blendwright.tool_api.effects import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import tool_registry
 from blendwright.values.errors import Refusal
@@ -35,8 +33,6 @@ from blendwright.values.findings import Finding
 from blendwright.wire.profiles import WorkerProfile
 
 NO_MACROS = registry("1", {})
-# More than this does not fit the wire, nor any plan.
-LARGEST = Limits().payload_bytes
 
 
 class ContractDraft:
@@ -95,50 +91,64 @@ class ContractDraft:
         return made
 
 
+@dataclass(frozen=True, slots=True)
+class _ToolCheck:
+    """What is known of all calls of a tool that need the same: the findings of the objections that do not depend on single arguments,
+    and the objections that do."""
+
+    findings: tuple[Finding, ...]
+    by_arguments: tuple[Objection, ...]
+
+
 class ActiveContract:
     """The contract of one open scene."""
 
-    def __init__(self, offer: ContractDraft, scene: LiveScene, journal: JournalPort) -> None:
-        self._offer = offer
+    def __init__(self, draft: ContractDraft, scene: LiveScene, journal: JournalPort) -> None:
+        self._draft = draft
         self._scene = scene
         self._journal = journal
         self._contract: SessionContract | None = None
         # A plan of thousands of operations has a handful of tools.
-        self._of_tools: dict[tuple[str, str, tuple[str, ...], Isolation], tuple[Finding, ...]] = {}
+        self._tool_checks: dict[tuple[Any, ...], _ToolCheck] = {}
+        self.fingerprint: str | None = None
+        """Of the contract, once there is one."""
 
     @property
     def terms(self) -> Terms:
         """What holds whatever Blender it is."""
-        return self._offer.terms
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Of the contract, once there is one."""
-        return None if self._contract is None else self._contract.fingerprint
+        return self._draft.terms
 
     def contract(self) -> SessionContract:
         """Starts Blender when need be, which is asked what it is; kept in the journal before anything is done under it. Raises Refusal."""
         if self._contract is None:
-            made = self._offer.contract(self._scene.profile)
+            made = self._draft.contract(self._scene.profile)
             kept = made.model_dump(mode="json", exclude={"session_id"})
             self._journal.keep_contract(made.session_id, made.fingerprint, kept)
             self._contract = made
+            self.fingerprint = made.fingerprint
         return self._contract
 
-    def objections(self, call: Invocation, determinism: Determinism | None = None) -> Iterator[Finding]:
-        """Phase 2: everything that the contract says against a call."""
+    def objections(
+        self, call: Invocation, path_findings: PathFindings, determinism: Determinism | None = None
+    ) -> Iterator[tuple[bool, Finding]]:
+        """Phase 2: everything that speaks against a call with the Blender at hand, and whether it points into the arguments."""
         contract = self.contract()
-        tool, model = call.tool, call.model
-        known = (tool.name, call.safety_level, tool.capabilities_for(model), tool.isolation_for(model))
-        if known not in self._of_tools:
-            self._of_tools[known] = tuple(tool_gate(contract, contract.blender, tool, model, call.safety_level))
-        yield from self._of_tools[known]
-        size = payload_bytes(call.args) if contract.limits.payload_bytes < LARGEST else 0
-        yield from of_arguments(contract.demanding(determinism), call.tool, call.model, size)
+        terms = contract if determinism is None else contract.demanding(determinism)
+        proposed = ProposedCall(
+            terms, call.tool, call.model, call.args, call.safety_level, contract.blender, path_findings
+        )
+        key = (call.tool.name, call.safety_level, determinism, *call.needs)
+        check = self._tool_checks.get(key)
+        if check is None:
+            check = self._tool_checks[key] = _tool_check(proposed)
+        for finding in check.findings:
+            yield False, finding
+        for objection in check.by_arguments:
+            for finding in objection.find(proposed):
+                yield objection.in_arguments, finding
 
 
-def payload_bytes(args: Mapping[str, Any]) -> int:
-    try:
-        return len(orjson.dumps(args))
-    except TypeError:
-        return 0  # an integer beyond 64 bits, which the arguments' own schema has let pass
+def _tool_check(call: ProposedCall) -> _ToolCheck:
+    lines = concerning(call.tool, call.terms, Stage.BLENDER)
+    fixed = [finding for line in lines if not line.by_arguments for finding in line.find(call)]
+    return _ToolCheck(tuple(fixed), tuple(line for line in lines if line.by_arguments))

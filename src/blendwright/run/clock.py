@@ -7,10 +7,10 @@ from time import perf_counter
 from blendwright.values.outcome import PHASES, PhaseTrace
 
 
-class Clock:
+class PhaseClock:
     """Runs from the moment the call came in."""
 
-    def __init__(self, parse_ms: float) -> None:
+    def __init__(self, parse_ms: float = 0.0) -> None:
         self._started = self._last = perf_counter()
         self._ms: dict[str, float | None] = {"parse": round(parse_ms, 3)}
 

@@ -1,7 +1,7 @@
 """One call that has the worker for itself, from the announcement of outside effects to the entry that is to be committed.
 
-intent -> stage files -> step -> save, where it cannot be replayed -> bring files out -> entry. Whoever asked commits the entry:
-until then nothing has happened. Used for single calls, and for the operations of a plan that nothing may overtake.
+intent -> stage files -> step -> save, where it cannot be replayed -> bring files out -> entry. Whoever runs it commits the entry:
+until then nothing has happened.
 """
 
 from __future__ import annotations
@@ -25,39 +25,48 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.report import OperationReport, StepDetails
 from blendwright.wire.step import REVERT_FAILED, StepAnswer, StepRequest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepOutcome:
-    """What became of a call. `entry` waits to be committed; `findings` are empty exactly when it succeeded."""
+    """What became of a call. `entry` waits to be committed; `findings` are empty exactly when the call succeeded.
 
+    `report` is there for what was not done; a success gets its report with its receipt."""
+
+    call: Invocation
     entry: Entry
     answer: StepAnswer | None = None
     findings: tuple[Finding, ...] = ()
     reverted_by: str | None = None
     artifacts: tuple[str, ...] = ()
-    broken_off: bool = False
+    report: OperationReport | None = None
 
     @property
     def ok(self) -> bool:
         return not self.findings
 
     @property
-    def redo_ms(self) -> float:
-        return redo_ms(self.answer) if self.answer is not None else 0.0
+    def broken_off(self) -> bool:
+        """Whether the worker was lost over it: the scene is rebuilt when it is needed next."""
+        return self.answer is None and self.reverted_by is not None
+
+    @property
+    def details(self) -> StepDetails:
+        answer = self.answer
+        if answer is None:
+            return StepDetails(reverted_by=self.reverted_by, answered=False)
+        times = (answer["plan_ms"], answer["execute_ms"], answer["verify_ms"])
+        return StepDetails(answer["changes"], self.artifacts, self.reverted_by, True, *times)
 
 
-def redo_ms(answer: StepAnswer) -> float:
-    return sum(answer[part] or 0.0 for part in ("plan_ms", "execute_ms", "verify_ms"))
-
-
-def way_back(answer: StepAnswer) -> str | None:
+def revert_method(answer: StepAnswer) -> str | None:
     """How a step was taken back; what could not be is rebuilt."""
     return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
 
 
-def tell_if_raised(scene: LiveScene, call: Invocation, answer: StepAnswer) -> None:
+def report_exception(scene: LiveScene, call: Invocation, answer: StepAnswer) -> None:
     """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
     if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
         scene.report_log(call.ids, answer["message"])
@@ -71,7 +80,7 @@ class ExclusiveStep:
         self._journal = journal
         self._ledger = ledger
         self._files = files
-        self._apart = IsolatedRunner(scene, files.scratch_mb)
+        self._isolated = IsolatedRunner(scene, files.scratch_mb)
 
     def run(
         self,
@@ -86,7 +95,9 @@ class ExclusiveStep:
         args, findings = self._files.normalised(call.tool, dict(call.args))
         before = self._scene.hash
         if findings:
-            return StepOutcome(self._ledger.note(call, "failed", before, fault=findings[0].fault), findings=findings)
+            return StepOutcome(
+                call, self._ledger.note(call, "failed", before, fault=findings[0].fault), findings=findings
+            )
         call = replace(call, args=args)
         intent = self._announce(call) if call.writes_outside and rehearse is None else None
         crash_points.reach("call.announced")
@@ -99,7 +110,7 @@ class ExclusiveStep:
         except Refusal as refusal:
             fault = refusal.findings[0].fault
             note = self._ledger.note(call, "failed", before, fault=fault, settles=intent)
-            return StepOutcome(note, findings=refusal.findings)
+            return StepOutcome(call, note, findings=refusal.findings)
         except (WorkerError, RebuildFailed) as error:
             return self._broken_off(call, before, error, intent)
         except BlendwrightError:
@@ -120,13 +131,13 @@ class ExclusiveStep:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
         request["files"] = staged.paths
-        asked = call.tool.seconds_for(call.model) if call.isolation is not Isolation.SHARED else None
-        seconds = seconds if asked is None else min(seconds, asked)
+        own = call.tool.seconds_for(call.model) if call.isolation is not Isolation.SHARED else None
+        seconds = seconds if own is None else min(seconds, own)
         if call.isolation is Isolation.SHARED:
             answer = self._scene.step(request, deadline=seconds, cancel=cancel)
-            tell_if_raised(self._scene, call, answer)
+            report_exception(self._scene, call, answer)
         else:
-            answer = self._apart.run(call, request, seconds=seconds, cancel=cancel)
+            answer = self._isolated.run(call, request, seconds=seconds, cancel=cancel)
         crash_points.reach("call.answered")
         if answer["reverted_by"] == REVERT_FAILED:
             # The last way back: a scene rebuilt from the journal, in another worker.
@@ -137,7 +148,7 @@ class ExclusiveStep:
             status = "failed" if answer["reverted_by"] is None else "rolled_back"
             fault = findings[0].fault if findings else None
             note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
-            return StepOutcome(note, answer, findings, way_back(answer))
+            return StepOutcome(call, note, answer, findings, revert_method(answer))
         checkpoint = self._saved(call, answer) if not call.replayable else None
         crash_points.reach("call.saved")
         try:
@@ -151,10 +162,10 @@ class ExclusiveStep:
             self._scene.discard()
             fault = refusal.findings[0].fault
             note = self._ledger.note(call, "rolled_back", answer["before"], fault=fault, answer=answer, settles=intent)
-            return StepOutcome(note, answer, refusal.findings, "rebuild")
+            return StepOutcome(call, note, answer, refusal.findings, "rebuild")
         crash_points.reach("call.delivered")
         entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent)
-        return StepOutcome(entry, answer, artifacts=tuple(artifacts))
+        return StepOutcome(call, entry, answer, artifacts=tuple(artifacts))
 
     def _saved(self, call: Invocation, answer: StepAnswer) -> StagedCheckpoint | None:
         """None where nothing changed: what is not saved here is lost with the worker."""
@@ -171,4 +182,4 @@ class ExclusiveStep:
         fault, cure = reason_of(error, call.tool)
         finding = Finding(fault, error.message, "", error.cure or cure)
         note = self._ledger.note(call, "rolled_back", before, fault=fault, settles=intent)
-        return StepOutcome(note, findings=(finding,), reverted_by="rebuild", broken_off=True)
+        return StepOutcome(call, note, findings=(finding,), reverted_by="rebuild")

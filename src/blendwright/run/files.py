@@ -98,6 +98,10 @@ class FileAccess:
             args = args | {name: str(path)}
         return args, tuple(findings)
 
+    def path_findings(self, tool: AnyTool, args: dict[str, Any]) -> tuple[Finding, ...]:
+        """What speaks against the paths in the arguments of a call."""
+        return self.normalised(tool, args)[1]
+
     def target_findings(self, path: Path) -> tuple[Finding, ...]:
         """What speaks against writing a file there, replacing one that is there."""
         try:

@@ -30,7 +30,7 @@ class Classification:
     to_run: list[Invocation] = field(default_factory=list[Invocation])
 
 
-class LastRun:
+class LastPlan:
     """The answers of the plan that ran last, true as long as HEAD is where it left it: the very same plan often comes again.
 
     Only where every operation has its commit: what was read holds for one scene, and the journal alone knows for which.
@@ -41,7 +41,7 @@ class LastRun:
         self._head: int | None = None
         self._answers: Mapping[str, tuple[Mapping[str, Any], int]] = {}
 
-    def keep(self, journal: JournalReader, plan: Plan, reports: Sequence[OperationReport]) -> None:
+    def store(self, journal: JournalReader, plan: Plan, reports: Sequence[OperationReport]) -> None:
         self._plan, self._answers = None, {}
         if not WORTH_KEEPING <= len(reports) <= MOST_KEPT:
             return
@@ -54,7 +54,7 @@ class LastRun:
         if len(answers) == len(reports) and head is not None:
             self._plan, self._head, self._answers = plan, head.number, answers
 
-    def sorted(self, journal: JournalReader, plan: Plan, calls: Sequence[Invocation]) -> Classification | None:
+    def lookup(self, journal: JournalReader, plan: Plan, calls: Sequence[Invocation]) -> Classification | None:
         """All of it as answered; None when the journal has to be asked."""
         if plan is not self._plan or len(calls) != len(self._answers):
             return None
@@ -76,7 +76,7 @@ def classify(journal: JournalReader, calls: Sequence[Invocation]) -> Classificat
     result = Classification()
     unchanged = True
     everything = list(zip(calls, journal.find_many(wanted), strict=True))
-    settled = _settled_readings(everything)
+    valid = _valid_readings(everything)
     for call, found in everything:
         conflict = _conflict(call, found)
         if conflict is not None:
@@ -85,21 +85,21 @@ def classify(journal: JournalReader, calls: Sequence[Invocation]) -> Classificat
             result.cached.append((call, found.commit.receipt, found.commit.number))
         elif found.where == "reading" and found.reading is not None and unchanged:
             result.cached.append((call, found.reading.receipt, None))
-        elif call.operation_id in settled:
-            result.cached.append((call, settled[call.operation_id].receipt, None))
+        elif call.operation_id in valid:
+            result.cached.append((call, valid[call.operation_id].receipt, None))
         else:
             result.to_run.append(call)
             unchanged = unchanged and call.reads_only
     return result
 
 
-def _settled_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -> dict[str, Reading]:
+def _valid_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -> dict[str, Reading]:
     """Readings of macros, by operation id, whose answers stand: a later change of the same macro is committed, or all are."""
     chains: dict[str, list[tuple[Invocation, OperationMatch]]] = {}
     for call, found in everything:
-        if call.chain is not None:
-            chains.setdefault(call.chain, []).append((call, found))
-    settled: dict[str, Reading] = {}
+        if call.macro_operation is not None:
+            chains.setdefault(call.macro_operation, []).append((call, found))
+    valid: dict[str, Reading] = {}
     for chain in chains.values():
         done = [place for place, (call, found) in enumerate(chain) if not call.reads_only and found.where == "ancestor"]
         if not done:
@@ -107,14 +107,14 @@ def _settled_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -
         complete = len(done) == sum(not call.reads_only for call, _ in chain)
         for place, (call, found) in enumerate(chain):
             if call.reads_only and found.earlier is not None and (complete or place < done[-1]):
-                settled[call.operation_id] = found.earlier
-    return settled
+                valid[call.operation_id] = found.earlier
+    return valid
 
 
 def _conflict(call: Invocation, found: OperationMatch) -> Finding | None:
     if found.clash is None and found.intent is None and found.where in ("ancestor", "nowhere"):
         return None
-    what = f"operation '{cut(call.chain or call.operation_id)}' of request '{cut(call.request_id)}'"
+    what = f"operation '{cut(call.macro_operation or call.operation_id)}' of request '{cut(call.request_id)}'"
     if found.clash is not None:
         other = found.clash
         same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)

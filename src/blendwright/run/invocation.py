@@ -10,7 +10,7 @@ from typing import Any
 from blendwright.policy.approvals import Approval
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.effects import Determinism, Isolation, SafetyLevel
-from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.values.canonical import digest
 from blendwright.values.events import CallIds
 from blendwright.wire.step import StepRequest
@@ -34,8 +34,10 @@ class Invocation:
     call_id: str
     approval: Approval | None = None
     """What a person said to it, where one was asked."""
-    chain: str | None = None
+    macro_operation: str | None = None
     """The caller's operation, where this is a step of the macro that it calls."""
+    single_call: bool = False
+    """It belongs to no plan, and its key never comes again."""
 
     @property
     def ids(self) -> CallIds:
@@ -63,13 +65,19 @@ class Invocation:
         return self.tool.isolation_for(self.model)
 
     @property
+    def needs(self) -> tuple[Any, ...]:
+        """What tells calls of one tool at one level apart before the policy: capabilities and isolation, where arguments decide them."""
+        tool = self.tool
+        return (tool.capabilities_for(self.model), tool.isolation_for(self.model)) if _varies(type(tool)) else ()
+
+    @property
     def takes_in(self) -> bool:
         """Whether code or a file may bring what no hash covers: that the hash is the one from before proves nothing then."""
         return self.isolation is not Isolation.SHARED or "file_read" in self.tool.requires.capabilities
 
     @property
-    def alone(self) -> bool:
-        """Whether it needs the worker for itself: nothing else on its way before its files and its save are settled."""
+    def exclusive(self) -> bool:
+        """Whether it needs the worker for itself: nothing else may be on its way before its files and its save are done."""
         return self.with_files or not self.replayable
 
     @property
@@ -93,3 +101,9 @@ class Invocation:
 @cache
 def _touches_files(tool: type[AnyTool]) -> bool:
     return bool(WITH_FILES.intersection(tool.requires.capabilities) or file_arguments(tool.args_model))
+
+
+@cache
+def _varies(tool: type[AnyTool]) -> bool:
+    methods = ("capabilities_for", "isolation_for", "safety_level_for")
+    return any(getattr(tool, name) is not getattr(Tool, name) for name in methods)

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from blendwright.blendfile.comparison import same_content
-from blendwright.policy.gate import FULL
+from blendwright.policy.objections import FULL
 from blendwright.policy.refusals import refusal
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene

@@ -30,10 +30,10 @@ NOT_REACHED = (None, None, None)
 class Ledger:
     """Turns what became of calls into entries, and writes them."""
 
-    def __init__(self, journal: JournalPort, scene: LiveScene, agreement: ActiveContract) -> None:
+    def __init__(self, journal: JournalPort, scene: LiveScene, contract: ActiveContract) -> None:
         self._journal = journal
         self._scene = scene
-        self._agreement = agreement
+        self._contract = contract
 
     def success(
         self,
@@ -48,7 +48,7 @@ class Ledger:
         One that was saved did not, whatever the hashes say."""
         mutated = answer["before"] != answer["after"] or checkpoint is not None
         mutation = new_id() if mutated else None
-        receipt = _receipt(call, answer, mutation, self._agreement.fingerprint)
+        receipt = _receipt(call, answer, mutation, self._contract.fingerprint)
         ids = AuditDetails(
             call.call_id,
             call.safety_level,
@@ -58,6 +58,9 @@ class Ledger:
             approval=call.approval,
         )
         if call.reads_only:
+            if call.single_call:
+                # Nobody will ask for this very call again: what it read, which may be a whole scene, need not be kept.
+                receipt = {**receipt, "result": None}
             return NewReading(
                 call.key,
                 call.request_id,
@@ -117,15 +120,19 @@ class Ledger:
         return written
 
 
-def changes_of(answer: StepAnswer, most: int | None = None) -> tuple[dict[str, str], ...]:
-    changes = answer["changes"][:most]
+def changes_of(changes: Sequence[Sequence[str]]) -> tuple[dict[str, str], ...]:
     return tuple({"kind": kind, "name": " / ".join(names), "change": change} for kind, *names, change in changes)
 
 
-def handles_of(answer: StepAnswer) -> tuple[dict[str, str], ...]:
+def handles_of(changes: Sequence[Sequence[str]]) -> tuple[dict[str, str], ...]:
     """Stable handles of what the call made or changed: kind and name, which hold until a rename or a deletion."""
-    alive = [change for change in answer["changes"] if change[0] != "member" and change[-1] != "removed"]
+    alive = [change for change in changes if change[0] != "member" and change[-1] != "removed"]
     return tuple({"kind": kind, "name": name} for kind, name, *_ in alive[:MOST_HANDLES])
+
+
+def redo_ms(answer: StepAnswer) -> float:
+    """What doing the step again would cost."""
+    return sum(answer[part] or 0.0 for part in ("plan_ms", "execute_ms", "verify_ms"))
 
 
 def _phases_us(answer: StepAnswer) -> tuple[int | None, int | None, int | None]:
@@ -153,8 +160,8 @@ def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contrac
         "scene_hash_before": answer["before"],
         "scene_hash_after": answer["after"],
         "result": answer["result"],
-        "handles": list(handles_of(answer)),
-        "changes": list(changes_of(answer, MOST_CHANGES)),
+        "handles": list(handles_of(answer["changes"])),
+        "changes": list(changes_of(answer["changes"][:MOST_CHANGES])),
         "determinism_class": call.determinism.value,
         "seed": call.tool.seed_for(call.model),
         "tolerance": call.tool.tolerance_for(call.model),

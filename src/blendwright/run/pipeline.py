@@ -7,22 +7,23 @@ failure the worker refuses what was sent behind it (the epoch is closed); what s
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from blendwright.records.commits import Entry, NewAudit
-from blendwright.run.approvals import Asking
-from blendwright.run.deadline import RunDeadline
-from blendwright.run.exclusive_step import ExclusiveStep, redo_ms, tell_if_raised
+from blendwright.policy.approvals import ApprovalRequest
+from blendwright.records.commits import NewAudit
+from blendwright.run.clock import PhaseClock
+from blendwright.run.exclusive_step import StepOutcome, report_exception, revert_method
 from blendwright.run.invocation import Invocation
-from blendwright.run.ledger import Ledger
-from blendwright.run.live_scene import LiveScene
+from blendwright.run.ledger import redo_ms
+from blendwright.run.options import RunDeadline, RunOptions
 from blendwright.run.reasons import reason_of
 from blendwright.run.rebuild import WINDOW
 from blendwright.run.run_state import RunState
+from blendwright.run.session import Session
 from blendwright.values import crash_points
 from blendwright.values.errors import (
     Cancelled,
@@ -35,7 +36,7 @@ from blendwright.values.errors import (
 from blendwright.values.events import CallIds
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.report import OperationReport
+from blendwright.values.report import OperationReport, StepDetails
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.step import REVERT_FAILED, StepAnswer
 
@@ -53,48 +54,51 @@ class Pipeline:
 
     def __init__(
         self,
-        scene: LiveScene,
-        ledger: Ledger,
-        solo: ExclusiveStep,
-        board: RunState,
-        bounds: RunDeadline,
+        session: Session,
+        state: RunState,
+        deadline: RunDeadline,
+        options: RunOptions,
+        requests: Mapping[str, ApprovalRequest],
+        clock: PhaseClock,
         *,
         stop: bool,
         whole: bool,
-        asking: Asking | None = None,
     ) -> None:
-        self._scene = scene
-        self._ledger = ledger
-        self._solo = solo
-        self._board = board
-        self._bounds = bounds
+        """`requests` are what a person is asked about, by operation."""
+        self._session = session
+        self._scene = session.scene
+        self._ledger = session.ledger
+        self._state = state
+        self._deadline = deadline
+        self._options = options
+        self._requests = requests
+        self._clock = clock
         self._stop = stop
         self._whole = whole
-        self._asking = asking
         self._todo: deque[Invocation] = deque()
         self._window: deque[tuple[Invocation, Future[Any]]] = deque()
-        self._answered: list[_Answered] = []
+        self._answered: list[StepOutcome] = []
         self._worker: RemoteScene | None = None
         self._oldest_since = 0.0
         self._prompt = True
         self._one_by_one = 0
-        self._reached = scene.hash
+        self._reached = self._scene.hash
         self.failures: list[NewAudit] = []
         """Records of what failed, where they belong into the transaction of the rollback."""
 
     def run(self, calls: Sequence[Invocation]) -> None:
-        """Settle every one of these operations on the board, unless the environment gives up (EnvironmentUnfit)."""
+        """Report every one of these operations to the run state, unless the environment gives up (EnvironmentUnfit)."""
         self._todo.extend(calls)
         self._prompt = len(calls) < BULK
-        cancel = self._bounds.cancel
-        unsubscribe = cancel.subscribe(self._cut_off) if cancel is not None else None
+        cancel = self._deadline.cancel
+        unsubscribe = cancel.subscribe(self._kill_worker) if cancel is not None else None
         try:
             while self._todo or self._window:
                 self._send()
                 if self._window:
                     self._receive()
                 elif self._todo:
-                    self._alone(self._todo.popleft())
+                    self._exclusive(self._todo.popleft())
             self._commit()
         except BaseException:
             # The worker may have done what is committed nowhere; or it is committed, and nobody was told.
@@ -107,9 +111,12 @@ class Pipeline:
     # ------------------------------------------------------------------ sending
 
     def _send(self) -> None:
-        most = 1 if self._one_by_one else min(WINDOW, self._bounds.at_once)
+        most = 1 if self._one_by_one else min(WINDOW, self._deadline.calls_at_once)
         while (
-            self._todo and len(self._window) < most and not self._waits(self._todo[0]) and self._bounds.over() is None
+            self._todo
+            and len(self._window) < most
+            and not self._waits(self._todo[0])
+            and self._deadline.passed() is None
         ):
             call = self._todo[0]
             request = call.request()
@@ -117,7 +124,7 @@ class Pipeline:
             if self._prompt or self._one_by_one:
                 request["prompt"] = True
             try:
-                worker = self._hold()
+                worker = self._window_worker()
                 future = worker.submit_step(request)
             except EnvironmentUnfit as error:
                 self._quarantined(call.operation_id, error)
@@ -126,7 +133,7 @@ class Pipeline:
                 # It could not be sent, so nothing may be sent behind it; what is on its way comes first.
                 if not self._window:
                     self._todo.popleft()
-                    self._broke(call, error)
+                    self._break_off(call, error)
                 return
             self._todo.popleft()
             if not self._window:
@@ -135,10 +142,10 @@ class Pipeline:
             crash_points.reach("plan.sent")
 
     def _waits(self, call: Invocation) -> bool:
-        """Whether everything before it must be settled first: it needs the worker for itself, or a person is asked about it."""
-        return call.alone or (self._asking is not None and call.operation_id in self._asking.questions)
+        """Whether everything before it must be done first: it needs the worker for itself, or a person is asked about it."""
+        return self._options.one_at_a_time or call.exclusive or call.operation_id in self._requests
 
-    def _hold(self) -> RemoteScene:
+    def _window_worker(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
         if not self._window:
             if not self._scene.ready:
@@ -156,7 +163,7 @@ class Pipeline:
         try:
             answer = self._answer(future)
         except WorkerError as error:
-            several = self._anyone_of_them(error)
+            several = self._culprit_unknown(error)
             self._scene.report_loss(error, CallIds(call.request_id) if several else call.ids)
             if several:
                 self._one_by_one = len(self._window)
@@ -164,52 +171,54 @@ class Pipeline:
                 return
             self._window.popleft()
             self._recall()
-            self._broke(call, error)
+            self._break_off(call, error)
             return
         crash_points.reach("plan.answered")
         self._window.popleft()
         self._oldest_since = monotonic()
         self._one_by_one = max(0, self._one_by_one - 1)
         if answer["ok"]:
-            self._answered.append(_Answered(self._ledger.success(call, answer), call, answer))
+            self._answered.append(StepOutcome(call, self._ledger.success(call, answer), answer))
             self._reached = answer["after"]
             if len(self._answered) >= GROUP:
                 self._commit()
             return
         self._scene.epoch += 1
         self._recall()
-        tell_if_raised(self._scene, call, answer)
+        report_exception(self._scene, call, answer)
         irreversible = answer["reverted_by"] == REVERT_FAILED
         if irreversible:
             self._scene.discard()
         findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
-        self._fail(call, findings, reverted=answer["reverted_by"] is not None, answer=answer)
+        status = "failed" if answer["reverted_by"] is None else "rolled_back"
+        note = self._ledger.note(call, status, self._reached, fault=findings[0].fault, answer=answer)
+        self._fail(StepOutcome(call, note, answer, findings, revert_method(answer)))
         if irreversible:
             self._prove_rebuild(call)
 
     def _answer(self, future: Future[Any]) -> StepAnswer:
         assert self._worker is not None
-        if self._bounds.cancelled and not future.done():
+        if self._deadline.cancelled and not future.done():
             self._worker.abandon()
-        allowed = min(self._oldest_since + self._bounds.call_seconds, self._bounds.ends)
+        allowed = min(self._oldest_since + self._deadline.call_seconds, self._deadline.ends)
         try:
             return future.result(max(0.0, allowed - monotonic()))
         except TimeoutError:
             self._worker.abandon()
         except WorkerError as error:
-            raise (Cancelled("cancelled while it ran") if self._bounds.cancelled else error) from error
+            raise (Cancelled("cancelled while it ran") if self._deadline.cancelled else error) from error
         try:
             return future.result()  # it may have been answered in this very moment
         except WorkerError as error:
-            if self._bounds.cancelled:
+            if self._deadline.cancelled:
                 raise Cancelled("cancelled while it ran") from error
-            limit = "its time" if monotonic() < self._bounds.ends else "the time of the run"
+            limit = "its time" if monotonic() < self._deadline.ends else "the time of the run"
             raise DeadlinePassed(f"it did not end within {limit}") from error
 
-    def _anyone_of_them(self, error: WorkerError) -> bool:
+    def _culprit_unknown(self, error: WorkerError) -> bool:
         """Whether it is not known which of those on their way ended the worker."""
         together = not self._prompt and not self._one_by_one and len(self._window) > 1
-        return together and not isinstance(error, (Cancelled, WorkerFault)) and monotonic() < self._bounds.ends
+        return together and not isinstance(error, (Cancelled, WorkerFault)) and monotonic() < self._deadline.ends
 
     def _recall(self) -> None:
         """What was sent behind a failure has not happened: it is to be sent again, or skipped."""
@@ -218,107 +227,105 @@ class Pipeline:
 
     # ------------------------------------------------------------------ one at a time
 
-    def _alone(self, call: Invocation) -> None:
+    def _exclusive(self, call: Invocation) -> None:
         self._commit()
-        over = self._bounds.over()
+        over = self._deadline.passed()
         if over is not None:
             self._end(call, over)
             return
         try:
-            self._hold()
+            self._window_worker()
         except EnvironmentUnfit as error:
             self._quarantined(call.operation_id, error)
             return
         except (WorkerError, RebuildFailed) as error:
-            self._broke(call, error)
+            self._break_off(call, error)
             return
-        allowed = self._asked(call)
-        if allowed is None:
+        approved = self._approved(call)
+        if approved is None:
             return
-        call = allowed
-        seconds = min(self._bounds.call_seconds, max(0.001, self._bounds.ends - monotonic()))
-        settled = self._solo.run(call, seconds=seconds, cancel=self._bounds.cancel)
-        if settled.ok and settled.answer is not None:
-            self._answered.append(_Answered(settled.entry, call, settled.answer))
-            self._reached = settled.answer["after"]
-            self._commit()
+        call, options = approved, self._options
+        seconds = min(self._deadline.call_seconds, max(0.001, self._deadline.ends - monotonic()))
+        outcome = self._session.exclusive.run(
+            call, seconds=seconds, cancel=options.cancel, verify=options.verify, rehearse=options.rehearse
+        )
+        if outcome.ok and outcome.answer is not None:
+            self._answered.append(outcome)
+            self._reached = outcome.answer["after"]
+            self._commit(outcome.details)
             return
-        if settled.findings[0].fault is Fault.CANCELLED:
-            self._answered.append(_Answered(settled.entry, call, report=self._interrupted(call, settled.findings)))
-            self._end(None, None)
+        if outcome.findings[0].fault is Fault.CANCELLED:
+            outcome.report = self._interrupted(outcome)
+            self._answered.append(outcome)
+            self._end()
             return
-        note = settled.entry
-        assert isinstance(note, NewAudit)
-        self._fail(call, settled.findings, note=note)
-        if settled.reverted_by == "rebuild" and not settled.broken_off:
+        self._fail(outcome)
+        if outcome.reverted_by == "rebuild" and not outcome.broken_off:
             self._prove_rebuild(call)
 
-    def _asked(self, call: Invocation) -> Invocation | None:
-        """The call with what a person said to it; None when that was no yes, and it is settled as refused."""
-        if self._asking is None:
+    def _approved(self, call: Invocation) -> Invocation | None:
+        """The call with what a person said to it; None when that was no yes, and it is reported as refused."""
+        request = self._requests.get(call.operation_id)
+        if request is None:
             return call
         began = monotonic()
-        call, finding = self._asking.settle(call, self._bounds.cancel)
-        self._bounds.extend(monotonic() - began)  # the time of the run is for work, not for thinking it over
+        approver = self._options.approver or self._session.approver
+        approval, finding = self._session.approvals.ask(request, approver, self._deadline.cancel)
+        self._deadline.extend(monotonic() - began)  # the time of the run is for work, not for thinking it over
+        self._clock.leave_out()
+        call = replace(call, approval=approval)
         if finding is None:
             return call
-        over = self._bounds.over()
-        if over is not None:
-            self._end(call, over)
+        passed = self._deadline.passed()
+        if passed is not None:
+            self._end(call, passed)
             return None
-        note = self._ledger.note(call, "failed", self._reached)
-        report = replace(self._board.failed(call.operation_id, (finding,)), status="refused")
-        self._answered.append(_Answered(note, call, report=report))
+        note = self._ledger.note(call, "failed", self._reached, fault=finding.fault)
+        report = self._state.failed(call.operation_id, (finding,), mcp_call_id=call.call_id)
+        self._answered.append(StepOutcome(call, note, report=replace(report, status="refused")))
         self._commit()
-        self._board.block_dependents(call.operation_id, "was refused", blocked=False)
-        self._go_on(f"not run, because '{self._board.asked_as(call.operation_id)}' was refused")
+        self._state.block_dependents(call.operation_id, "was refused", blocked=False)
+        self._continue(f"not run, because '{self._state.caller_id(call.operation_id)}' was refused")
         return None
 
     # ------------------------------------------------------------------ failures
 
-    def _broke(self, call: Invocation, error: WorkerError | RebuildFailed) -> None:
+    def _break_off(self, call: Invocation, error: WorkerError | RebuildFailed) -> None:
         fault, cure = reason_of(error, call.tool)
         finding = Finding(fault, error.message, "", error.cure or cure)
         if fault is Fault.CANCELLED:
             self._end(call, finding)
             return
-        self._fail(call, (finding,), reverted=True)
-        if monotonic() >= self._bounds.ends:
-            self._end(None, None)
+        note = self._ledger.note(call, "rolled_back", self._reached, fault=fault)
+        self._fail(StepOutcome(call, note, findings=(finding,), reverted_by="rebuild"))
+        if monotonic() >= self._deadline.ends:
+            self._end()
 
-    def _fail(
-        self,
-        call: Invocation,
-        findings: tuple[Finding, ...],
-        *,
-        reverted: bool = False,
-        answer: StepAnswer | None = None,
-        note: NewAudit | None = None,
-    ) -> None:
+    def _fail(self, outcome: StepOutcome) -> None:
         crash_points.reach("plan.failed")
-        if note is None:
-            status = "rolled_back" if reverted else "failed"
-            note = self._ledger.note(call, status, self._reached, fault=findings[0].fault, answer=answer)
-        report = self._board.failed(
+        call = outcome.call
+        outcome.report = self._state.failed(
             call.operation_id,
-            findings,
+            outcome.findings,
             scene_hash_before=self._reached,
             scene_hash_after=self._reached,
             mcp_call_id=call.call_id,
             operation_key=call.key,
+            details=outcome.details,
         )
-        self._answered.append(_Answered(note, call, report=report))
+        outcome.answer = None  # what it says is in the report; nothing of it is kept
+        self._answered.append(outcome)
         self._commit()
-        self._board.block_dependents(call.operation_id)
-        self._go_on(f"not run, because '{self._board.asked_as(call.operation_id)}' failed")
+        self._state.block_dependents(call.operation_id)
+        self._continue(f"not run, because '{self._state.caller_id(call.operation_id)}' failed")
 
-    def _go_on(self, otherwise: str) -> None:
+    def _continue(self, otherwise: str) -> None:
         """After something was not done: with what does not depend on it, where the plan is to go on at all."""
         if self._stop:
             self._todo.clear()
-            self._board.skip_rest(otherwise)
+            self._state.skip_rest(otherwise)
         else:
-            self._todo = deque(call for call in self._todo if self._board.open(call.operation_id))
+            self._todo = deque(call for call in self._todo if self._state.is_open(call.operation_id))
 
     def _prove_rebuild(self, call: Invocation) -> None:
         """The last way back is taken at once: a scene that cannot be rebuilt is the worst that can be said of a failure."""
@@ -336,36 +343,46 @@ class Pipeline:
         if not error.details.get("quarantined"):
             raise error
         finding = Finding(Fault.ROLLBACK_FAILED, error.message, "", error.cure)
-        self._board.settle(self._board.failed(id, (finding,)))
+        self._state.record(self._state.failed(id, (finding,)))
         self._todo.clear()
-        self._board.skip_rest("not run: the workspace is quarantined")
+        self._state.skip_rest("not run: the workspace is quarantined")
 
     # ------------------------------------------------------------------ ends
 
-    def _cut_off(self) -> None:
+    def _kill_worker(self) -> None:
         """Called by whoever cancels, in their thread: only the worker's death ends native work."""
         worker = self._worker
         if worker is not None and self._window:
             worker.abandon()
 
-    def _end(self, call: Invocation | None, finding: Finding | None) -> None:
+    def _end(self, call: Invocation | None = None, finding: Finding | None = None) -> None:
         """Stop before `call`; what was answered stands."""
         if call is not None and finding is not None:
             note = self._ledger.note(call, "rolled_back", self._reached, fault=finding.fault)
-            self._answered.append(_Answered(note, call, report=self._interrupted(call, (finding,))))
+            outcome = StepOutcome(call, note, findings=(finding,))
+            outcome.report = self._interrupted(outcome)
+            self._answered.append(outcome)
         self._commit()
         self._todo.clear()
-        self._board.skip_rest("not run: the run was ended")
+        self._state.skip_rest("not run: the run was ended")
 
-    def _interrupted(self, call: Invocation, findings: tuple[Finding, ...]) -> OperationReport:
+    def _interrupted(self, outcome: StepOutcome) -> OperationReport:
         """Nothing went wrong with it, so it did not fail; nothing of it stands either."""
-        report = self._board.failed(call.operation_id, findings, mcp_call_id=call.call_id, operation_key=call.key)
+        call = outcome.call
+        report = self._state.failed(
+            call.operation_id,
+            outcome.findings,
+            mcp_call_id=call.call_id,
+            operation_key=call.key,
+            details=outcome.details,
+        )
         return replace(report, status="skipped")
 
     # ------------------------------------------------------------------ committing
 
-    def _commit(self) -> None:
-        """Everything answered so far, in one transaction; then, and not before, it is acknowledged."""
+    def _commit(self, details: StepDetails | None = None) -> None:
+        """Everything answered so far, in one transaction; then, and not before, it is acknowledged. `details` are those of a success
+        that is there by itself."""
         if not self._answered:
             return
         answered, self._answered = self._answered, []
@@ -379,19 +396,9 @@ class Pipeline:
             written = self._ledger.write([one.entry for one in kept], redo_ms=spent)
             crash_points.reach("plan.committed")
             for one, number, receipt in zip(kept, written.numbers, written.receipts, strict=True):
-                if one.answer is not None and receipt is not None:
-                    one.report = self._board.succeeded(one.call, one.answer, number, receipt)
+                if one.report is None and one.answer is not None:
+                    one.report = self._state.succeeded(one.call, one.answer, number, receipt, details)
         for one in answered:
             assert one.report is not None
-            self._board.settle(one.report)
+            self._state.record(one.report)
         crash_points.reach("plan.acknowledged")
-
-
-@dataclass(slots=True)
-class _Answered:
-    """An operation whose outcome waits to be committed; a success gets its report with its receipt."""
-
-    entry: Entry
-    call: Invocation
-    answer: StepAnswer | None = None
-    report: OperationReport | None = None

@@ -7,33 +7,27 @@ run: known operations, gates, failures, rebuilds. Nothing here may reach the wor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from blendwright.records.journal_port import JournalPort
-from blendwright.run.active_contract import ActiveContract, ContractDraft
-from blendwright.run.approvals import NO_CONSENT, Consent
+from blendwright.run.active_contract import ContractDraft
+from blendwright.run.calls import call
 from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
-from blendwright.run.exclusive_step import ExclusiveStep
-from blendwright.run.executor import Executor
 from blendwright.run.files import FileAccess
-from blendwright.run.invocation import Invocation
-from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
+from blendwright.run.options import RunOptions
 from blendwright.run.pictures import deliver_picture
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
-from blendwright.run.run_state import Progress
 from blendwright.run.runner import Runner
 from blendwright.run.scratch_files import copy_scene, open_scene_file
+from blendwright.run.session import Session
 from blendwright.run.snapshots import LimitedDifference, limit_difference, objects_to_inspect, with_modifier_settings
-from blendwright.tool_api.effects import Determinism
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values.cancel import CancelToken
-from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
-from blendwright.values.plan import Operation, Schedule
+from blendwright.values.plan import Schedule
 from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipts
 from blendwright.values.report import OperationReport, RunReport
 
@@ -71,56 +65,34 @@ class Preview:
 
 
 class Previewer:
-    """Previews one plan on `scene`, which must be a copy; `directory` is one that goes with it."""
+    """Previews one plan on `scene`, which must be a copy; `directory` goes with it."""
 
     def __init__(
         self,
         scene: LiveScene,
         journal: JournalPort,
         tools: Mapping[str, AnyTool],
-        offer: ContractDraft,
+        draft: ContractDraft,
         files: FileAccess,
         directory: Path,
     ) -> None:
-        agreement = ActiveContract(offer, scene, journal)
-        ledger = Ledger(journal, scene, agreement)
-        written = PreviewFiles.replacing(files, directory / "written")
-        solo = ExclusiveStep(scene, journal, ledger, written)
+        def runner(files: FileAccess) -> Runner:
+            approvals = PreviewApprovals(journal, files)
+            return Runner(Session(scene, journal, tools, draft, files, approvals=approvals))
+
         self._scene = scene
         self._directory = directory
-        approvals = PreviewApprovals(journal, written)
-        self._runner = _OneByOne(scene, journal, ledger, solo, tools, agreement, written, approvals)
+        self._runner = runner(PreviewFiles.replacing(files, directory / "written"))
         # Pictures of the result are wanted, unlike those that operations of the plan make.
-        kept = FileAccess({}, directory / "pictures")
-        self._executor = Executor(
-            scene, ledger, ExclusiveStep(scene, journal, ledger, kept), tools, agreement, kept, approvals
-        )
+        self._picture_runner = runner(FileAccess({}, directory / "pictures"))
 
-    def run(
-        self,
-        schedule: Schedule,
-        failing: Mapping[str, Finding],
-        *,
-        image: Path | None = None,
-        seconds: float | None = None,
-        cancel: CancelToken | None = None,
-        progress: Progress | None = None,
-        determinism: Determinism | None = None,
-        consent: Consent = NO_CONSENT,
-    ) -> Preview:
+    def run(self, schedule: Schedule, options: RunOptions, *, image: Path | None = None) -> Preview:
+        """One operation at a time: who lost the worker, or the time, is then beyond doubt."""
         before = take_snapshot(self._scene.worker())
         baseline = self._save_baseline()
-        report = self._runner.run(
-            schedule,
-            failing,
-            seconds=seconds,
-            cancel=cancel,
-            progress=progress,
-            determinism=determinism,
-            consent=consent,
-        )
+        report = self._runner.run(schedule, replace(options, one_at_a_time=True))
         after = take_snapshot(self._scene.worker())
-        picture = None if image is None or not report.ok else self._picture(image, after, cancel, consent)
+        picture = None if image is None or not report.ok else self._picture(image, after, options)
         names = objects_to_inspect(before, after)
         if names:
             after = with_modifier_settings(after, names, self._scene.worker())
@@ -140,26 +112,14 @@ class Previewer:
         """The last thing that happens to the copy: what its journal says of it is of no more use."""
         open_scene_file(self._scene.worker(), baseline, "the scene before the plan")
 
-    def _picture(self, target: Path, after: SceneSnapshot, cancel: CancelToken | None, consent: Consent) -> Outcome:
+    def _picture(self, target: Path, after: SceneSnapshot, options: RunOptions) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
-        view: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
-        outcome = self._executor.call("render.preview", {**view, "artifact": PICTURE}, cancel=cancel, consent=consent)
-        return deliver_picture(outcome, target)
-
-
-class _OneByOne(Runner):
-    """Sends an operation only when the one before it has ended: who lost the worker, or the time, is then beyond doubt."""
-
-    def _invocation(self, request_id: str, operation: Operation, key: str, call_id: str) -> Invocation:
-        call = super()._invocation(request_id, operation, key, call_id)
-        return _Alone(**{field.name: getattr(call, field.name) for field in fields(call)})
-
-
-class _Alone(Invocation):
-    @property
-    def alone(self) -> bool:
-        return True
+        look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
+        asked = RunOptions(cancel=options.cancel, approver=options.approver)
+        return deliver_picture(
+            call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, asked), target
+        )
 
 
 def _without_receipts(report: RunReport) -> RunReport:

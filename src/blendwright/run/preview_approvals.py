@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blendwright.policy.approvals import ApprovalRequest
 from blendwright.policy.policy import Ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
-from blendwright.run.approvals import Approvals, Question
+from blendwright.run.approvals import Approvals
 from blendwright.run.invocation import Invocation
 from blendwright.tool_api.effects import SafetyLevel
 from blendwright.values.findings import Finding
@@ -23,19 +24,22 @@ WRITES = frozenset({SafetyLevel.SAFE_WRITE.value, SafetyLevel.DESTRUCTIVE.value}
 class PreviewApprovals(Approvals):
     """On the journal of the copy, which knows the answers that were given before."""
 
-    def _asks(self, terms: Terms, call: Invocation) -> Ruling | None:
-        found = super()._asks(terms, call)
-        if found is None or found.in_person:
+    def _ruling(self, terms: Terms, call: Invocation) -> Ruling | None:
+        ruling = super()._ruling(terms, call)
+        if ruling is None or ruling.in_person:
             return None  # trusted code runs in no preview: it is refused where it would
-        left = [(name, why) for name, why in zip(found.asked, found.reasons, strict=True) if name not in WRITES]
-        return Ruling(found.verdict, tuple(why for _, why in left), tuple(name for name, _ in left)) if left else None
+        remaining = [(name, why) for name, why in zip(ruling.asked, ruling.reasons, strict=True) if name not in WRITES]
+        return (
+            Ruling(ruling.verdict, tuple(why for _, why in remaining), tuple(name for name, _ in remaining))
+            if remaining
+            else None
+        )
 
-    def leave(self, questions: Sequence[Question]) -> list[Finding]:
+    def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
         """What is kept for later would be gone with the copy."""
-        return [_missing(question) for question in questions]
+        return [_missing(request) for request in requests]
 
 
-def _missing(question: Question) -> Finding:
-    request = question.request
+def _missing(request: ApprovalRequest) -> Finding:
     message = f"{request.tool} must be allowed by a person ({', '.join(request.why)}), in a preview too"
-    return refusal("preview_unasked", message, option=question.options())
+    return refusal("preview_unasked", message, option=request.options)

@@ -1,58 +1,56 @@
-"""The standing of every operation of a running plan, from which the report is made. Decides nothing about what runs."""
+"""What became of every operation of a running plan so far, from which the report is made. Decides nothing about what runs."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from blendwright.run.invocation import Invocation
+from blendwright.run.options import Progress
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, sentence
 from blendwright.values.plan import Operation, Schedule
-from blendwright.values.report import OperationReport, OperationStatus, RunStatus
+from blendwright.values.report import OperationReport, OperationStatus, RunStatus, StepDetails
 from blendwright.wire.step import StepAnswer
-
-Progress = Callable[[OperationReport], None]
 
 
 class RunState:
-    """`settle` is called for what is durable already: it is what acknowledges an operation to whoever watches."""
+    """`record` is called for what is durable already: it is what acknowledges an operation to whoever observes the run."""
 
     def __init__(self, schedule: Schedule, progress: Progress | None, *, hold: bool) -> None:
-        """`hold`: see there."""
         self._whole = schedule.plan.boundary == "plan"
         self._order = schedule.order
         self._operations = {operation.id: operation for operation in schedule.order}
         self._reports: dict[str, OperationReport] = {}
         self._progress = progress
-        self._held: list[OperationReport] | None = [] if hold else None
+        self._buffered: list[OperationReport] | None = [] if hold else None
 
-    def asked_as(self, id: str) -> str:
+    def caller_id(self, id: str) -> str:
         """The caller's name for it, as a message says it: nobody outside knows the steps of a macro."""
         return cut(self._operations[id].caller_id)
 
-    def open(self, id: str) -> bool:
+    def is_open(self, id: str) -> bool:
         return id not in self._reports
 
-    def settle(self, report: OperationReport) -> None:
+    def record(self, report: OperationReport) -> None:
         self._reports[report.operation_id] = report
-        if self._held is not None:
-            self._held.append(report)
+        if self._buffered is not None:
+            self._buffered.append(report)
         elif self._progress is not None:
             self._progress(report)
 
     def hold(self) -> None:
         """Acknowledge nothing before `release`, since all of it may be taken back together."""
-        if self._held is None:
-            self._held = []
+        if self._buffered is None:
+            self._buffered = []
 
     def release(self) -> None:
-        held, self._held = self._held or [], None
+        buffered, self._buffered = self._buffered or [], None
         if self._progress is not None:
-            for report in held:
+            for report in buffered:
                 self._progress(self._reports[report.operation_id])
 
     def amend(self, id: str, **changes: Any) -> None:
@@ -63,8 +61,8 @@ class RunState:
         waiting = deque([id])
         while waiting:
             for other in self._waited_by.get(waiting.popleft(), ()):
-                if self.open(other):
-                    self.settle(self.skipped(other, f"waits for '{self.asked_as(id)}', which {why}", blocked=blocked))
+                if self.is_open(other):
+                    self.record(self.skipped(other, f"waits for '{self.caller_id(id)}', which {why}", blocked=blocked))
                     waiting.append(other)
 
     @cached_property
@@ -78,8 +76,8 @@ class RunState:
 
     def skip_rest(self, message: str) -> None:
         for operation in self._order:
-            if self.open(operation.id):
-                self.settle(self.skipped(operation.id, message))
+            if self.is_open(operation.id):
+                self.record(self.skipped(operation.id, message))
 
     def take_back(self, message: str, ids: Collection[str]) -> bool:
         """After a rollback: nothing that this run did with these stands. Says whether there was something."""
@@ -91,14 +89,14 @@ class RunState:
     # ------------------------------------------------------------------ reports
 
     def skipped(self, id: str, message: str, *, blocked: bool = False) -> OperationReport:
-        return replace(_blank(self._operations[id], "skipped"), message=message, blocked=blocked)
+        return replace(_new_report(self._operations[id], "skipped"), message=message, blocked=blocked)
 
     def failed(self, id: str, findings: tuple[Finding, ...], **fields: Any) -> OperationReport:
         """`findings` point into the arguments of the operation; the report's point into the plan."""
         operation = self._operations[id]
         located = tuple(_located(finding, operation) for finding in findings)
         return replace(
-            _blank(operation, "failed"),
+            _new_report(operation, "failed"),
             fault=findings[0].fault,
             message=sentence(located),
             findings=located,
@@ -106,8 +104,14 @@ class RunState:
         )
 
     def succeeded(
-        self, call: Invocation, answer: StepAnswer, commit: int | None, receipt: Mapping[str, Any]
+        self,
+        call: Invocation,
+        answer: StepAnswer,
+        commit: int | None,
+        receipt: Mapping[str, Any] | None,
+        details: StepDetails | None,
     ) -> OperationReport:
+        """Without a receipt it was a rehearsal, which leaves the scene as it was."""
         operation = self._operations[call.operation_id]
         # Not dataclasses.replace: this and the next are made for every operation of a plan.
         return OperationReport(
@@ -118,14 +122,15 @@ class RunState:
             safety_level=operation.safety_level,
             result=answer["result"],
             scene_hash_before=answer["before"],
-            scene_hash_after=answer["after"],
+            scene_hash_after=answer["before"] if receipt is None else answer["after"],
             mcp_call_id=call.call_id,
-            blender_mutation_id=receipt["blender_mutation_id"],
+            blender_mutation_id=None if receipt is None else receipt["blender_mutation_id"],
             operation_key=call.key,
             commit=commit,
             receipt=receipt,
-            timings=timings(answer),
+            timings={part: answer[part] or 0.0 for part in ("plan_ms", "execute_ms", "verify_ms")},
             origin=operation.origin,
+            details=details,
         )
 
     def cached(self, id: str, receipt: Mapping[str, Any], commit: int | None) -> OperationReport:
@@ -170,11 +175,7 @@ class RunState:
         return {report.fault for report in self._reports.values() if report.fault is not None}
 
 
-def timings(answer: StepAnswer) -> dict[str, float]:
-    return {part: answer[part] or 0.0 for part in ("plan_ms", "execute_ms", "verify_ms")}
-
-
-def _blank(operation: Operation, status: OperationStatus) -> OperationReport:
+def _new_report(operation: Operation, status: OperationStatus) -> OperationReport:
     return OperationReport(
         operation.id,
         operation.tool,

@@ -1,363 +1,317 @@
-"""Runs a scheduled plan against the journal: what is known is answered, the rest is gated, sent, committed, and reported."""
+"""Runs a scheduled plan against the journal: what was done before is answered, the rest is gated, sent, committed, and reported."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from blendwright.plan.refusal import refused
 from blendwright.plan.repair import minimal_repair
+from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Entry, NewAudit
-from blendwright.records.journal_port import JournalPort
-from blendwright.run.active_contract import ActiveContract
-from blendwright.run.approvals import NO_CONSENT, Approvals, Asking, Consent, Question
-from blendwright.run.deadline import RunDeadline
-from blendwright.run.exclusive_step import ExclusiveStep
-from blendwright.run.files import FileAccess
-from blendwright.run.idempotency import MOST_KEPT, Classification, LastRun, classify
+from blendwright.run.clock import PhaseClock
+from blendwright.run.idempotency import MOST_KEPT, Classification, LastPlan, classify
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id, new_ids, operation_key
-from blendwright.run.ledger import Ledger
-from blendwright.run.live_scene import LiveScene
+from blendwright.run.options import DEFAULT_OPTIONS, RunDeadline, RunOptions
 from blendwright.run.pipeline import Pipeline
 from blendwright.run.reasons import reason_of
-from blendwright.run.run_state import Progress, RunState
-from blendwright.run.units import Unit, units
-from blendwright.tool_api.effects import Determinism
-from blendwright.tool_api.tool import AnyTool
+from blendwright.run.run_state import RunState
+from blendwright.run.session import Session
 from blendwright.values import crash_points
-from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
-from blendwright.values.events import Observer, RunBrokenOff, RunEnded, RunStarted, silent
+from blendwright.values.events import RunBrokenOff, RunEnded, RunStarted
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.gc_pause import gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import RunReport
 
-# A path that no policy allows refuses the plan; a file that is not there yet may be written by an operation before.
-POLICY = frozenset({Fault.POLICY_BLOCKED, Fault.ARGS_INVALID})
 # More than a person would answer one by one: the findings say how to allow them together.
 MOST_QUESTIONS = 100
 
 
 class Runner:
-    """Runs plans on one scene."""
+    """Runs plans on the scene of one session."""
 
-    def __init__(
-        self,
-        scene: LiveScene,
-        journal: JournalPort,
-        ledger: Ledger,
-        solo: ExclusiveStep,
-        tools: Mapping[str, AnyTool],
-        agreement: ActiveContract,
-        files: FileAccess,
-        approvals: Approvals | None = None,
-        observe: Observer = silent,
-    ) -> None:
-        """Without `approvals` nobody is asked: for runs whose effects nobody keeps."""
-        self._scene = scene
-        self._journal = journal
-        self._ledger = ledger
-        self._solo = solo
-        self._tools = tools
-        self._agreement = agreement
-        self._files = files
-        self._approvals = approvals
-        self._observe = observe
-        self._last: tuple[Plan, Mapping[str, str]] | None = None
-        self._last_run = LastRun()
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._last_keys: tuple[Plan, Mapping[str, str]] | None = None
+        self._last_plan = LastPlan()
 
     def run(
-        self,
-        schedule: Schedule,
-        failing: Mapping[str, Finding],
-        *,
-        seconds: float | None = None,
-        cancel: CancelToken | None = None,
-        progress: Progress | None = None,
-        determinism: Determinism | None = None,
-        consent: Consent = NO_CONSENT,
+        self, schedule: Schedule, options: RunOptions = DEFAULT_OPTIONS, clock: PhaseClock | None = None
     ) -> RunReport:
-        """`failing` are operations that are bound to fail on their own. Raises EnvironmentUnfit when nothing more can be run or written."""
-        plan = schedule.plan
-        self._observe(
+        """Raises EnvironmentUnfit when nothing more can be run or written."""
+        plan, observe = schedule.plan, self.session.observe
+        observe(
             RunStarted(
                 plan.request_id,
                 plan.dialect,
                 plan.boundary,
                 schedule.hash,
                 len(schedule.order),
-                self._scene.known_hash,
+                self.session.scene.known_hash,
             )
         )
         try:
             with gc_paused():
-                report = self._run(schedule, failing, seconds, cancel, progress, determinism, consent)
+                report = self.execute(schedule, options, clock or PhaseClock())
         except BaseException as error:
             message = str(error) or type(error).__name__
-            self._observe(RunBrokenOff(plan.request_id, plan.dialect, schedule.hash, message))
+            observe(RunBrokenOff(plan.request_id, plan.dialect, schedule.hash, message))
             raise
-        self._observe(RunEnded(report))
+        observe(RunEnded(report))
         return report
 
-    def _run(
-        self,
-        schedule: Schedule,
-        failing: Mapping[str, Finding],
-        seconds: float | None,
-        cancel: CancelToken | None,
-        progress: Progress | None,
-        determinism: Determinism | None,
-        consent: Consent,
-    ) -> RunReport:
-        started = time.time()
-        scene_hash = self._scene.known_hash
-        plan = schedule.plan
-        whole = plan.boundary == "plan"
-        board = RunState(schedule, progress, hold=whole)
-        keys = self._keys_of(plan)
-        sound = [operation for operation in schedule.order if operation.id not in failing]
-        calls = [
-            self._invocation(plan.request_id, operation, keys[operation.id], call_id)
-            for operation, call_id in zip(sound, new_ids(len(sound)), strict=True)
-        ]
-        known = self._last_run.sorted(self._journal, plan, calls) or classify(self._journal, calls)
-        doomed = bool(failing or known.conflicts)
-        questions: dict[str, Question] = {}
-        if known.to_run and not (doomed and (whole or plan.on_failure == "stop")):
-            try:
-                findings = self._gates(schedule, known.to_run, determinism)
-                questions = {} if findings else self._questions(calls, known.to_run)
-            except Refusal as refusal:
-                findings = refusal.findings
-            except (WorkerError, RebuildFailed) as error:
-                fault, cure = reason_of(error)
-                findings = (Finding(fault, error.message, "", error.cure or cure),)
-            findings = findings or self._unanswerable(schedule, questions, consent)
+    def execute(self, schedule: Schedule, options: RunOptions, clock: PhaseClock) -> RunReport:
+        """The one way through, for plans and for single calls: answer what was done before, gate the rest, run it, report.
+
+        Tells no observer: a single call is another event than a run."""
+        started, session, plan = time.time(), self.session, schedule.plan
+        hash_before = session.scene.known_hash
+        state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
+        calls = self._invocations(schedule)
+        known = self._classify(plan, calls)
+        requests: dict[str, ApprovalRequest] = {}
+        ends_at_once = plan.on_failure == "stop" or plan.boundary == "plan"
+        if known.to_run and not (ends_at_once and (schedule.unrunnable or known.conflicts)):
+            findings, requests = self._gate(schedule, calls, known.to_run, options, clock)
             if findings:
                 return replace(
                     refused(plan, findings),
-                    contract=self._agreement.fingerprint,
-                    scene_hash_before=scene_hash,
-                    scene_hash_after=self._scene.known_hash,
+                    contract=session.contract.fingerprint,
+                    scene_hash_before=hash_before,
+                    scene_hash_after=session.scene.known_hash,
                 )
         gated = time.time()
-        self._settle(schedule, board, known, failing)
-        runnable = [call for call in known.to_run if board.open(call.operation_id)]
-        runnable = self._granted(runnable, questions, consent)
-        asking = None if self._approvals is None else Asking(self._approvals, consent, questions)
-        bounds = self._bounds(seconds, cancel)
-        for unit in units(schedule, runnable):
-            self._run_unit(schedule, board, unit, bounds, asking)
-        board.release()
-        self._last_run.keep(self._journal, plan, board.reports())
-        return self._report(schedule, board, scene_hash, started, gated)
+        self._record_without_blender(schedule, state, known)
+        runnable = [call for call in known.to_run if state.is_open(call.operation_id)]
+        runnable = self._granted(runnable, requests, options) if requests else runnable
+        deadline = RunDeadline.from_now(options, session.contract.terms)
+        for group, whole in _groups(schedule, runnable):
+            self._run_group(schedule, state, group, whole, deadline, options, requests, clock)
+        state.release()
+        self._last_plan.store(session.journal, plan, state.reports())
+        return self._report(schedule, state, hash_before, started, gated)
 
-    def _run_unit(
-        self, schedule: Schedule, board: RunState, unit: Unit, bounds: RunDeadline, asking: Asking | None
+    def _run_group(
+        self,
+        schedule: Schedule,
+        state: RunState,
+        calls: Sequence[Invocation],
+        whole: tuple[str, ...] | None,
+        deadline: RunDeadline,
+        options: RunOptions,
+        requests: Mapping[str, ApprovalRequest],
+        clock: PhaseClock,
     ) -> None:
-        """What is kept or taken back together, or a stretch of operations that each stand for themselves."""
-        runnable = [call for call in unit.calls if board.open(call.operation_id)]
+        """`whole` names the operations that are kept or taken back together, those done before included; None where each stands for
+        itself."""
+        runnable = [call for call in calls if state.is_open(call.operation_id)]
         if not runnable:
             return
-        plan = schedule.plan
-        boundary = None
-        if unit.whole is not None:
-            boundary = self._journal.begin_boundary(plan.request_id)
-            crash_points.reach("whole.begun")
-            board.hold()
-        pipeline = Pipeline(
-            self._scene,
-            self._ledger,
-            self._solo,
-            board,
-            bounds,
-            stop=plan.on_failure == "stop" or plan.boundary == "plan",
-            whole=boundary is not None,
-            asking=asking,
-        )
+        plan, journal = schedule.plan, self.session.journal
+        stop = plan.on_failure == "stop" or plan.boundary == "plan"
+        pipeline = Pipeline(self.session, state, deadline, options, requests, clock, stop=stop, whole=whole is not None)
+        if whole is None:
+            pipeline.run(runnable)
+            return
+        boundary = journal.begin_boundary(plan.request_id)
+        crash_points.reach("whole.begun")
+        state.hold()
         try:
             pipeline.run(runnable)
-            if boundary is not None and unit.whole is not None:
-                self._close(boundary, board, unit.whole, pipeline.failures)
+            self._close(boundary, state, whole, pipeline.failures)
         except BaseException:
-            if boundary is not None:
-                self._give_up(boundary, pipeline.failures)
+            self._give_up(boundary, pipeline.failures)
             raise
-        if boundary is not None and plan.boundary != "plan":
-            board.release()
+        if plan.boundary != "plan":
+            state.release()
 
-    def _keys_of(self, plan: Plan) -> Mapping[str, str]:
-        """The operation keys of a plan. Those of the last one are kept: the very same plan often comes again."""
-        if self._last is not None and self._last[0] is plan:
-            return self._last[1]
-        known = [operation for operation in plan.operations if operation.tool in self._tools]
-        found = {one.id: operation_key(plan.request_id, one.id, one.args) for one in known}
-        self._last = (plan, found) if len(found) <= MOST_KEPT else None
-        return found
+    def _invocations(self, schedule: Schedule) -> list[Invocation]:
+        """The calls of the operations that can run, in schedule order."""
+        plan, tools = schedule.plan, self.session.tools
+        keys = self._operation_keys(plan)
+        runnable = [operation for operation in schedule.order if operation.id not in schedule.unrunnable]
+        return [
+            Invocation(
+                plan.request_id,
+                operation.id,
+                tools[operation.tool],
+                operation.args,
+                operation.model,
+                operation.safety_level or tools[operation.tool].safety_level.value,
+                keys[operation.id],
+                call_id,
+                macro_operation=None if operation.origin is None else operation.origin.operation_id,
+                single_call=plan.single_call,
+            )
+            for operation, call_id in zip(runnable, new_ids(len(runnable)), strict=True)
+        ]
 
-    def _invocation(self, request_id: str, operation: Operation, key: str, call_id: str) -> Invocation:
-        tool = self._tools[operation.tool]
-        level = operation.safety_level or tool.safety_level.value
-        chain = None if operation.origin is None else operation.origin.operation_id
-        return Invocation(
-            request_id, operation.id, tool, operation.args, operation.model, level, key, call_id, chain=chain
-        )
+    def _operation_keys(self, plan: Plan) -> Mapping[str, str]:
+        """Those of the last plan are kept: the very same plan often comes again."""
+        if self._last_keys is not None and self._last_keys[0] is plan:
+            return self._last_keys[1]
+        runnable = [operation for operation in plan.operations if operation.tool in self.session.tools]
+        keys = {one.id: operation_key(plan.request_id, one.id, one.args) for one in runnable}
+        self._last_keys = (plan, keys) if len(keys) <= MOST_KEPT else None
+        return keys
+
+    def _classify(self, plan: Plan, calls: list[Invocation]) -> Classification:
+        if plan.single_call:
+            return Classification(to_run=calls)
+        journal = self.session.journal
+        return self._last_plan.lookup(journal, plan, calls) or classify(journal, calls)
 
     # ------------------------------------------------------------------ before anything runs
 
-    def _bounds(self, seconds: float | None, cancel: CancelToken | None) -> RunDeadline:
-        """The budget of the contract, which nobody can raise."""
-        terms = self._agreement.terms
-        allowed = terms.constraints.run_seconds
-        return RunDeadline(
-            terms.constraints.call_seconds,
-            time.monotonic() + (allowed if seconds is None else min(seconds, allowed)),
-            cancel,
-            terms.limits.calls_at_once,
-        )
+    def _gate(
+        self,
+        schedule: Schedule,
+        calls: Sequence[Invocation],
+        to_run: Sequence[Invocation],
+        options: RunOptions,
+        clock: PhaseClock,
+    ) -> tuple[tuple[Finding, ...], dict[str, ApprovalRequest]]:
+        """What speaks against the operations that would run, and what a person is asked about, by operation. Starts Blender."""
+        session, requests = self.session, dict[str, ApprovalRequest]()
+        try:
+            contract = session.contract.contract()
+            session.scene.worker()
+            clock.leave_out()  # starting Blender belongs to no phase of a call
+            findings = self._objections(schedule, to_run, options)
+            if not findings:
+                requests = session.approvals.requests(contract, calls, to_run, session.scene.hash)
+        except Refusal as refusal:
+            findings = refusal.findings
+        except (WorkerError, RebuildFailed) as error:
+            session.scene.report_loss(error, to_run[0].ids)
+            fault, cure = reason_of(error)
+            findings = (Finding(fault, error.message, "", error.cure or cure),)
+        else:
+            clock.lap("gate")
+        if requests and not findings:
+            findings = self._unanswerable(schedule, requests, options)
+        return findings, requests
 
-    def _questions(self, calls: Sequence[Invocation], run: Sequence[Invocation]) -> dict[str, Question]:
-        """What a person has to be asked, by operation."""
-        if self._approvals is None:
-            return {}
-        return self._approvals.questions(self._agreement.contract(), calls, run, self._scene.hash)
-
-    def _unanswerable(
-        self, schedule: Schedule, questions: Mapping[str, Question], consent: Consent
-    ) -> tuple[Finding, ...]:
-        """What nobody is there to answer refuses the plan before anything runs; the questions wait for whoever answers later."""
-        if self._approvals is None:
-            return ()
-        open_ones = {id: one for id, one in questions.items() if not self._approvals.can_be_had(one, consent)}
-        findings = self._approvals.leave(list(open_ones.values())[:MOST_QUESTIONS])
+    def _objections(self, schedule: Schedule, calls: Sequence[Invocation], options: RunOptions) -> tuple[Finding, ...]:
+        """Everything that contract, policy and this very Blender say against these calls."""
         operations = {operation.id: operation for operation in schedule.order}
-        return tuple(operations[id].as_a_whole(finding) for id, finding in zip(open_ones, findings, strict=False))
-
-    def _granted(self, calls: list[Invocation], questions: dict[str, Question], consent: Consent) -> list[Invocation]:
-        """The calls, those that were allowed beforehand with their approval: they need not wait for anybody."""
-        if self._approvals is None:
-            return calls
-        running = {call.operation_id for call in calls}
-        granted = [one for id, one in questions.items() if id in running and one.granted(consent)]
-        given = self._approvals.grant(granted)
-        for id in given:
-            del questions[id]
-        return [
-            replace(call, approval=given[call.operation_id]) if call.operation_id in given else call for call in calls
-        ]
-
-    def _gates(
-        self, schedule: Schedule, calls: Sequence[Invocation], determinism: Determinism | None
-    ) -> tuple[Finding, ...]:
-        """Everything that contract, policy and this very Blender say against the operations that would run."""
-        operations = {operation.id: operation for operation in schedule.order}
-        version = self._scene.profile.version
         findings: list[Finding] = []
         for call in calls:
             operation = operations[call.operation_id]
-            for finding in self._agreement.objections(call, determinism):
-                findings.append(operation.as_a_whole(finding))
-            findings += [operation.in_arguments(finding) for finding in call.tool.examine(call.model, version)]
-            if call.alone:
-                _, found = self._files.normalised(call.tool, dict(call.args))
-                findings += [operation.in_arguments(finding) for finding in found if finding.fault in POLICY]
+            for in_arguments, finding in self.session.contract.objections(
+                call, self.session.files.path_findings, options.determinism
+            ):
+                findings.append(operation.in_arguments(finding) if in_arguments else operation.as_a_whole(finding))
         return tuple(findings)
 
-    def _settle(
-        self, schedule: Schedule, board: RunState, known: Classification, failing: Mapping[str, Finding]
-    ) -> None:
+    def _unanswerable(
+        self, schedule: Schedule, requests: Mapping[str, ApprovalRequest], options: RunOptions
+    ) -> tuple[Finding, ...]:
+        """What nobody is there to answer refuses the plan before anything runs; the requests wait for whoever answers later."""
+        approvals, approver = self.session.approvals, options.approver or self.session.approver
+        waiting = {id: one for id, one in requests.items() if not approvals.may_be_approved(one, approver)}
+        findings = approvals.leave(list(waiting.values())[:MOST_QUESTIONS])
+        operations = {operation.id: operation for operation in schedule.order}
+        return tuple(operations[id].as_a_whole(finding) for id, finding in zip(waiting, findings, strict=False))
+
+    def _granted(
+        self, calls: list[Invocation], requests: dict[str, ApprovalRequest], options: RunOptions
+    ) -> list[Invocation]:
+        """The calls, those that were allowed beforehand with their approval: they need not wait for anybody."""
+        approver = options.approver or self.session.approver
+        running = {call.operation_id for call in calls}
+        granted = [one for id, one in requests.items() if id in running and approver.grants_all(one)]
+        approvals = self.session.approvals.grant(granted)
+        for id in approvals:
+            del requests[id]
+        return [replace(call, approval=approvals.get(call.operation_id)) for call in calls]
+
+    def _record_without_blender(self, schedule: Schedule, state: RunState, known: Classification) -> None:
         """What needs no Blender: answers from the journal, conflicts, and operations that cannot but fail. One transaction."""
-        scene_hash = self._scene.known_hash
-        entries: list[Entry] = []
+        if not (known.cached or known.conflicts or schedule.unrunnable):
+            return
+        ledger, scene_hash, entries = self.session.ledger, self.session.scene.known_hash, list[Entry]()
         if scene_hash is not None:
-            entries += [self._ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in known.cached]
+            entries += [ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in known.cached]
             entries += [
-                self._ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in known.conflicts
+                ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in known.conflicts
             ]
-            for operation in schedule.order:
-                if operation.id in failing:
-                    code = failing[operation.id].fault.value
-                    ids = AuditDetails(new_id(), operation.safety_level or "read_only", error_code=code)
-                    entries.append(
-                        NewAudit(
-                            schedule.plan.request_id,
-                            operation.id,
-                            operation.tool,
-                            "failed",
-                            scene_hash,
-                            scene_hash,
-                            ids,
-                        )
-                    )
+            entries += [
+                _unrunnable_note(schedule.plan, operation, schedule.unrunnable[operation.id], scene_hash)
+                for operation in schedule.order
+                if operation.id in schedule.unrunnable
+            ]
         if entries:
-            self._ledger.write(entries)
+            ledger.write(entries)
             crash_points.reach("plan.known")
         for call, receipt, number in known.cached:
-            board.settle(board.cached(call.operation_id, receipt, number))
-        doomed = {call.operation_id: finding for call, finding in known.conflicts} | dict(failing)
-        called = {entry.operation_id: entry.audit.mcp_call_id for entry in entries}
+            state.record(state.cached(call.operation_id, receipt, number))
+        doomed = {call.operation_id: finding for call, finding in known.conflicts} | dict(schedule.unrunnable)
+        call_ids = {entry.operation_id: entry.audit.mcp_call_id for entry in entries}
         for id, finding in doomed.items():
-            report = board.failed(id, (finding,), mcp_call_id=called.get(id))
+            report = state.failed(id, (finding,), mcp_call_id=call_ids.get(id))
             # What the validation found points into the plan already.
-            board.settle(replace(report, findings=(finding,)) if id in failing else report)
+            state.record(replace(report, findings=(finding,)) if id in schedule.unrunnable else report)
         for id in doomed:
-            board.block_dependents(id)
+            state.block_dependents(id)
         if doomed and (schedule.plan.on_failure == "stop" or schedule.plan.boundary == "plan"):
-            board.skip_rest(f"not run, because '{board.asked_as(next(iter(doomed)))}' cannot be")
+            state.skip_rest(f"not run, because '{state.caller_id(next(iter(doomed)))}' cannot be")
 
     # ------------------------------------------------------------------ afterwards
 
-    def _close(self, boundary: int, board: RunState, ids: Collection[str], failures: Sequence[NewAudit]) -> None:
+    def _close(self, boundary: int, state: RunState, ids: Collection[str], failures: Sequence[NewAudit]) -> None:
         """All or nothing: kept when every operation was done, taken back otherwise."""
-        reports = [board.report(id) for id in ids]
+        reports = [state.report(id) for id in ids]
         if all(report.done for report in reports):
             crash_points.reach("whole.before_keep")
-            self._ledger.write([], keeps=boundary)
+            self.session.ledger.write([], keeps=boundary)
             crash_points.reach("whole.kept")
             return
         culprit = next(report.operation_id for report in reports if report.fault is not None)
         crash_points.reach("whole.before_rollback")
-        written = self._journal.roll_back(boundary, failures)
+        written = self.session.journal.roll_back(boundary, failures)
         crash_points.reach("whole.rolled_back")
         if any(number is not None for number in written.numbers):
-            self._scene.rolled_back()
-        board.take_back(f"taken back, because '{board.asked_as(culprit)}' was not done", ids)
+            self.session.scene.rolled_back()
+        state.take_back(f"taken back, because '{state.caller_id(culprit)}' was not done", ids)
 
     def _give_up(self, boundary: int, failures: Sequence[NewAudit]) -> None:
         """The run ends without an answer. Left open, the boundary would take back what is done in this workspace later."""
         try:
             # It may have been closed in the very moment of the interruption.
-            if self._journal.open_boundary() is not None:
-                self._journal.roll_back(boundary, failures)
+            if self.session.journal.open_boundary() is not None:
+                self.session.journal.roll_back(boundary, failures)
         except BlendwrightError:
             # Nothing may be written behind it any more; whoever opens the workspace next rolls it back.
-            self._journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
-        self._scene.head_moved()
+            self.session.journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
+        self.session.scene.head_moved()
 
     def _report(
-        self, schedule: Schedule, board: RunState, scene_hash_before: str | None, started: float, gated: float
+        self, schedule: Schedule, state: RunState, scene_hash_before: str | None, started: float, gated: float
     ) -> RunReport:
         plan = schedule.plan
         finished = time.time()
-        findings = tuple(board.findings())
+        findings = tuple(state.findings())
         return RunReport(
             plan.dialect,
             plan.request_id,
-            board.status(),
-            board.reports(),
+            state.status(),
+            state.reports(),
             repair=minimal_repair(plan, findings) if findings else (),
             schedule_hash=schedule.hash,
             boundary=plan.boundary,
-            contract=self._agreement.fingerprint,
+            contract=self.session.contract.fingerprint,
             scene_hash_before=scene_hash_before,
-            scene_hash_after=self._scene.known_hash,
-            checkpoint=self._latest_checkpoint() if Fault.ROLLBACK_FAILED in board.faults() else None,
+            scene_hash_after=self.session.scene.known_hash,
+            checkpoint=self._latest_checkpoint() if Fault.ROLLBACK_FAILED in state.faults() else None,
             started=started,
             finished=finished,
             timings={"gate_ms": _milliseconds(started, gated), "run_ms": _milliseconds(started, finished)},
@@ -366,7 +320,7 @@ class Runner:
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:
         """From where the work can be taken up again."""
-        route = self._journal.recovery().route
+        route = self.session.journal.recovery().route
         if route is None:
             return None
         if route.checkpoint is None:
@@ -383,3 +337,29 @@ class Runner:
 
 def _milliseconds(started: float, finished: float) -> float:
     return round((finished - started) * 1000, 3)
+
+
+def _groups(
+    schedule: Schedule, calls: Sequence[Invocation]
+) -> Iterator[tuple[Sequence[Invocation], tuple[str, ...] | None]]:
+    """The calls in parts, each with the operations that are kept or taken back with it: the whole plan, or a macro; None between them.
+
+    The schedule lets nothing come between the operations of a macro."""
+    if schedule.plan.boundary == "plan":
+        yield calls, tuple(operation.id for operation in schedule.order)
+        return
+    groups = {operation.id: operation.origin.group for operation in schedule.order if operation.origin is not None}
+    if not groups:
+        yield calls, None
+        return
+    members: dict[str, list[str]] = {}
+    for id, group in groups.items():
+        if group is not None:
+            members.setdefault(group, []).append(id)
+    for group, together in groupby(calls, key=lambda call: groups.get(call.operation_id)):
+        yield tuple(together), None if group is None else tuple(members[group])
+
+
+def _unrunnable_note(plan: Plan, operation: Operation, finding: Finding, scene_hash: str) -> NewAudit:
+    audit = AuditDetails(new_id(), operation.safety_level or "read_only", error_code=finding.fault.value)
+    return NewAudit(plan.request_id, operation.id, operation.tool, "failed", scene_hash, scene_hash, audit)

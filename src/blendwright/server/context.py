@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.macros import Macro
-from blendwright.policy.approvals import Approver
+from blendwright.policy.approvals import ApprovalPrompt, Approver
 from blendwright.policy.session_contract import Proposal
-from blendwright.run.approvals import Consent
+from blendwright.run.options import RunOptions
 from blendwright.server.jobs import Jobs
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
@@ -35,12 +35,13 @@ class Caller:
     client: str
     progress: Report
     proposal: Proposal = field(default_factory=Proposal)
-    approver: Approver | None = None
+    approver: ApprovalPrompt | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
 
     @property
-    def consent(self) -> Consent:
-        return Consent(self.approver)
+    def options(self) -> RunOptions:
+        """What its calls and plans are run with: its user is asked, and it can cancel them."""
+        return RunOptions(cancel=self.cancel, approver=Approver(self.approver))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,7 @@ class ServerContext:
 
     async def call_tool(self, caller: Caller, tool: str, args: Mapping[str, Any]) -> Outcome:
         """Call one tool of the catalogue on the scene."""
-        return await self.run(
-            caller, lambda opened: opened.outcome(tool, args, cancel=caller.cancel, consent=caller.consent)
-        )
+        return await self.run(caller, lambda opened: opened.outcome(tool, args, caller.options))
 
     async def run_aside(self, caller: Caller, work: Callable[[], T]) -> T:
         """Have something done that leaves the open workspace alone. It must end when the caller's token is cancelled."""

@@ -21,7 +21,7 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from blendwright.policy.approvals import Answer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.server.progress import ProgressReporter
 from blendwright.server.responses import ToolResponse
 from blendwright.values.cancel import CancelToken
@@ -40,9 +40,9 @@ class PendingApproval:
     """An approval request that was put to the host's user, and the answer to come."""
 
     request: ApprovalRequest
-    answer: Future[Answer] = field(default_factory=Future[Answer])
+    answer: Future[ApprovalAnswer] = field(default_factory=Future[ApprovalAnswer])
 
-    def resolve(self, answer: Answer) -> None:
+    def resolve(self, answer: ApprovalAnswer) -> None:
         """The first answer counts."""
         with contextlib.suppress(InvalidStateError):
             self.answer.set_result(answer)
@@ -63,24 +63,24 @@ class HostApprover:
     def __init__(self, send: Callable[[PendingApproval], Any]) -> None:
         self._send = send
 
-    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> Answer:
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         pending = PendingApproval(request)
-        unsubscribe = None if cancel is None else cancel.subscribe(lambda: pending.resolve(Answer.NONE))
+        unsubscribe = None if cancel is None else cancel.subscribe(lambda: pending.resolve(ApprovalAnswer.NONE))
         self._send(pending)
         try:
             return pending.answer.result(max(0.0, request.expires - time.time()))
         except FutureTimeout:
-            return Answer.NONE
+            return ApprovalAnswer.NONE
         finally:
             if unsubscribe is not None:
                 unsubscribe()
 
 
-def answer_of(result: types.ElicitResult) -> Answer:
+def answer_of(result: types.ElicitResult) -> ApprovalAnswer:
     """Only a clear yes is one. Whoever closed the form said nothing."""
     if result.action == "accept" and (result.content or {}).get("allow") is True:
-        return Answer.APPROVED
-    return Answer.NONE if result.action == "cancel" else Answer.DECLINED
+        return ApprovalAnswer.APPROVED
+    return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.DECLINED
 
 
 def session_approver(session: ServerSession, related: types.RequestId | None) -> HostApprover:
@@ -94,7 +94,7 @@ def session_approver(session: ServerSession, related: types.RequestId | None) ->
             pass  # a host that cannot ask after all, or whose answer is none
         finally:
             # Also where the host leaves: nobody is kept waiting for what cannot come any more.
-            pending.resolve(Answer.NONE)
+            pending.resolve(ApprovalAnswer.NONE)
 
     return HostApprover(lambda pending: asyncio.run_coroutine_threadsafe(elicit(pending), loop))
 
@@ -118,7 +118,7 @@ class MultiRoundCall:
         pending, self._pending = self._pending, None
         result = (responses or {}).get(KEY)
         if pending is not None:
-            pending.resolve(answer_of(result) if isinstance(result, types.ElicitResult) else Answer.NONE)
+            pending.resolve(answer_of(result) if isinstance(result, types.ElicitResult) else ApprovalAnswer.NONE)
 
     async def next(self) -> ToolResponse | PendingApproval:
         """The response to the call, or the approval that it waits for."""

@@ -18,7 +18,8 @@ from blendwright.dialects.plan_outcome import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.refusal import refused as refused_report
 from blendwright.plan.validate import ValidPlan
-from blendwright.run.approvals import NO_CONSENT, Consent
+from blendwright.policy.approvals import NOBODY
+from blendwright.run.options import RunOptions
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, success
 from blendwright.server.server_tool import server_tool
@@ -73,7 +74,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     )
     if not isinstance(valid, ValidPlan):
         return plan_response(refused_report(plan, valid))
-    warnings = [finding.to_json() for finding in valid.failing.values()]
+    warnings = [finding.to_json() for finding in valid.unrunnable.values()]
     result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
     return success({**result, "warnings": warnings})
 
@@ -88,7 +89,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
             picture = Path(directory, "preview.png") if args.image else None
-            preview = opened.preview(plan, image=picture, cancel=caller.cancel, consent=caller.consent)
+            preview = opened.preview(plan, caller.options, image=picture)
             images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
@@ -142,11 +143,11 @@ async def _execute(
             caller.progress(done, len(plan.operations), f"{report.operation_id} {report.status}")
 
         # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
-        consent = caller.consent if job is None else NO_CONSENT
-        report = opened.run(plan, timeout=args.timeout_s, cancel=caller.cancel, progress=advance, consent=consent)
+        options = caller.options if job is None else replace(caller.options, approver=NOBODY)
+        report = opened.run(plan, replace(options, timeout=args.timeout_s, progress=advance))
         response = plan_response(report, full=args.full_report, parse_ms=parse_ms)
         if args.image and report.ok:
-            response = replace(response, images=_picture(opened, caller, consent))
+            response = replace(response, images=_picture(opened, options))
         return response
 
     if job is None:
@@ -183,11 +184,11 @@ def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
     }
 
 
-def _picture(opened: OpenScene, caller: Caller, consent: Consent) -> tuple[bytes, ...]:
+def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:
     """Through the scene's camera, or from the front right above where it has none."""
     for viewpoint in ({}, {"view": "ISO"}):
         args = {**viewpoint, "artifact": "after.png"}
-        outcome = opened.outcome("render.preview", args, cancel=caller.cancel, consent=consent)
+        outcome = opened.outcome("render.preview", args, options)
         if outcome.ok:
             return (Path(outcome.artifacts[0]).read_bytes(),)
         if outcome.fault is Fault.POLICY_BLOCKED:

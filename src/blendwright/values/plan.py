@@ -136,6 +136,9 @@ class Plan:
     remarks: Mapping[str, Any] | None = None
     """What the document says beside its operations: carried into the report for the dialect's result, read by nobody else."""
 
+    single_call: bool = False
+    """A call that belongs to no plan: its request id is new, so that nothing in the journal answers it, now or later."""
+
     def as_written(self) -> Plan:
         """The plan as its author knows it."""
         return self if self.written is None else replace(self, operations=self.written, written=None)
@@ -151,3 +154,5 @@ class Schedule:
     plan: Plan
     order: tuple[Operation, ...]
     hash: str
+    unrunnable: Mapping[str, Finding] = field(default_factory=dict[str, Finding])
+    """Operations that cannot but fail, by id, where the plan's policy is to let them."""

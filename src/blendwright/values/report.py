@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -26,6 +26,22 @@ class Repair:
 
     def to_json(self) -> dict[str, str]:
         return {"operation_id": self.operation_id, "action": self.action}
+
+
+@dataclass(frozen=True, slots=True)
+class StepDetails:
+    """What is known of an operation that had the worker for itself, beyond its receipt. Times are None for phases not reached.
+
+    `changes` are the worker's: kind, names and what became of it. They stand unless `reverted_by` says how they were taken back.
+    """
+
+    changes: Sequence[Sequence[str]] = ()
+    artifacts: tuple[str, ...] = ()
+    reverted_by: str | None = None
+    answered: bool = True
+    plan_ms: float | None = None
+    execute_ms: float | None = None
+    verify_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +71,8 @@ class OperationReport:
     receipt: Mapping[str, Any] | None = None
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     origin: Origin | None = None
+    details: StepDetails | None = None
+    """For whoever renders a single call; no contract of a plan shows it."""
 
     @property
     def done(self) -> bool:

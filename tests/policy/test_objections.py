@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
-from blendwright.policy.gate import approval_ruling, gate
 from blendwright.policy.limits import Costs
+from blendwright.policy.objections import ProposedCall, Stage, approval_ruling, findings_against
 from blendwright.policy.policy import Levels, Modes, Rules, Verdict
 from blendwright.policy.session_contract import Agreed, Terms
 from blendwright.tool_api.capabilities import CAPABILITIES
@@ -17,6 +20,15 @@ from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.wire.profiles import BlenderProfile
 from sessions import ARGS, TOOL, blender, changed
+
+
+def gate(
+    terms: Terms, profile: BlenderProfile, tool: AnyTool, args: Any, level: str | None = None
+) -> Iterator[Finding]:
+    """What a run holds against a call."""
+    declared = level or tool.safety_level_for(args).value
+    call = ProposedCall(terms, tool, args, args.model_dump(mode="json"), declared, profile)
+    return findings_against(call, Stage.BLENDER)
 
 
 def findings(tool: AnyTool, terms: Terms | None = None, profile: BlenderProfile | None = None) -> list[Finding]:

@@ -265,10 +265,10 @@ def test_a_crash_of_blender_is_a_lost_worker(engine: Engine) -> None:
 def test_the_deadline_of_the_session_is_kept_within_half_a_second_and_the_scene_is_as_before(engine: Engine) -> None:
     before = engine.full_hash()
     with engine.under(Policy(constraints=Constraints(call_seconds=0.5))):
-        engine.agreement.contract()
+        engine.session.contract.contract()
         began = time.perf_counter()
         # The session has the last word: a call may ask for less than its limit, never for more.
-        outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, deadline=60)
+        outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, timeout=60)
         spent = time.perf_counter() - began
     # How soon after it is measured by `make bench`; here only that nobody waits for what never ends, nor for the 60 s.
     assert 0.5 <= spent < 30
@@ -285,7 +285,7 @@ def test_a_render_that_takes_too_long_is_told_how_to_take_less(engine: Engine) -
     engine.call("scene.set_render", {"engine": "CYCLES", "resolution": [4000, 4000], "samples": 4096})
     engine.call("camera.create", {"name": "Eye", "location": [0, -6, 0], "rotation_euler_deg": [90, 0, 0]})
     with engine.under(Policy(constraints=Constraints(call_seconds=1.0))):
-        engine.agreement.contract()
+        engine.session.contract.contract()
         outcome = engine.call("render.still", {"camera": "Eye"})
     assert outcome.fault is Fault.TOOL_TIMEOUT
     cure = outcome.findings[0].cure or ""

@@ -1,0 +1,63 @@
+"""What a workspace is used with, read before anything is opened: tools, macros, the draft of the contract, and the files in reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from blendwright.app.policy_files import allowed_roots, load_policy
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.macros import Macro, load_macros, macro_registry
+from blendwright.policy.policy import Policy
+from blendwright.policy.session_contract import Proposal, SessionContract
+from blendwright.run.active_contract import ContractDraft
+from blendwright.run.files import FileAccess
+from blendwright.tool_api.tool import AnyTool
+from blendwright.tools import catalog
+from blendwright.tools.registry import registry_fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """Equal for whoever opens the workspace and whoever previews a plan beside it."""
+
+    directory: Path
+    tools: Mapping[str, AnyTool]
+    macros: Mapping[str, Macro]
+    draft: ContractDraft
+    files: FileAccess
+
+    @property
+    def registry(self) -> str:
+        return registry_fingerprint(type(tool) for tool in self.tools.values())
+
+    def worker_settings(self, scratch: Path, environment: Mapping[str, str] | None) -> WorkerSettings:
+        costs = self.draft.terms.constraints
+        return WorkerSettings(
+            scratch_root=scratch,
+            environment=dict(environment or {}),
+            memory_mb=costs.memory_mb,
+            scratch_mb=costs.scratch_mb,
+        )
+
+
+def load_settings(
+    directory: Path,
+    *,
+    tools: Mapping[str, AnyTool] | None = None,
+    roots: Sequence[str | Path] | None = None,
+    policy: Policy | None = None,
+    proposal: Proposal | None = None,
+    contract: SessionContract | None = None,
+) -> WorkspaceSettings:
+    """Raises Refusal when the policy or a macro of the workspace is not sound, or there can be no contract under them."""
+    known = catalog.tools() if tools is None else tools
+    rules = allowed_roots(policy or load_policy(directory).policy, roots)
+    macros = load_macros(directory, known)
+    draft = ContractDraft(
+        known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
+    )
+    costs = draft.terms.constraints
+    files = FileAccess(costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb)
+    return WorkspaceSettings(directory, known, macros, draft, files)

@@ -1,0 +1,247 @@
+"""A single call of a tool or macro: a plan of one operation, and its report as the outcome of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from blendwright.macros import Macro
+from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.refusals import refusal
+from blendwright.run.clock import PhaseClock
+from blendwright.run.invocation import Invocation
+from blendwright.run.keys import new_id, operation_key
+from blendwright.run.ledger import changes_of, handles_of
+from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
+from blendwright.run.runner import Runner
+from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.tool import AnyTool
+from blendwright.values.events import CallEnded, CallIds
+from blendwright.values.faults import REFUSALS, Fault
+from blendwright.values.findings import Finding, did_you_mean, sentence
+from blendwright.values.json_reader import non_interoperable_values
+from blendwright.values.macro_report import kept_steps, reports_by_caller
+from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Operation, Places, Plan, Schedule
+from blendwright.values.report import OperationReport, RunReport
+
+SNAPSHOT_TOOL = "scene.snapshot"
+# The operation id of a call that belongs to no plan; its request id is a new one each time.
+CALL = "call"
+# Pointers of a call lead into its arguments, and nowhere else.
+NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
+
+
+def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
+    """Run one call; every failure is an outcome. Raises only EnvironmentUnfit: no Blender to call, or no disk to write to."""
+    session = runner.session
+    operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
+    plan = Plan("call", new_id(), (operation,), "id", "stop", single_call=True)
+    if name in session.macros:
+        outcome = _MacroCall(runner, session.macros[name], plan, options).run()
+    elif name in session.tools:
+        outcome = _ToolCall(runner, session.tools[name], plan, options).run()
+    else:
+        near = did_you_mean(name, session.tools, otherwise="See: blendwright tools")
+        finding = refusal("tool_unknown", f"there is no tool named '{name}'", near=near)
+        blank = Outcome(name, 0, request_id=plan.request_id)
+        outcome = _refused(blank, (finding,), PhaseClock(options.parse_ms))
+        session.observe(CallEnded(CallIds(plan.request_id, CALL), outcome, recorded=False))
+    if options.snapshot and outcome.ok:
+        snapshot = call(runner, SNAPSHOT_TOOL, {}, RunOptions(timeout=options.timeout))
+        return outcome.with_(snapshot=snapshot.result)
+    return outcome
+
+
+class _ToolCall:
+    def __init__(self, runner: Runner, tool: AnyTool, plan: Plan, options: RunOptions) -> None:
+        self._runner = runner
+        self._session = runner.session
+        self._tool = tool
+        self._plan = plan
+        allowed = options.call_seconds or self._session.contract.terms.constraints.call_seconds
+        self._seconds = allowed if options.timeout is None else min(options.timeout, allowed)
+        self._options = replace(options, timeout=None, call_seconds=self._seconds, one_at_a_time=True)
+        self._clock = PhaseClock(options.parse_ms)
+
+    def run(self) -> Outcome:
+        known_hash = self._session.scene.known_hash
+        blank = Outcome(
+            self._tool.name, self._tool.version, fingerprint_before=known_hash, fingerprint_after=known_hash,
+            request_id=self._plan.request_id,
+        )  # fmt: skip
+        valid = non_interoperable_values(self._plan.operations[0].args)
+        valid = valid or validate(self._plan, self._session.tools, self._session.contract.terms, stage=None)
+        findings = self._file_findings(valid) if isinstance(valid, ValidPlan) else valid
+        self._clock.lap("validate_input")
+        if not isinstance(valid, ValidPlan) or findings:
+            return self._turned_away(blank, valid, findings)
+        report = self._runner.execute(Schedule(valid.plan, valid.order, ""), self._options, self._clock)
+        blank = blank.with_(fingerprint_before=report.scene_hash_after, fingerprint_after=report.scene_hash_after)
+        if report.status == "refused":
+            findings = tuple(report.all_findings())
+            if findings[0].fault not in REFUSALS:  # no Blender could be had
+                blank = blank.with_(reverted_by="rebuild", partial=_nothing_kept(self._seconds))
+            return self._turned_away(blank, valid, findings)
+        (operation,) = report.operations
+        outcome = self._outcome(operation, blank.with_(mcp_call_id=operation.mcp_call_id), valid)
+        self._session.observe(
+            CallEnded(CallIds(self._plan.request_id, CALL, outcome.mcp_call_id), outcome, recorded=True)
+        )
+        return outcome
+
+    def _file_findings(self, valid: ValidPlan) -> tuple[Finding, ...]:
+        """What speaks against its paths and files: nothing runs before it that could change that."""
+        args = valid.plan.operations[0].args
+        return self._session.files.path_findings(self._tool, dict(args))
+
+    def _turned_away(
+        self, blank: Outcome, valid: ValidPlan | tuple[Finding, ...], findings: tuple[Finding, ...]
+    ) -> Outcome:
+        """Refused before it ran: recorded, unless there is no scene yet that a record could speak of."""
+        args, model, level = dict[str, Any](), None, self._tool.safety_level.value
+        if isinstance(valid, ValidPlan):
+            (operation,) = valid.plan.operations
+            args, model, level = dict(operation.args), operation.model, operation.safety_level or level
+        request_id = self._plan.request_id
+        key = operation_key(request_id, CALL, args)
+        invocation = Invocation(request_id, CALL, self._tool, args, model, level, key, new_id(), single_call=True)
+        known_hash, ledger = self._session.scene.known_hash, self._session.ledger
+        if known_hash is not None:
+            ledger.write([ledger.note(invocation, "failed", known_hash, fault=findings[0].fault)])
+        outcome = _refused(blank.with_(mcp_call_id=invocation.call_id), findings, self._clock)
+        self._session.observe(CallEnded(invocation.ids, outcome, recorded=known_hash is not None))
+        return outcome
+
+    def _outcome(self, operation: OperationReport, blank: Outcome, valid: ValidPlan) -> Outcome:
+        details = operation.details
+        if details is not None:
+            for phase in ("plan", "execute", "verify"):
+                self._clock.note(phase, getattr(details, f"{phase}_ms"))
+            blank = blank.with_(reverted_by=details.reverted_by)
+        if operation.scene_hash_before is not None:
+            before, after = operation.scene_hash_before, operation.scene_hash_after
+            blank = blank.with_(fingerprint_before=before, fingerprint_after=after)
+        if operation.fault is not None:
+            if details is not None and details.reverted_by is not None:
+                back = {"kept": [], "taken_back": [list(change) for change in details.changes]}
+                blank = blank.with_(partial=back if details.answered else _nothing_kept(self._seconds))
+            return _refused(blank, operation.findings, self._clock)
+        assert details is not None
+        tool, model = self._tool, valid.plan.operations[0].model
+        return blank.with_(
+            result=operation.result,
+            handles=handles_of(details.changes),
+            changes=changes_of(details.changes),
+            determinism_class=tool.determinism_for(model).value,
+            seed=tool.seed_for(model),
+            tolerance=tool.tolerance_for(model),
+            artifacts=details.artifacts,
+            blender_mutation_id=operation.blender_mutation_id,
+            trace=self._clock.trace(),
+        )
+
+
+class _MacroCall:
+    """Its steps are run as those of any plan, and observed as a run."""
+
+    def __init__(self, runner: Runner, macro: Macro, plan: Plan, options: RunOptions) -> None:
+        self._runner = runner
+        self._session = runner.session
+        self._macro = macro
+        self._plan = plan
+        self._options = options
+        self._clock = PhaseClock(options.parse_ms)
+
+    def run(self) -> Outcome:
+        session, args = self._session, self._plan.operations[0].args
+        findings = non_interoperable_values(args)
+        if self._options.rehearse is not None:
+            message = f"{self._macro.name} is a macro, whose steps cannot be rehearsed as one call"
+            cure = "Preview a plan that calls it: blendwright preview PLAN"
+            findings = (Finding(Fault.ARGS_INVALID, message, "", cure),)
+        terms = session.contract.terms.demanding(self._options.determinism)
+        valid = findings or validate(self._plan, session.tools, terms, session.macros)
+        self._clock.lap("validate_input")
+        if isinstance(valid, tuple):
+            return self._turned_away(valid)
+        schedule = Schedule(valid.plan, valid.order, valid.content, valid.unrunnable)
+        return self._outcome(self._runner.run(schedule, self._options, self._clock))
+
+    def _turned_away(self, findings: Sequence[Finding]) -> Outcome:
+        known_hash = self._session.scene.known_hash
+        blank = Outcome(
+            self._macro.name, self._macro.version, fingerprint_before=known_hash, fingerprint_after=known_hash
+        )
+        return _refused(blank, tuple(findings), self._clock)
+
+    def _outcome(self, report: RunReport) -> Outcome:
+        if report.status == "refused":
+            return self._turned_away(tuple(report.all_findings()))
+        macro, scene_hash, steps = self._macro, self._session.scene.hash, report.operations
+        (operation,) = reports_by_caller(steps)
+        for phase in ("plan", "execute", "verify"):
+            self._clock.note(phase, operation.timings.get(f"{phase}_ms", 0.0))
+        before = operation.scene_hash_before or scene_hash
+        blank = Outcome(macro.name, macro.version, fingerprint_before=before, fingerprint_after=scene_hash)
+        if not operation.done:
+            return blank.with_(
+                fault=operation.fault or Fault.INTERNAL_ERROR,
+                message=operation.message,
+                findings=operation.findings,
+                reverted_by="rebuild" if any(step.status == "rolled_back" for step in steps) else None,
+                partial=_partial(steps),
+                trace=self._clock.trace(),
+            )
+        args = self._plan.operations[0].args
+        seeded = macro.determinism is Determinism.SEEDED
+        return blank.with_(
+            result=operation.result,
+            handles=tuple(_handles(steps)),
+            changes=tuple(_changes(steps)),
+            determinism_class=macro.determinism.value,
+            seed=macro.complete(args)[0].get("seed") if seeded else None,
+            trace=self._clock.trace(),
+        )
+
+
+def _refused(blank: Outcome, findings: tuple[Finding, ...], clock: PhaseClock) -> Outcome:
+    return blank.with_(fault=findings[0].fault, message=sentence(findings), findings=findings, trace=clock.trace())
+
+
+def _nothing_kept(seconds: float) -> dict[str, Any]:
+    return {"kept": [], "scene": "as before the call; rebuilt from the journal", "deadline_seconds": seconds}
+
+
+def _partial(steps: Sequence[OperationReport]) -> dict[str, Any]:
+    """Which steps stand and which were taken back, each with what it changed, as far as there is a receipt."""
+    return {
+        "kept": [_named(step) for step in kept_steps(steps)],
+        "taken_back": [_named(step) for step in steps if step.status == "rolled_back"],
+        "not_run": [_named(step) for step in steps if step.status == "skipped"],
+    }
+
+
+def _named(step: OperationReport) -> dict[str, Any]:
+    assert step.origin is not None
+    return {"step": step.origin.step, "title": step.origin.title, "tool": step.tool}
+
+
+def _handles(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for step in steps:
+        for handle in (step.receipt or {}).get("handles", ()):
+            found[handle["kind"], handle["name"]] = dict(handle)
+    return list(found.values())
+
+
+def _changes(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
+    """What all steps together changed: what one of them created stays created, however often others changed it."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for step in steps:
+        for change in (step.receipt or {}).get("changes", ()):
+            known = found.get((change["kind"], change["name"]))
+            if known is None or known["change"] != "created" or change["change"] == "removed":
+                found[change["kind"], change["name"]] = dict(change)
+    return list(found.values())

@@ -1,0 +1,81 @@
+"""How one plan or call is run: what its caller asks for, and the deadline that follows from it and from the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+
+from blendwright.policy.approvals import Approver
+from blendwright.policy.session_contract import Terms
+from blendwright.tool_api.effects import Determinism
+from blendwright.values.cancel import CancelToken
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.report import OperationReport
+
+Progress = Callable[[OperationReport], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a caller may ask for. The contract of the session bounds all of it; None leaves it to the session."""
+
+    timeout: float | None = None
+    """Seconds for the whole plan, or for the call."""
+    cancel: CancelToken | None = None
+    progress: Progress | None = None
+    """Is called with the report of each operation, once that is durable."""
+    determinism: Determinism | None = None
+    """The weakest class of results that is accepted."""
+    approver: Approver | None = None
+    """Instead of the one that the session was opened with."""
+    one_at_a_time: bool = False
+    """Send an operation only after the one before it has ended."""
+    call_seconds: float | None = None
+    """Seconds for each call instead of those of the contract: for calls that the program makes on its own account."""
+    verify: bool = False
+    """Read the result back, also after a read-only tool. For single calls."""
+    rehearse: str | None = None
+    """Take the call back by this method ("inverse" or "memfile") and prove that the scene is as before. For single calls."""
+    snapshot: bool = False
+    """Add the scene as it is afterwards. For single calls."""
+    parse_ms: float = 0.0
+    """What reading the request took already, for the trace of a single call."""
+
+
+DEFAULT_OPTIONS = RunOptions()
+
+
+@dataclass(slots=True)
+class RunDeadline:
+    """When a run has to end: `call_seconds` is for one operation; `ends` is the moment, on the monotonic clock, for all of them."""
+
+    call_seconds: float
+    ends: float
+    cancel: CancelToken | None
+    calls_at_once: int
+
+    @classmethod
+    def from_now(cls, options: RunOptions, terms: Terms) -> RunDeadline:
+        costs = terms.constraints
+        seconds = costs.run_seconds if options.timeout is None else min(options.timeout, costs.run_seconds)
+        per_call = costs.call_seconds if options.call_seconds is None else options.call_seconds
+        at_once = 1 if options.one_at_a_time else terms.limits.calls_at_once
+        return cls(per_call, monotonic() + seconds, options.cancel, at_once)
+
+    @property
+    def cancelled(self) -> bool:
+        return self.cancel is not None and self.cancel.cancelled
+
+    def extend(self, seconds: float) -> None:
+        self.ends += seconds
+
+    def passed(self) -> Finding | None:
+        """Why nothing more may be begun."""
+        if self.cancelled:
+            return Finding(Fault.CANCELLED, "the run was cancelled", "", "Run the plan again to complete it.")
+        if monotonic() >= self.ends:
+            message = "the time of the run is over"
+            return Finding(Fault.TOOL_TIMEOUT, message, "", "Allow more time; what is done will not be done again.")
+        return None
