@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from blendwright.dialects import operations, steps
+from blendwright.dialects import operations, steps_result
 from blendwright.dialects.registry import recognise
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
@@ -114,7 +114,7 @@ def at(document: Any, path: tuple[str | int, ...]) -> Any:
 def judged(document: Any) -> tuple[Finding, ...]:
     """A document through everything that happens before it runs, and the rendering of its refusal."""
     if isinstance(document, list):
-        return steps.validate_result(document)
+        return steps_result.validate_result(document)
     dialect = recognise(document)
     if isinstance(dialect, Finding):
         return (dialect,)
