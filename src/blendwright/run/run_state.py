@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from blendwright.run.invocation import Invocation
 from blendwright.run.options import Progress
-from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, sentence
 from blendwright.values.plan import Operation, Schedule
 from blendwright.values.report import OperationReport, OperationStatus, RunStatus, StepDetails
@@ -159,20 +158,13 @@ class RunState:
     def reports(self) -> tuple[OperationReport, ...]:
         return tuple(self._reports[operation.id] for operation in self._order)
 
-    def findings(self) -> Iterator[Finding]:
-        for report in self.reports():
-            yield from report.findings
-
     def status(self) -> RunStatus:
-        reports = self.reports()
+        reports = self._reports.values()
         if all(report.done for report in reports):
             return "succeeded"
         if self._whole and any(report.status == "rolled_back" for report in reports):
             return "rolled_back"
         return "failed" if any(report.status in ("failed", "rolled_back") for report in reports) else "partial"
-
-    def faults(self) -> set[Fault]:
-        return {report.fault for report in self._reports.values() if report.fault is not None}
 
 
 def _new_report(operation: Operation, status: OperationStatus) -> OperationReport:
