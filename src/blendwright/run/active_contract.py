@@ -136,7 +136,7 @@ class ActiveContract:
     ) -> tuple[tuple[Finding, ...], bool]:
         """Phase 2: everything that contract, policy and this very Blender say against these calls, and whether a person may have to
         allow one of them. Raises Refusal, as `contract` does."""
-        contract = self.contract()
+        contract = self._contract or self.contract()
         terms = contract if determinism is None else contract.demanding(determinism)
         findings, asks = list[Finding](), False
         for call in calls:

@@ -52,9 +52,6 @@ class RunState:
             for report in buffered:
                 self._progress(self._reports[report.operation_id])
 
-    def amend(self, id: str, **changes: Any) -> None:
-        self._reports[id] = replace(self._reports[id], **changes)
-
     def block_dependents(self, id: str, why: str = "failed", *, blocked: bool = True) -> None:
         """What waits for it, directly or through others, and is not done already, is kept from running."""
         waiting = deque([id])
@@ -78,12 +75,13 @@ class RunState:
             if self.is_open(operation.id):
                 self.record(self.skipped(operation.id, message))
 
-    def take_back(self, message: str, ids: Collection[str]) -> bool:
-        """After a rollback: nothing that this run did with these stands. Says whether there was something."""
-        done = [self._reports[id] for id in ids if self._reports[id].status == "succeeded"]
-        for report in done:
-            self.amend(report.operation_id, status="rolled_back", message=message, result=None, receipt=None)
-        return bool(done)
+    def take_back(self, message: str, ids: Collection[str]) -> None:
+        """After a rollback: nothing that this run did with these stands."""
+        for id in ids:
+            if self._reports[id].status == "succeeded":
+                self._reports[id] = replace(
+                    self._reports[id], status="rolled_back", message=message, result=None, receipt=None
+                )
 
     # ------------------------------------------------------------------ reports
 

@@ -178,7 +178,6 @@ class Runner:
         """What speaks against the operations that would run, and what a person is asked about, by operation. Starts Blender."""
         session, requests = self.session, dict[str, ApprovalRequest]()
         try:
-            contract = session.contract.contract()
             session.scene.worker()
             if clock is not None:
                 clock.leave_out()  # starting Blender belongs to no phase of a call
@@ -186,7 +185,8 @@ class Runner:
             path_findings, determinism = session.files.path_findings, options.determinism
             findings, asks = session.contract.check(to_run, operations, path_findings, determinism)
             if asks and not findings:
-                requests = session.approvals.requests(contract, calls, to_run, session.scene.hash)
+                contract, scene_hash = session.contract.contract(), session.scene.hash
+                requests = session.approvals.requests(contract, calls, to_run, scene_hash)
         except Refusal as refusal:
             findings = refusal.findings
         except (WorkerError, RebuildFailed) as error:
