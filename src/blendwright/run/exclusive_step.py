@@ -98,7 +98,7 @@ class ExclusiveStep:
             return StepOutcome(
                 call, self._ledger.note(call, "failed", before, fault=findings[0].fault), findings=findings
             )
-        call = replace(call, args=args)
+        call = call if args == call.args else replace(call, args=args)
         intent = self._announce(call) if call.writes_outside and rehearse is None else None
         crash_points.reach("call.announced")
         request = call.request()
