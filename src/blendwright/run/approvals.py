@@ -45,24 +45,21 @@ class Approvals:
         self, terms: Terms, calls: Sequence[Invocation], run: Sequence[Invocation], baseline: str
     ) -> dict[str, ApprovalRequest]:
         """What a person has to be asked in a plan, by operation. `run` are those of its calls that are to run; all are in order."""
-        asked = {call.operation_id for call in run if self._ruling(terms, call) is not None}
+        rulings = {call.operation_id: self._ruling(terms, call) for call in run}
         requests: dict[str, ApprovalRequest] = {}
         before = hashlib.sha256()
-        for call in calls if asked else ():
-            if call.operation_id in asked:
-                request = self._request(terms, call, baseline, before.hexdigest())
-                requests |= {} if request is None else {call.operation_id: request}
+        for call in calls if any(rulings.values()) else ():
+            ruling = rulings.get(call.operation_id)
+            if ruling is not None:
+                requests[call.operation_id] = self._request(terms, call, ruling, baseline, before.hexdigest())
             # The key has the arguments, and not what they are given to.
             before.update(f"{call.tool.name} {call.tool.version} {call.key}\n".encode())
         return requests
 
-    def _request(self, terms: Terms, call: Invocation, baseline: str, after: str) -> ApprovalRequest | None:
-        """What a person has to say to this call, or None. `after` stands for everything that the plan does before it.
+    def _request(self, terms: Terms, call: Invocation, ruling: Ruling, baseline: str, after: str) -> ApprovalRequest:
+        """What a person is asked about this call. `after` stands for everything that the plan does before it.
 
         A single call is the same operation whenever it is made: it has neither a key nor anything before it."""
-        ruling = self._ruling(terms, call)
-        if ruling is None:
-            return None
         key, after = (None, "") if call.single_call else (call.key, after)
         # Where a path leads is what counts, and what is shown.
         args = self._files.normalised(call.tool, dict(call.args))[0] if call.promises.with_files else call.args
