@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, ValidationError
 
@@ -18,6 +18,7 @@ from blendwright.planner.budget import Budget
 from blendwright.planner.expectations import Expectations, Strict, unmet_expectations
 from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
+from blendwright.planner.plannable import PlannableDialect
 from blendwright.planner.port import Planner
 from blendwright.planner.result import PlannerResult
 from blendwright.values.cancel import CancelToken
@@ -33,7 +34,7 @@ class EvaluatedRequest(Strict):
 
     name: str = Field(pattern=r"^[a-z0-9_-]{1,60}$")
     request: str = Field(min_length=1)
-    dialect: Literal["operations", "geonodes"] = "operations"
+    dialect: PlannableDialect = "operations"
     expect: Expectations
     solution: dict[str, Any] | None = None
 
