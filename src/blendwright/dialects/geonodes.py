@@ -8,14 +8,15 @@ is not in the document, stands for its `done`, and fails when done depends on ga
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument
+from blendwright.dialects.dialect import Dialect, ParsedDocument, readable_operation
 from blendwright.dialects.geonodes_result import GATES, conclusion, render
 from blendwright.dialects.published import checker
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.plan import SOUND, Field, Operation, Places
+from blendwright.values.json_shapes import fields_of, items_of
+from blendwright.values.plan import Field, Operation, Places
 
 TOOLS = {"NODE_TREE": "geonodes.node_tree", "GN_OPS": "geonodes.patch", "PYTHON": "python.run"}
 JUDGE = "geonodes.verify"
@@ -31,10 +32,8 @@ Step = dict[str, Any]
 def parse_document(document: Any) -> ParsedDocument:
     """The steps and the closing operation, with findings where the document breaks the protocol."""
     findings = tuple(checker("geonodes_plan.v1").findings(document))
-    fields = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-    listed: Any = fields.get("steps")
-    items = cast("list[Any]", listed) if isinstance(listed, list) else []
-    steps = [cast("Step", item) if isinstance(item, dict) else {} for item in items]
+    fields = fields_of(document)
+    steps = [fields_of(item) for item in items_of(fields.get("steps"))]
     operations = _chained(steps, _unsound(findings, len(steps)))
     findings += tuple(_reserved(operations))
     if not findings:
@@ -56,20 +55,12 @@ def _chained(steps: Sequence[Step], unsound_fields: Sequence[set[Field]]) -> tup
     """The steps as far as they can be read, each waiting for the one before."""
     operations: list[Operation] = []
     for position, (step, unsound) in enumerate(zip(steps, unsound_fields, strict=True)):
-        pointer = f"/steps/{position}"
-        id, tool, args = step.get("id"), TOOLS.get(str(step.get("type"))), step.get("payload")
-        if not isinstance(id, str) or "id" in unsound:
-            id = pointer
-            unsound.add("id")
-        if tool is None:
-            unsound.add("tool")
-        if not isinstance(args, dict):
-            unsound.add("args")
-            args = {}
         waits_for = (operations[-1].id,) if operations else ()
-        fields = frozenset(unsound) if unsound else SOUND
-        args = cast("dict[str, Any]", args)
-        operations.append(Operation(id, tool or "", args, waits_for, None, position, pointer, PLACES, fields))
+        id, tool, args = step.get("id"), TOOLS.get(str(step.get("type"))), step.get("payload")
+        at = f"/steps/{position}"
+        operations.append(
+            readable_operation(position, at, PLACES, unsound, id=id, tool=tool, args=args, depends_on=waits_for)
+        )
     return tuple(operations)
 
 

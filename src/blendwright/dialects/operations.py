@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument
+from blendwright.dialects.dialect import Dialect, ParsedDocument, readable_operation
 from blendwright.dialects.published import checker, proven
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.macro_report import reports_by_caller
-from blendwright.values.plan import SOUND, Field, Operation
+from blendwright.values.plan import PLACES, Field, Operation
 from blendwright.values.report import OperationReport, RunReport
 
 ID = re.compile(r"[a-zA-Z0-9_.:-]{1,128}")
@@ -27,9 +28,8 @@ def parse_document(document: Any) -> ParsedDocument:
         items = cast("list[dict[str, Any]]", document["operations"])
         operations = tuple(_sound(position, item) for position, item in enumerate(items))
         return ParsedDocument(operations, request_id=str(document["request_id"]))
-    fields = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-    listed: Any = fields.get("operations")
-    items = cast("list[Any]", listed) if isinstance(listed, list) else []
+    fields = fields_of(document)
+    items = items_of(fields.get("operations"))
     operations = tuple(_as_far_as_readable(position, item) for position, item in enumerate(items))
     id: Any = fields.get("request_id")
     return ParsedDocument(operations, findings, id if isinstance(id, str) else "")
@@ -50,39 +50,31 @@ def _sound(position: int, item: dict[str, Any]) -> Operation:
 def _as_far_as_readable(position: int, item: Any) -> Operation:
     """An operation of a document that breaks the schema: what fits is taken, what does not is named as unsound."""
     pointer = f"/operations/{position}"
-    fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    fields = fields_of(item)
     unsound: set[Field] = set() if fields.keys() == FIELDS else {"other"}
-    id, tool, args = fields.get("operation_id"), fields.get("tool_name"), fields.get("args")
-    if not isinstance(id, str) or not ID.fullmatch(id):
-        id = pointer
+    if not ID.fullmatch(str(fields.get("operation_id"))):
         unsound.add("id")
-    if not isinstance(tool, str) or not tool:
-        tool = ""
-        unsound.add("tool")
-    if not isinstance(args, dict):
-        args = {}
-        unsound.add("args")
     listed: Any = fields.get("depends_on")
-    waits_for = cast("list[Any]", listed) if isinstance(listed, list) else [None]
-    names = tuple(name for name in waits_for if isinstance(name, str) and ID.fullmatch(name))
-    if len(set(names)) != len(waits_for):
+    names = tuple(name for name in items_of(listed) if isinstance(name, str) and ID.fullmatch(name))
+    if not isinstance(listed, list) or len(set(names)) != len(items_of(listed)):
         unsound.add("depends_on")
     level = fields.get("safety_level")
     if not isinstance(level, str) or level not in SAFETY_LEVELS:
         level = None
         unsound.add("safety_level")
-    marks = frozenset(unsound) if unsound else SOUND
-    return Operation(id, tool, cast("dict[str, Any]", args), names, level, position, pointer, unsound=marks)
+    return readable_operation(
+        position, pointer, PLACES, unsound,
+        id=fields.get("operation_id"), tool=fields.get("tool_name"), args=fields.get("args"), depends_on=names, safety_level=level,
+    )  # fmt: skip
 
 
 def resume(document: dict[str, Any], request_id: str, committed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The document under a request id, with the committed operations that it leaves out. They come behind its own, so that
     pointers into what was given stay true: they are in the scene, and others may depend on them."""
     document = {**document, "request_id": request_id}
-    listed: Any = document.get("operations")
-    if isinstance(listed, list):
-        own = cast("list[Any]", listed)
-        ids = {cast("dict[str, Any]", item).get("operation_id") for item in own if isinstance(item, dict)}
+    if isinstance(document.get("operations"), list):
+        own = items_of(document["operations"])
+        ids = [fields_of(item).get("operation_id") for item in own]
         document["operations"] = [*own, *(dict(item) for item in committed if item["operation_id"] not in ids)]
     return document
 

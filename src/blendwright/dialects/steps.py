@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract
+from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract, readable_operation
 from blendwright.dialects.published import checker
 from blendwright.dialects.steps_result import CONTRACT_VERSION, META, render, validate_result
 from blendwright.plan.graph import graph_findings, read_graph
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.plan import SOUND, Field, Operation, Places
+from blendwright.values.json_shapes import fields_of, items_of
+from blendwright.values.plan import Field, Operation, Places
 
 NUMBERED = re.compile(r"step_[0-9]+")
 FIELDS = frozenset({"step_id", "title", "dependencies", "tool", "args"})
@@ -32,8 +33,7 @@ def validate_payload(document: Any) -> tuple[Finding, ...]:
 def parse_document(document: Any) -> ParsedDocument:
     """The steps, with findings where the document breaks the contract."""
     findings = tuple(_in_own_words(finding) for finding in checker("steps_payload.v1").findings(document))
-    listed: Any = cast("dict[str, Any]", document).get("steps") if isinstance(document, dict) else None
-    items = cast("list[Any]", listed) if isinstance(listed, list) else []
+    items = items_of(fields_of(document).get("steps"))
     operations = tuple(_operation(position, item) for position, item in enumerate(items))
     return ParsedDocument(operations, (*findings, *_beyond_the_schema(operations)))
 
@@ -41,38 +41,29 @@ def parse_document(document: Any) -> ParsedDocument:
 def _operation(position: int, item: Any) -> Operation:
     """A step as far as it can be read; what breaks the schema is named as unsound."""
     pointer = f"/steps/{position}"
-    step = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    step = fields_of(item)
     unsound: set[Field] = set()
     if not step.keys() <= FIELDS or not isinstance(step.get("title", ""), str):
         unsound.add("other")
-    id: Any = step.get("step_id")
-    if not isinstance(id, str) or not id:
-        id = pointer
+    if not step.get("step_id"):
         unsound.add("id")
     tool: Any = step.get("tool")
     args: Any = step.get("args", {})
     places = BY_NAME if "args" in step else WITHOUT_ARGS
     if isinstance(tool, dict):
-        named = cast("dict[str, Any]", tool)
+        named = fields_of(tool)
         places = BY_OBJECT
         if "args" in step:
             unsound.add("args")
         if not named.keys() <= {"name", "args"}:
             unsound.add("other")
         tool, args = named.get("name"), named.get("args")
-    if not isinstance(tool, str) or not tool:
-        tool = ""
-        unsound.add("tool")
-    if not isinstance(args, dict):
-        args = {}
-        unsound.add("args")
     listed: Any = step.get("dependencies")
-    waits_for = cast("list[Any]", listed) if isinstance(listed, list) else [None]
-    names = tuple(name for name in waits_for if isinstance(name, str) and name)
-    if len(names) != len(waits_for):
+    names = tuple(name for name in items_of(listed) if isinstance(name, str) and name)
+    if not isinstance(listed, list) or len(names) != len(items_of(listed)):
         unsound.add("depends_on")
-    fields = frozenset(unsound) if unsound else SOUND
-    return Operation(id, tool, cast("dict[str, Any]", args), names, None, position, pointer, places, fields)
+    id = step.get("step_id")
+    return readable_operation(position, pointer, places, unsound, id=id, tool=tool, args=args, depends_on=names)
 
 
 def _beyond_the_schema(operations: tuple[Operation, ...]) -> Iterator[Finding]:

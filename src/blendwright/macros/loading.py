@@ -7,20 +7,22 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
 from blendwright.macros.checks import own_findings
 from blendwright.macros.definition import FORMAT, Macro, MacroDocument
 from blendwright.macros.expansion import expand
-from blendwright.macros.linking import link
+from blendwright.macros.linking import link, unknown_callee
+from blendwright.schemas.check import model_problems
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
+from blendwright.values.findings import Finding, pointer_of, schema_finding
 from blendwright.values.json_reader import read_json
+from blendwright.values.json_shapes import fields_of
 
 PACKAGE = "package"
 FOLDER = "macros"
@@ -49,7 +51,9 @@ def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping
         try:
             texts[f"{FOLDER}/{path.name}"] = path.read_bytes()
         except OSError as error:
-            findings.append(_wrong(f"{FOLDER}/{path.name}: cannot be read: {error.strerror}", "", "Check the file."))
+            findings.append(
+                schema_finding(f"{FOLDER}/{path.name}: cannot be read: {error.strerror}", "", "Check the file.")
+            )
     macros, own = read_macros(texts, tools, shipped)
     findings += own
     if findings:
@@ -96,16 +100,15 @@ def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
     raw, findings = read_json(text)
     if findings:
         return None, list(findings)
-    form: Any = cast("dict[str, Any]", raw).get("format") if isinstance(raw, dict) else None
+    form = fields_of(raw).get("format")
     if isinstance(form, str) and form != FORMAT:
         cure = f"Write it as {FORMAT} (blendwright schemas {FORMAT}), or use a blendwright that knows {form[:60]}."
-        return None, [_wrong(f"its format is '{form[:60]}', and this program knows {FORMAT}", "/format", cure)]
+        return None, [schema_finding(f"its format is '{form[:60]}', and this program knows {FORMAT}", "/format", cure)]
     try:
         return MacroDocument.model_validate(raw), []
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
         cure = f"See: blendwright schemas {FORMAT}"
-        return None, [_wrong(problem["msg"], pointer_of(problem["loc"]), cure) for problem in problems]
+        return None, [schema_finding(message, pointer_of(loc), cure) for loc, message in model_problems(error)]
 
 
 def _name_conflicts(
@@ -117,11 +120,11 @@ def _name_conflicts(
     name = document.name
     cure = "Give it a name of its own."
     if name in tools:
-        yield _wrong(f"'{name}' is the name of a tool", "/name", cure)
+        yield schema_finding(f"'{name}' is the name of a tool", "/name", cure)
     if name in existing:
-        yield _wrong(f"'{name}' is the name of a macro of the {existing[name].source}", "/name", cure)
+        yield schema_finding(f"'{name}' is the name of a macro of the {existing[name].source}", "/name", cure)
     if name in documents:
-        yield _wrong(f"'{name}' is the name of the macro in {documents[name][0]}", "/name", cure)
+        yield schema_finding(f"'{name}' is the name of the macro in {documents[name][0]}", "/name", cure)
 
 
 def _examples(macro: Macro, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
@@ -141,9 +144,7 @@ def _given(
     elif name in tools:
         yield from _misfits(tools[name], args, f"{pointer}/1", "")
     else:
-        cure = did_you_mean(name, [*tools, *macros], otherwise="See: blendwright tools")
-        message = f"there is no tool or macro named '{cut(name)}'"
-        yield Finding(Fault.TOOL_NOT_ALLOWED, message, f"{pointer}/0", cure)
+        yield unknown_callee(name, f"{pointer}/0", [*tools, *macros])
 
 
 def _expanded(
@@ -159,10 +160,6 @@ def _misfits(tool: AnyTool, args: Mapping[str, Any], pointer: str, which: str) -
     try:
         tool.args_model.model_validate(args)
     except ValidationError as error:
-        for problem in error.errors(include_url=False, include_context=False, include_input=False):
-            message = f"{which}{pointer_of(problem['loc']) or 'the arguments'}: {problem['msg']}"
+        for loc, problem in model_problems(error):
+            message = f"{which}{pointer_of(loc) or 'the arguments'}: {problem}"
             yield Finding(Fault.ARGS_INVALID, message, pointer, f"See: blendwright tools {tool.name}")
-
-
-def _wrong(message: str, pointer: str, cure: str) -> Finding:
-    return Finding(Fault.SCHEMA_INVALID, message, pointer, cure)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
-from blendwright.schemas.check import Checker
-from blendwright.schemas.whole_numbers import with_whole_number
+from blendwright.schemas.check import Checker, model_problems
+from blendwright.schemas.whole_numbers import whole_numbers
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
@@ -49,13 +49,10 @@ def _model(tool: AnyTool, raw: Any) -> Any:
     try:
         return tool.args_model.model_validate(raw)
     except ValidationError as error:
-        places = [problem["loc"] for problem in error.errors() if problem["type"] == "int_type"]
-        folded = raw
-        for place in places:
-            folded = with_whole_number(folded, place)
-        if folded is raw:
+        if not any(problem["type"] == "int_type" for problem in error.errors()):
             raise
-        return tool.args_model.model_validate(folded)
+        schema = tool.args_schema()
+        return tool.args_model.model_validate(whole_numbers(raw, schema, schema))
 
 
 @cache
@@ -64,9 +61,9 @@ def _checker(tool: type[AnyTool]) -> Checker:
 
 
 def _model_findings(tool: type[AnyTool], raw: Any, error: ValidationError) -> Iterator[Finding]:
-    for problem in error.errors(include_url=False, include_context=False, include_input=False):
-        pointer = pointer_of(_path_in(raw, problem["loc"]))
-        yield Finding(Fault.ARGS_INVALID, problem["msg"], pointer, _advice(tool, pointer))
+    for loc, message in model_problems(error):
+        pointer = pointer_of(_path_in(raw, loc))
+        yield Finding(Fault.ARGS_INVALID, message, pointer, _advice(tool, pointer))
 
 
 def _path_in(raw: Any, loc: Sequence[int | str]) -> Iterator[int | str]:

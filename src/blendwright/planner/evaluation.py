@@ -21,10 +21,10 @@ from blendwright.planner.loop import PlannerRun
 from blendwright.planner.plannable import PlannableDialect
 from blendwright.planner.port import Planner
 from blendwright.planner.result import PlannerResult
+from blendwright.schemas.check import model_problems
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.findings import Finding, pointer_of, schema_finding
 
 FORM = "The form of a request is in docs/planner.md, under Measuring a planner."
 
@@ -96,20 +96,15 @@ def read_requests(folder: Path) -> tuple[EvaluatedRequest, ...]:
     findings: list[Finding] = []
     requests: list[EvaluatedRequest] = []
     if not files:
-        findings.append(
-            Finding(Fault.SCHEMA_INVALID, f"there are no requests in {folder}", "", "Name a folder of *.json files.")
-        )
+        findings.append(schema_finding(f"there are no requests in {folder}", "", "Name a folder of *.json files."))
     for file in files:
         try:
             request = EvaluatedRequest.model_validate_json(file.read_bytes())
         except ValidationError as error:
-            problems = error.errors(include_url=False, include_context=False, include_input=False)
-            findings += [
-                Finding(Fault.SCHEMA_INVALID, f"{file.name}{pointer_of(problem['loc'])}: {problem['msg']}", "", FORM)
-                for problem in problems
-            ]
+            problems = (f"{file.name}{pointer_of(loc)}: {message}" for loc, message in model_problems(error))
+            findings += [schema_finding(problem, "", FORM) for problem in problems]
         except OSError as error:
-            findings.append(Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", "", "Check it."))
+            findings.append(schema_finding(f"{file} cannot be read: {error.strerror}", "", "Check it."))
         else:
             requests.append(request)
     if findings:

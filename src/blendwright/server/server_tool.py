@@ -13,7 +13,7 @@ from typing import Any, cast, get_type_hints
 
 from pydantic import ValidationError
 
-from blendwright.schemas.check import Checker
+from blendwright.schemas.check import Checker, model_problems
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.tool_api.arguments import Args
@@ -83,9 +83,9 @@ class ServerTool:
             return tuple(self._refused(error))
 
     def _refused(self, error: ValidationError) -> Iterator[Finding]:
-        for problem in error.errors(include_url=False, include_context=False, include_input=False):
-            pointer = pointer_of(problem["loc"])
-            yield Finding(Fault.ARGS_INVALID, problem["msg"], pointer, self._advice(pointer))
+        for loc, message in model_problems(error):
+            pointer = pointer_of(loc)
+            yield Finding(Fault.ARGS_INVALID, message, pointer, self._advice(pointer))
 
     def _advice(self, pointer: str) -> str:
         name = pointer.strip("/").partition("/")[0]
