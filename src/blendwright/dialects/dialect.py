@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import rfc8785
 
@@ -16,18 +16,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.gc_pause import gc_paused
 from blendwright.values.json_reader import non_interoperable_values
-from blendwright.values.plan import (
-    SOUND,
-    Boundary,
-    Field,
-    OnFailure,
-    OnNondeterministic,
-    OnUnknownTool,
-    Operation,
-    Places,
-    Plan,
-    TieBreak,
-)
+from blendwright.values.plan import Boundary, OnFailure, OnNondeterministic, OnUnknownTool, Operation, Plan, TieBreak
 from blendwright.values.report import RunReport
 
 Tone = Literal["good", "warning", "bad"]
@@ -45,36 +34,6 @@ class ParsedDocument:
     findings: tuple[Finding, ...] = ()
     request_id: str | None = None
     remarks: Mapping[str, Any] | None = None
-
-
-def readable_operation(
-    position: int,
-    pointer: str,
-    places: Places,
-    unsound: set[Field],
-    *,
-    id: Any,
-    tool: Any,
-    args: Any,
-    depends_on: tuple[str, ...],
-    safety_level: str | None = None,
-) -> Operation:
-    """An operation as far as it can be read: what does not fit gives way to something neutral, and its field is named as unsound.
-
-    `unsound` are the fields that do not fit for other reasons than their type.
-    """
-    if not isinstance(id, str) or "id" in unsound:
-        id = pointer
-        unsound.add("id")
-    if not isinstance(tool, str) or not tool:
-        tool = ""
-        unsound.add("tool")
-    if not isinstance(args, dict):
-        args = {}
-        unsound.add("args")
-    fields = frozenset(unsound) if unsound else SOUND
-    args = cast("dict[str, Any]", args)
-    return Operation(id, tool, args, depends_on, safety_level, position, pointer, places, fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ is not in the document, stands for its `done`, and fails when done depends on ga
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument, readable_operation
+from blendwright.dialects.dialect import Dialect, ParsedDocument
 from blendwright.dialects.geonodes_result import GATES, conclusion, render
 from blendwright.dialects.published import checker
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_shapes import fields_of, items_of
-from blendwright.values.plan import Field, Operation, Places
+from blendwright.values.plan import SOUND, Field, Operation, Places
 
 TOOLS = {"NODE_TREE": "geonodes.node_tree", "GN_OPS": "geonodes.patch", "PYTHON": "python.run"}
 JUDGE = "geonodes.verify"
@@ -55,12 +55,20 @@ def _chained(steps: Sequence[Step], unsound_fields: Sequence[set[Field]]) -> tup
     """The steps as far as they can be read, each waiting for the one before."""
     operations: list[Operation] = []
     for position, (step, unsound) in enumerate(zip(steps, unsound_fields, strict=True)):
-        waits_for = (operations[-1].id,) if operations else ()
+        pointer = f"/steps/{position}"
         id, tool, args = step.get("id"), TOOLS.get(str(step.get("type"))), step.get("payload")
-        at = f"/steps/{position}"
-        operations.append(
-            readable_operation(position, at, PLACES, unsound, id=id, tool=tool, args=args, depends_on=waits_for)
-        )
+        if not isinstance(id, str) or "id" in unsound:
+            id = pointer
+            unsound.add("id")
+        if tool is None:
+            unsound.add("tool")
+        if not isinstance(args, dict):
+            unsound.add("args")
+            args = {}
+        waits_for = (operations[-1].id,) if operations else ()
+        fields = frozenset(unsound) if unsound else SOUND
+        args = cast("dict[str, Any]", args)
+        operations.append(Operation(id, tool or "", args, waits_for, None, position, pointer, PLACES, fields))
     return tuple(operations)
 
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument, readable_operation
+from blendwright.dialects.dialect import Dialect, ParsedDocument
 from blendwright.dialects.published import checker, proven
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.macro_report import reports_by_caller
-from blendwright.values.plan import PLACES, Field, Operation
+from blendwright.values.plan import SOUND, Field, Operation
 from blendwright.values.report import OperationReport, RunReport
 
 ID = re.compile(r"[a-zA-Z0-9_.:-]{1,128}")
@@ -52,20 +52,27 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
     pointer = f"/operations/{position}"
     fields = fields_of(item)
     unsound: set[Field] = set() if fields.keys() == FIELDS else {"other"}
-    if not ID.fullmatch(str(fields.get("operation_id"))):
+    id, tool, args = fields.get("operation_id"), fields.get("tool_name"), fields.get("args")
+    if not isinstance(id, str) or not ID.fullmatch(id):
+        id = pointer
         unsound.add("id")
+    if not isinstance(tool, str) or not tool:
+        tool = ""
+        unsound.add("tool")
+    if not isinstance(args, dict):
+        args = {}
+        unsound.add("args")
     listed: Any = fields.get("depends_on")
-    names = tuple(name for name in items_of(listed) if isinstance(name, str) and ID.fullmatch(name))
-    if not isinstance(listed, list) or len(set(names)) != len(items_of(listed)):
+    waits_for = cast("list[Any]", listed) if isinstance(listed, list) else [None]
+    names = tuple(name for name in waits_for if isinstance(name, str) and ID.fullmatch(name))
+    if len(set(names)) != len(waits_for):
         unsound.add("depends_on")
     level = fields.get("safety_level")
     if not isinstance(level, str) or level not in SAFETY_LEVELS:
         level = None
         unsound.add("safety_level")
-    return readable_operation(
-        position, pointer, PLACES, unsound,
-        id=fields.get("operation_id"), tool=fields.get("tool_name"), args=fields.get("args"), depends_on=names, safety_level=level,
-    )  # fmt: skip
+    marks = frozenset(unsound) if unsound else SOUND
+    return Operation(id, tool, cast("dict[str, Any]", args), names, level, position, pointer, unsound=marks)
 
 
 def resume(document: dict[str, Any], request_id: str, committed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

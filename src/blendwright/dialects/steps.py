@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract, readable_operation
+from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract
 from blendwright.dialects.published import checker
 from blendwright.dialects.steps_result import CONTRACT_VERSION, META, render, validate_result
 from blendwright.plan.graph import graph_findings, read_graph
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_shapes import fields_of, items_of
-from blendwright.values.plan import Field, Operation, Places
+from blendwright.values.plan import SOUND, Field, Operation, Places
 
 NUMBERED = re.compile(r"step_[0-9]+")
 FIELDS = frozenset({"step_id", "title", "dependencies", "tool", "args"})
@@ -45,7 +45,9 @@ def _operation(position: int, item: Any) -> Operation:
     unsound: set[Field] = set()
     if not step.keys() <= FIELDS or not isinstance(step.get("title", ""), str):
         unsound.add("other")
-    if not step.get("step_id"):
+    id: Any = step.get("step_id")
+    if not isinstance(id, str) or not id:
+        id = pointer
         unsound.add("id")
     tool: Any = step.get("tool")
     args: Any = step.get("args", {})
@@ -58,12 +60,19 @@ def _operation(position: int, item: Any) -> Operation:
         if not named.keys() <= {"name", "args"}:
             unsound.add("other")
         tool, args = named.get("name"), named.get("args")
+    if not isinstance(tool, str) or not tool:
+        tool = ""
+        unsound.add("tool")
+    if not isinstance(args, dict):
+        args = {}
+        unsound.add("args")
     listed: Any = step.get("dependencies")
-    names = tuple(name for name in items_of(listed) if isinstance(name, str) and name)
-    if not isinstance(listed, list) or len(names) != len(items_of(listed)):
+    waits_for = cast("list[Any]", listed) if isinstance(listed, list) else [None]
+    names = tuple(name for name in waits_for if isinstance(name, str) and name)
+    if len(names) != len(waits_for):
         unsound.add("depends_on")
-    id = step.get("step_id")
-    return readable_operation(position, pointer, places, unsound, id=id, tool=tool, args=args, depends_on=names)
+    fields = frozenset(unsound) if unsound else SOUND
+    return Operation(id, tool, cast("dict[str, Any]", args), names, None, position, pointer, places, fields)
 
 
 def _beyond_the_schema(operations: tuple[Operation, ...]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from blendwright.dialects.published import checker, refuse_broken
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, pointer_of, schema_finding, sentence
+from blendwright.values.findings import Finding, pointer_of, sentence
 from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.json_shapes import fields_of
 from blendwright.values.macro_report import reports_by_caller
@@ -134,16 +134,14 @@ def _places(items: list[Any]) -> Iterator[Finding]:
     """`__meta__` is there, once, as the last entry; every step has one entry."""
     ids = [fields_of(item).get("step_id") for item in items]
     if META not in ids:
-        yield schema_finding(f"there is no {META} entry", "", f"Append the {META} entry as the last one.")
+        yield _wrong("", f"there is no {META} entry", f"Append the {META} entry as the last one.")
     first: dict[str, int] = {}
     for place, id in enumerate(ids):
         pointer = pointer_of((place, "step_id"))
         if id == META and place != len(ids) - 1:
-            yield schema_finding(f"{META} is not the last entry", pointer, "Put it at the end, once.")
+            yield _wrong(pointer, f"{META} is not the last entry", "Put it at the end, once.")
         elif isinstance(id, str) and id != META and first.setdefault(id, place) != place:
-            yield schema_finding(
-                f"'{id[:100]}' has an entry already, at /{first[id]}", pointer, "Give every step one entry."
-            )
+            yield _wrong(pointer, f"'{id[:100]}' has an entry already, at /{first[id]}", "Give every step one entry.")
 
 
 def _inconsistencies(items: list[Entry]) -> Iterator[Finding]:
@@ -154,35 +152,31 @@ def _inconsistencies(items: list[Entry]) -> Iterator[Finding]:
     for name, count in _stats(entries).items():
         if meta["stats"][name] != count:
             message = f"stats.{name} is {meta['stats'][name]}, and the entries say {count}"
-            yield schema_finding(message, f"{at}/stats/{name}", f"Say {count}.")
+            yield _wrong(f"{at}/stats/{name}", message, f"Say {count}.")
     failed = [entry["step_id"] for entry in entries if _failed(entry)]
     if set(meta["failed_steps"]) != set(failed):
         cure = f"List exactly: {', '.join(failed)[:200] or 'none'}."
-        yield schema_finding("failed_steps are not the steps that failed", f"{at}/failed_steps", cure)
+        yield _wrong(f"{at}/failed_steps", "failed_steps are not the steps that failed", cure)
     skipped = {entry["step_id"] for entry in entries if entry["skipped"]}
     for place, id in enumerate(meta["blocked_steps"]):
         if id not in skipped:
             message = f"'{id[:100]}' is called blocked, and no entry says that it was skipped"
-            yield schema_finding(message, f"{at}/blocked_steps/{place}", "A blocked step is skipped: list only such.")
+            yield _wrong(f"{at}/blocked_steps/{place}", message, "A blocked step is skipped: list only such.")
     status = task_status(entries, meta["blocked_steps"])
     if meta["task_status"] != status:
         message = f"task_status is {meta['task_status']}, and the entries say {status}"
-        yield schema_finding(message, f"{at}/task_status", f"Say {status}.")
+        yield _wrong(f"{at}/task_status", message, f"Say {status}.")
     if status != "PARTIAL" and meta["ok"] != (status == "COMPLETED"):
-        yield schema_finding(
-            f"ok does not go with {status}", f"{at}/ok", "ok is true exactly when everything was done."
-        )
+        yield _wrong(f"{at}/ok", f"ok does not go with {status}", "ok is true exactly when everything was done.")
 
 
 def _contradictions(at: str, entry: Entry) -> Iterator[Finding]:
     if entry["skipped"] and entry["ok"]:
-        yield schema_finding("a skipped step is called ok", f"{at}/ok", "skipped = true needs ok = false.")
+        yield _wrong(f"{at}/ok", "a skipped step is called ok", "skipped = true needs ok = false.")
     if entry["ok"] and entry["error"] is not None:
-        yield schema_finding("a step that is ok has an error", f"{at}/error", "ok = true needs error = null.")
+        yield _wrong(f"{at}/error", "a step that is ok has an error", "ok = true needs error = null.")
     if _failed(entry) and not entry["error"] and not entry["reason"]:
-        yield schema_finding(
-            "a step failed and does not say why", at, "ok = false without skipped needs error or reason."
-        )
+        yield _wrong(at, "a step failed and does not say why", "ok = false without skipped needs error or reason.")
 
 
 def _failed(entry: Entry) -> bool:
@@ -197,3 +191,7 @@ def _stats(entries: Sequence[Entry]) -> dict[str, int]:
         "skipped": sum(entry["skipped"] for entry in entries),
         "failed": sum(_failed(entry) for entry in entries),
     }
+
+
+def _wrong(pointer: str, message: str, cure: str) -> Finding:
+    return Finding(Fault.SCHEMA_INVALID, message, pointer, cure)

@@ -20,7 +20,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, pointer_of, schema_finding
+from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import read_json
 from blendwright.values.json_shapes import fields_of
 
@@ -51,9 +51,7 @@ def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping
         try:
             texts[f"{FOLDER}/{path.name}"] = path.read_bytes()
         except OSError as error:
-            findings.append(
-                schema_finding(f"{FOLDER}/{path.name}: cannot be read: {error.strerror}", "", "Check the file.")
-            )
+            findings.append(_wrong(f"{FOLDER}/{path.name}: cannot be read: {error.strerror}", "", "Check the file."))
     macros, own = read_macros(texts, tools, shipped)
     findings += own
     if findings:
@@ -103,12 +101,12 @@ def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
     form = fields_of(raw).get("format")
     if isinstance(form, str) and form != FORMAT:
         cure = f"Write it as {FORMAT} (blendwright schemas {FORMAT}), or use a blendwright that knows {form[:60]}."
-        return None, [schema_finding(f"its format is '{form[:60]}', and this program knows {FORMAT}", "/format", cure)]
+        return None, [_wrong(f"its format is '{form[:60]}', and this program knows {FORMAT}", "/format", cure)]
     try:
         return MacroDocument.model_validate(raw), []
     except ValidationError as error:
         cure = f"See: blendwright schemas {FORMAT}"
-        return None, [schema_finding(message, pointer_of(loc), cure) for loc, message in model_problems(error)]
+        return None, [_wrong(message, pointer_of(loc), cure) for loc, message in model_problems(error)]
 
 
 def _name_conflicts(
@@ -120,11 +118,11 @@ def _name_conflicts(
     name = document.name
     cure = "Give it a name of its own."
     if name in tools:
-        yield schema_finding(f"'{name}' is the name of a tool", "/name", cure)
+        yield _wrong(f"'{name}' is the name of a tool", "/name", cure)
     if name in existing:
-        yield schema_finding(f"'{name}' is the name of a macro of the {existing[name].source}", "/name", cure)
+        yield _wrong(f"'{name}' is the name of a macro of the {existing[name].source}", "/name", cure)
     if name in documents:
-        yield schema_finding(f"'{name}' is the name of the macro in {documents[name][0]}", "/name", cure)
+        yield _wrong(f"'{name}' is the name of the macro in {documents[name][0]}", "/name", cure)
 
 
 def _examples(macro: Macro, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
@@ -163,3 +161,7 @@ def _misfits(tool: AnyTool, args: Mapping[str, Any], pointer: str, which: str) -
         for loc, problem in model_problems(error):
             message = f"{which}{pointer_of(loc) or 'the arguments'}: {problem}"
             yield Finding(Fault.ARGS_INVALID, message, pointer, f"See: blendwright tools {tool.name}")
+
+
+def _wrong(message: str, pointer: str, cure: str) -> Finding:
+    return Finding(Fault.SCHEMA_INVALID, message, pointer, cure)

@@ -24,7 +24,8 @@ from blendwright.planner.result import PlannerResult
 from blendwright.schemas.check import model_problems
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
-from blendwright.values.findings import Finding, pointer_of, schema_finding
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, pointer_of
 
 FORM = "The form of a request is in docs/planner.md, under Measuring a planner."
 
@@ -96,15 +97,17 @@ def read_requests(folder: Path) -> tuple[EvaluatedRequest, ...]:
     findings: list[Finding] = []
     requests: list[EvaluatedRequest] = []
     if not files:
-        findings.append(schema_finding(f"there are no requests in {folder}", "", "Name a folder of *.json files."))
+        findings.append(
+            Finding(Fault.SCHEMA_INVALID, f"there are no requests in {folder}", "", "Name a folder of *.json files.")
+        )
     for file in files:
         try:
             request = EvaluatedRequest.model_validate_json(file.read_bytes())
         except ValidationError as error:
             problems = (f"{file.name}{pointer_of(loc)}: {message}" for loc, message in model_problems(error))
-            findings += [schema_finding(problem, "", FORM) for problem in problems]
+            findings += [Finding(Fault.SCHEMA_INVALID, problem, "", FORM) for problem in problems]
         except OSError as error:
-            findings.append(schema_finding(f"{file} cannot be read: {error.strerror}", "", "Check it."))
+            findings.append(Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", "", "Check it."))
         else:
             requests.append(request)
     if findings:

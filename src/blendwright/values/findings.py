@@ -52,11 +52,6 @@ class Finding:
         return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"], data.get("rule"))
 
 
-def schema_finding(message: str, pointer: str, cure: str) -> Finding:
-    """A document is not what it should be."""
-    return Finding(Fault.SCHEMA_INVALID, message, pointer, cure)
-
-
 def pointer_of(parts: Iterable[str | int]) -> str:
     """The RFC 6901 pointer of a path."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
