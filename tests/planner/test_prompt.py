@@ -58,7 +58,7 @@ def prompt(dialect: PlannableDialect = "operations", request: str = "a round tab
 
 
 @pytest.mark.parametrize("dialect", ["operations", "geonodes"])
-def test_the_prompt_is_the_golden_one(dialect: str) -> None:
+def test_the_prompt_is_the_golden_one(dialect: PlannableDialect) -> None:
     """After a change that is meant: write the text that this compares into the golden file, and read it."""
     made = prompt(dialect)
     assert made.system + "=" * 40 + "\n" + made.user == (GOLDEN / f"prompt_{dialect}.txt").read_text("utf-8")
