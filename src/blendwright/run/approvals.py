@@ -65,7 +65,7 @@ class Approvals:
             return None
         key, after = (None, "") if call.single_call else (call.key, after)
         # Where a path leads is what counts, and what is shown.
-        args = self._files.normalised(call.tool, dict(call.args))[0] if call.with_files else call.args
+        args = self._files.normalised(call.tool, dict(call.args))[0] if call.promises.with_files else call.args
         return ApprovalRequest(
             id=_new_id(),
             operation_hash=operation_hash(
@@ -105,13 +105,13 @@ class Approvals:
 
     def _ruling(self, terms: Terms, call: Invocation) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
-        if call.with_files:
+        if call.promises.with_files:
             return approval_ruling(
                 terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args)
             )
         if terms is not self._terms:
             self._terms, self._rulings = terms, {}
-        key = (call.tool.name, call.safety_level, *call.needs)
+        key = (call.tool.name, call.safety_level, call.promises.capabilities)
         if key not in self._rulings:
             self._rulings[key] = approval_ruling(terms, call.tool, call.model, call.safety_level)
         return self._rulings[key]
