@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
@@ -39,8 +39,8 @@ def find(name: str) -> tuple[Any, str, Function]:
     try:
         owner: Any = importlib.import_module(module)
         for parent in parents:
-            owner = vars(owner)[parent]
-        function = vars(owner)[last]
+            owner = _members(owner)[parent]
+        function = _members(owner)[last]
     except (ImportError, KeyError) as error:
         raise LookupError(f"{name} is gone: name the function that does its work now") from error
     if not callable(function):
@@ -48,8 +48,14 @@ def find(name: str) -> tuple[Any, str, Function]:
     return owner, last, function
 
 
+def _members(owner: Any) -> dict[str, Any]:
+    """Its own, none of those that it inherits."""
+    members: dict[str, Any] = owner.__dict__
+    return members
+
+
 @contextlib.contextmanager
-def planted(bug: Bug) -> Iterator[None]:
+def planted(bug: Bug) -> Generator[None]:
     """The bug is there inside the context; also in modules that have imported the function by name."""
     if not bug.during:
         with _replaced(bug.target, bug.wrong):
@@ -68,7 +74,7 @@ def planted(bug: Bug) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _replaced(name: str, wrong: Callable[[Function], Function]) -> Iterator[None]:
+def _replaced(name: str, wrong: Callable[[Function], Function]) -> Generator[None]:
     owner, last, right = find(name)
     replacement = wrong(right)
     engine = [module for key, module in sys.modules.items() if key.partition(".")[0] == "blendwright"]

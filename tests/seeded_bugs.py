@@ -42,7 +42,7 @@ def acknowledges_before_the_commit(receive: Function) -> Function:
 def takes_no_commit_for_an_answer(classify: Function) -> Function:
     def wrong(journal: Any, calls: Sequence[Any]) -> Classification:
         right = classify(journal, calls)
-        readings = [(call, receipt, number) for call, receipt, number in right.cached if number is None]
+        readings = [answer for answer in right.cached if answer[2] is None]
         settled = {call.operation_id for call, *_ in [*readings, *right.conflicts]}
         return Classification(readings, right.conflicts, [call for call in calls if call.operation_id not in settled])
 
