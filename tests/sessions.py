@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from types import new_class
 from typing import Any
 
 from blendwright.policy.policy import Policy
@@ -34,11 +35,9 @@ def blender(version: tuple[int, int, int] = (5, 0, 1), *, background: bool = Tru
 
 
 def changed(**declarations: Any) -> AnyTool:
-    """A tool with some promises changed, for this instance only."""
-    tool = type(TOOL)()
-    for name, value in declarations.items():
-        setattr(tool, name, value)
-    return tool
+    """A tool with some promises changed, of a class of its own."""
+    body = {name: staticmethod(value) if callable(value) else value for name, value in declarations.items()}
+    return new_class("Changed", (type(TOOL),), {"family": True}, lambda namespace: namespace.update(body))()
 
 
 @cache

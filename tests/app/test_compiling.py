@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.app.compiling import Compiler
+from blendwright.app.open_scene import Compiler
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog

@@ -100,7 +100,7 @@ def progress(report):
 
 plan = __import__("json").load(open(sys.argv[2]))
 with blendwright.open(sys.argv[1], spare=False) as scene:
-    scene.run(plan, RunOptions(progress=progress))
+    scene.run(plan, blendwright.RunOptions(progress=progress))
 """
 
 

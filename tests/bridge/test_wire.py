@@ -238,27 +238,27 @@ def code(answer: dict[str, Any]) -> tuple[int | None, str]:
     return answer["id"], answer["error"]["code"]
 
 
-class Owed:
-    """An answer that waits, and notes when it was settled."""
+class Late:
+    """An answer that is deferred, and notes when it was finished."""
 
-    def __init__(self, value: int, settled: list[int]) -> None:
+    def __init__(self, value: int, finished: list[int]) -> None:
         self._value = value
-        self._settled = settled
+        self._finished = finished
 
-    def settle(self) -> object:
-        self._settled.append(self._value)
+    def finish(self) -> object:
+        self._finished.append(self._value)
         return self._value
 
 
-def test_owed_answers_are_settled_in_order_when_no_request_is_waiting_or_another_answer_is_due() -> None:
-    settled: list[int] = []
+def test_deferred_answers_are_finished_in_order_when_no_request_is_waiting_or_another_answer_is_due() -> None:
+    finished: list[int] = []
     seen: list[list[int]] = []
 
     def later(params: dict[str, Any]) -> object:
-        return Owed(params["n"], settled)
+        return Late(params["n"], finished)
 
     def now(params: dict[str, Any]) -> object:
-        seen.append(list(settled))
+        seen.append(list(finished))
         return "now"
 
     requests: list[dict[str, Any]] = [HELLO]
@@ -277,8 +277,8 @@ def test_owed_answers_are_settled_in_order_when_no_request_is_waiting_or_another
             answers.append(json.loads(body))
     assert [answer["id"] for answer in answers] == [1, 2, 3, 4, 5]
     assert [answer["result"] for answer in answers[1:]] == [2, 3, "now", 5]
-    assert seen == [[]], "with requests waiting, the answers before are still owed"
-    assert settled == [2, 3, 5]
+    assert seen == [[]], "with requests waiting, the answers before are still deferred"
+    assert finished == [2, 3, 5]
 
 
 def test_an_answer_is_encoded_whatever_the_quick_way_makes_of_it() -> None:

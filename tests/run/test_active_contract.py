@@ -57,7 +57,7 @@ def test_the_budget_of_the_host_ends_a_call_that_asks_for_more(engine: Engine) -
     with engine.under(UNASKED, Proposal(host=HostProfile(call_seconds=0.4))):
         engine.session.contract.contract()
         began = time.perf_counter()
-        outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, deadline=30)
+        outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, timeout=30)
         assert time.perf_counter() - began < 5
     assert outcome.fault is Fault.TOOL_TIMEOUT
     assert tool_result(outcome).details["partial_work"]["deadline_seconds"] == 0.4
@@ -66,7 +66,7 @@ def test_the_budget_of_the_host_ends_a_call_that_asks_for_more(engine: Engine) -
 def test_the_budget_of_the_contract_ends_a_run_that_asks_for_more(engine: Engine) -> None:
     with engine.under(Policy(constraints=Constraints(run_seconds=0.5))):
         late = {"how": "run_away", "name": "Late"}
-        report = engine.run(plan_of("budget", box("a", tool_name="trial.misbehave", args=late)), seconds=60)
+        report = engine.run(plan_of("budget", box("a", tool_name="trial.misbehave", args=late)), timeout=60)
     assert [operation.fault for operation in report.operations] == [Fault.TOOL_TIMEOUT]
 
 

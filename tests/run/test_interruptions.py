@@ -112,12 +112,12 @@ def test_whoever_watches_and_fails_leaves_the_scene_at_head(engine: Engine) -> N
     stands(engine)
 
 
-@pytest.mark.parametrize("point", ["call.answered", "call.before_commit", "call.committed"])
+@pytest.mark.parametrize("point", ["call.answered", "plan.before_commit", "plan.committed"])
 def test_a_call_that_is_interrupted_leaves_the_scene_at_head(engine: Engine, point: str) -> None:
     crash_points.arm(f"{point}:1", interrupt)
     with pytest.raises(KeyboardInterrupt):
         engine.call("object.create_empty", {"name": "Second"})
-    assert engine.head().number == (3 if point == "call.committed" else 2)
+    assert engine.head().number == (3 if point == "plan.committed" else 2)
     stands(engine)
     engine.do("object.create_empty", {"name": "Third"})
 

@@ -125,7 +125,7 @@ def test_what_code_prints_does_not_tell_where_it_ran(engine: Engine) -> None:
 def test_code_past_its_time_is_ended(engine: Engine) -> None:
     message = failed(engine, {"code": "while True: pass", "timeout_ms": 300}, Fault.TOOL_TIMEOUT)
     assert "0.3 s" in message
-    assert engine.call("python.run", {"code": "while True: pass"}, deadline=0.3).fault is Fault.TOOL_TIMEOUT
+    assert engine.call("python.run", {"code": "while True: pass"}, timeout=0.3).fault is Fault.TOOL_TIMEOUT
     token = CancelToken()
     threading.Timer(1.0, token.cancel).start()
     failed(engine, {"code": "while True: pass", "timeout_ms": 60_000}, Fault.CANCELLED, cancel=token)

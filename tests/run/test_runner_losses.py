@@ -28,7 +28,7 @@ def test_an_operation_past_its_deadline_fails_and_independent_ones_go_on(engine:
 
 
 def test_a_run_past_its_deadline_ends_and_what_was_done_stands(engine: Engine) -> None:
-    report = engine.run(steps_of("over", step("a"), trial_step("b", "run_away"), step("c")), seconds=1.0)
+    report = engine.run(steps_of("over", step("a"), trial_step("b", "run_away"), step("c")), timeout=1.0)
     assert statuses(report) == {"a": "succeeded", "b": "failed", "c": "skipped"}
     assert report.operations[1].fault is Fault.TOOL_TIMEOUT
     assert engine.head().operation_id == "a"

@@ -56,8 +56,8 @@ def test_inside_an_argument_nothing_is_dropped() -> None:
 
 def test_every_wrong_argument_is_found_also_where_a_schema_cannot_tell() -> None:
     assert findings(BY_NAME["scene_find"], {"collection": "é" * 200}) == [("ARGS_INVALID", "/collection")]
-    assert findings(BY_NAME["plan_validate"], {"plan": {"x": float("nan")}}) == [("ARGS_INVALID", "/plan/x")]
-    assert findings(BY_NAME["plan_validate"], {"plan": {"x": "\ud800"}}) == [("ARGS_INVALID", "/plan/x")]
+    assert findings(BY_NAME["plan_validate"], {"plan": {"x": float("nan")}}) == [("SCHEMA_INVALID", "/plan/x")]
+    assert findings(BY_NAME["plan_validate"], {"plan": {"x": "\ud800"}}) == [("SCHEMA_INVALID", "/plan/x")]
     two = findings(BY_NAME["history_log"], {"limit": 0, "befor": "1"})
     assert sorted(two) == [("ARGS_INVALID", "/befor"), ("ARGS_INVALID", "/limit")]
 

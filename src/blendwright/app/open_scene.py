@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import marshal
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,18 +11,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from blendwright.app.compiling import Compiler
 from blendwright.app.observing.event_bus import EventBus
 from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.dialects.registry import parse_plan
+from blendwright.macros import Macro
+from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
+from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import Proposal, SessionContract, Terms
 from blendwright.records.journal_port import JournalPort
 from blendwright.run.calls import call
 from blendwright.run.history import History, Moved, find, require_head
+from blendwright.run.idempotency import MOST_KEPT
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Preview
 from blendwright.run.runner import Runner
@@ -44,6 +49,10 @@ if TYPE_CHECKING:
 # Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
 WORTH_SAVING_MS = 300.0
 CHECKOUT = "history.checkout"
+# Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
+_MARSHAL_FORMAT = 2
+
+_Source = tuple[bytes, str | None, Boundary, Determinism | None]
 
 
 class OpenScene:
@@ -224,3 +233,49 @@ class OpenScene:
             self._events(WorkspaceClosed())
             self._session.journal.close()
             self._scratch.remove()
+
+
+class Compiler:
+    """Plans and documents to valid plans. The last document's is kept: the same one often comes again, to be continued or to be sure.
+
+    Validation is pure, so nothing but the document and the options decides; tools, macros and terms stay what they are while a
+    workspace is open."""
+
+    def __init__(self, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro], terms: Terms) -> None:
+        self._tools = tools
+        self._macros = macros
+        self._terms = terms
+        self._last: tuple[_Source, ValidPlan] | None = None
+
+    def compile(
+        self,
+        plan: Plan | Mapping[str, Any],
+        request_id: str | None,
+        boundary: Boundary,
+        determinism: Determinism | None = None,
+    ) -> ValidPlan | RunReport:
+        """The valid plan, or the report that refuses it. Raises Refusal for what is no plan at all."""
+        source = None
+        if not isinstance(plan, Plan):
+            document = dict(plan)
+            source = _source(document, request_id, boundary, determinism)
+            if source is not None and self._last is not None and self._last[0] == source:
+                return self._last[1]
+            plan = parse_plan(document, request_id=request_id, boundary=boundary)
+        terms = self._terms if determinism is None else self._terms.demanding(determinism)
+        valid = validate(plan, self._tools, terms, self._macros)
+        if not isinstance(valid, ValidPlan):
+            return refused(plan, valid)
+        if source is not None and len(valid.plan.operations) <= MOST_KEPT:
+            self._last = (source, valid)
+        return valid
+
+
+def _source(
+    document: dict[str, Any], request_id: str | None, boundary: Boundary, determinism: Determinism | None
+) -> _Source | None:
+    """What tells a document from any other, also 1 from 1.0 and from True; None for one that holds more than plain values."""
+    try:
+        return hashlib.sha256(marshal.dumps(document, _MARSHAL_FORMAT)).digest(), request_id, boundary, determinism
+    except ValueError:
+        return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from typing import Any
 
 import orjson
@@ -70,7 +71,7 @@ class ProposedCall:
         return self.blender
 
 
-def _always(tool: AnyTool, terms: Terms) -> bool:
+def _always(tool: type[AnyTool]) -> bool:
     return True
 
 
@@ -82,8 +83,10 @@ class Objection:
     stage: Stage
     reason: str
     find: Callable[[ProposedCall], Iterable[Finding]]
-    concerns: Callable[[AnyTool, Terms], bool] = _always
+    concerns: Callable[[type[AnyTool]], bool] = _always
     """Whether it can apply to calls of a tool at all."""
+    bounds: Callable[[Terms], bool] | None = None
+    """Whether the terms have the bound that it is about; None where they always have."""
     by_arguments: bool = False
     """Whether calls that need the same capabilities and isolation may differ in it."""
     in_arguments: bool = False
@@ -91,8 +94,14 @@ class Objection:
 
 
 def concerning(tool: AnyTool, terms: Terms, stage: Stage) -> tuple[Objection, ...]:
-    """The lines of the list that can apply to calls of a tool, and be known at this stage."""
-    return tuple(one for one in OBJECTIONS if one.stage <= stage and one.concerns(tool, terms))
+    """The lines of the list that can apply to calls of a tool under these terms, and be known at this stage."""
+    lines = _lines(type(tool), stage)
+    return tuple(one for one in lines if one.bounds is None or one.bounds(terms))
+
+
+@cache
+def _lines(tool: type[AnyTool], stage: Stage) -> tuple[Objection, ...]:
+    return tuple(one for one in OBJECTIONS if one.stage <= stage and one.concerns(tool))
 
 
 def findings_against(call: ProposedCall, stage: Stage) -> Iterator[Finding]:
@@ -216,12 +225,12 @@ def _path_findings(call: ProposedCall) -> Iterable[Finding]:
     return () if call.path_findings is None else call.path_findings(call.tool, dict(call.args))
 
 
-def _overrides(method: str) -> Callable[[AnyTool, Terms], bool]:
+def _overrides(method: str) -> Callable[[type[AnyTool]], bool]:
     """Only tools that have a say in it are asked."""
-    return lambda tool, terms: getattr(getattr(tool, method), "__func__", None) is not getattr(Tool, method)
+    return lambda tool: getattr(tool, method) is not getattr(Tool, method)
 
 
-def _has_paths(tool: AnyTool, terms: Terms) -> bool:
+def _has_paths(tool: type[AnyTool]) -> bool:
     return bool(file_arguments(tool.args_model))
 
 
@@ -239,7 +248,7 @@ OBJECTIONS: tuple[Objection, ...] = (
     # What depends on every single argument.
     Objection(
         ("payload",), Stage.ARGUMENTS, "the arguments are too large", _payload,
-        concerns=lambda tool, terms: terms.limits.payload_bytes < LARGEST_PAYLOAD, by_arguments=True,
+        bounds=lambda terms: terms.limits.payload_bytes < LARGEST_PAYLOAD, by_arguments=True,
     ),
     Objection(
         ("vertices",), Stage.ARGUMENTS, "the arguments ask for too much geometry", _vertices,
@@ -251,7 +260,7 @@ OBJECTIONS: tuple[Objection, ...] = (
     ),
     Objection(
         ("determinism",), Stage.PLAN, "the result is of a weaker class than demanded", _determinism,
-        concerns=lambda tool, terms: terms.constraints.determinism is not None, by_arguments=True, in_arguments=True,
+        bounds=lambda terms: terms.constraints.determinism is not None, by_arguments=True, in_arguments=True,
     ),
     Objection(
         (), Stage.BLENDER, "the tool itself knows that this Blender cannot do it", _own,

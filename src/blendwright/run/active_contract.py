@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
+from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, approval_ruling, concerning
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import (
     Negotiation,
@@ -30,6 +30,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import tool_registry
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
+from blendwright.values.plan import Operation
 from blendwright.wire.profiles import WorkerProfile
 
 NO_MACROS = registry("1", {})
@@ -94,10 +95,11 @@ class ContractDraft:
 @dataclass(frozen=True, slots=True)
 class _ToolCheck:
     """What is known of all calls of a tool that need the same: the findings of the objections that do not depend on single arguments,
-    and the objections that do."""
+    and the objections that do. `asks` says whether a person may have to allow such a call."""
 
     findings: tuple[Finding, ...]
     by_arguments: tuple[Objection, ...]
+    asks: bool
 
 
 class ActiveContract:
@@ -107,16 +109,13 @@ class ActiveContract:
         self._draft = draft
         self._scene = scene
         self._journal = journal
+        self.terms: Terms = draft.terms
+        """What holds whatever Blender it is."""
         self._contract: SessionContract | None = None
         # A plan of thousands of operations has a handful of tools.
         self._tool_checks: dict[tuple[Any, ...], _ToolCheck] = {}
         self.fingerprint: str | None = None
         """Of the contract, once there is one."""
-
-    @property
-    def terms(self) -> Terms:
-        """What holds whatever Blender it is."""
-        return self._draft.terms
 
     def contract(self) -> SessionContract:
         """Starts Blender when need be, which is asked what it is; kept in the journal before anything is done under it. Raises Refusal."""
@@ -128,27 +127,38 @@ class ActiveContract:
             self.fingerprint = made.fingerprint
         return self._contract
 
-    def objections(
-        self, call: Invocation, path_findings: PathFindings, determinism: Determinism | None = None
-    ) -> Iterator[tuple[bool, Finding]]:
-        """Phase 2: everything that speaks against a call with the Blender at hand, and whether it points into the arguments."""
-        contract = self.contract()
+    def check(
+        self,
+        calls: Sequence[Invocation],
+        operations: Mapping[str, Operation],
+        path_findings: PathFindings,
+        determinism: Determinism | None,
+    ) -> tuple[tuple[Finding, ...], bool]:
+        """Phase 2: everything that contract, policy and this very Blender say against these calls, and whether a person may have to
+        allow one of them. Raises Refusal, as `contract` does."""
+        contract = self._contract or self.contract()
         terms = contract if determinism is None else contract.demanding(determinism)
-        proposed = ProposedCall(
-            terms, call.tool, call.model, call.args, call.safety_level, contract.blender, path_findings
-        )
-        key = (call.tool.name, call.safety_level, determinism, *call.needs)
-        check = self._tool_checks.get(key)
-        if check is None:
-            check = self._tool_checks[key] = _tool_check(proposed)
-        for finding in check.findings:
-            yield False, finding
-        for objection in check.by_arguments:
-            for finding in objection.find(proposed):
-                yield objection.in_arguments, finding
+        findings, asks = list[Finding](), False
+        for call in calls:
+            operation, promises = operations[call.operation_id], call.promises
+            proposed = ProposedCall(
+                terms, call.tool, call.model, call.args, call.safety_level, contract.blender, path_findings
+            )
+            key = (call.tool.name, call.safety_level, determinism, promises.capabilities, promises.isolation)
+            check = self._tool_checks.get(key)
+            if check is None:
+                check = self._tool_checks[key] = _tool_check(proposed, with_files=promises.with_files)
+            asks = asks or check.asks
+            findings += [operation.as_a_whole(finding) for finding in check.findings]
+            for objection in check.by_arguments:
+                locate = operation.in_arguments if objection.in_arguments else operation.as_a_whole
+                findings += [locate(finding) for finding in objection.find(proposed)]
+        return tuple(findings), asks
 
 
-def _tool_check(call: ProposedCall) -> _ToolCheck:
+def _tool_check(call: ProposedCall, *, with_files: bool) -> _ToolCheck:
     lines = concerning(call.tool, call.terms, Stage.BLENDER)
     fixed = [finding for line in lines if not line.by_arguments for finding in line.find(call)]
-    return _ToolCheck(tuple(fixed), tuple(line for line in lines if line.by_arguments))
+    # Where files lie decides about each call by itself.
+    asks = with_files or approval_ruling(call.terms, call.tool, call.model, call.level) is not None
+    return _ToolCheck(tuple(fixed), tuple(line for line in lines if line.by_arguments), asks)

@@ -45,27 +45,24 @@ class Approvals:
         self, terms: Terms, calls: Sequence[Invocation], run: Sequence[Invocation], baseline: str
     ) -> dict[str, ApprovalRequest]:
         """What a person has to be asked in a plan, by operation. `run` are those of its calls that are to run; all are in order."""
-        asked = {call.operation_id for call in run if self._ruling(terms, call) is not None}
+        rulings = {call.operation_id: self._ruling(terms, call) for call in run}
         requests: dict[str, ApprovalRequest] = {}
         before = hashlib.sha256()
-        for call in calls if asked else ():
-            if call.operation_id in asked:
-                request = self._request(terms, call, baseline, before.hexdigest())
-                requests |= {} if request is None else {call.operation_id: request}
+        for call in calls if any(rulings.values()) else ():
+            ruling = rulings.get(call.operation_id)
+            if ruling is not None:
+                requests[call.operation_id] = self._request(terms, call, ruling, baseline, before.hexdigest())
             # The key has the arguments, and not what they are given to.
             before.update(f"{call.tool.name} {call.tool.version} {call.key}\n".encode())
         return requests
 
-    def _request(self, terms: Terms, call: Invocation, baseline: str, after: str) -> ApprovalRequest | None:
-        """What a person has to say to this call, or None. `after` stands for everything that the plan does before it.
+    def _request(self, terms: Terms, call: Invocation, ruling: Ruling, baseline: str, after: str) -> ApprovalRequest:
+        """What a person is asked about this call. `after` stands for everything that the plan does before it.
 
         A single call is the same operation whenever it is made: it has neither a key nor anything before it."""
-        ruling = self._ruling(terms, call)
-        if ruling is None:
-            return None
         key, after = (None, "") if call.single_call else (call.key, after)
         # Where a path leads is what counts, and what is shown.
-        args = self._files.normalised(call.tool, dict(call.args))[0] if call.with_files else call.args
+        args = self._files.normalised(call.tool, dict(call.args))[0] if call.promises.with_files else call.args
         return ApprovalRequest(
             id=_new_id(),
             operation_hash=operation_hash(
@@ -105,13 +102,13 @@ class Approvals:
 
     def _ruling(self, terms: Terms, call: Invocation) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
-        if call.with_files:
+        if call.promises.with_files:
             return approval_ruling(
                 terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args)
             )
         if terms is not self._terms:
             self._terms, self._rulings = terms, {}
-        key = (call.tool.name, call.safety_level, *call.needs)
+        key = (call.tool.name, call.safety_level, call.promises.capabilities)
         if key not in self._rulings:
             self._rulings[key] = approval_ruling(terms, call.tool, call.model, call.safety_level)
         return self._rulings[key]

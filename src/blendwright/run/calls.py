@@ -66,38 +66,28 @@ class _ToolCall:
         self._clock = PhaseClock(options.parse_ms)
 
     def run(self) -> Outcome:
-        known_hash = self._session.scene.known_hash
-        blank = Outcome(
-            self._tool.name, self._tool.version, fingerprint_before=known_hash, fingerprint_after=known_hash,
-            request_id=self._plan.request_id,
-        )  # fmt: skip
         valid = non_interoperable_values(self._plan.operations[0].args)
         valid = valid or validate(self._plan, self._session.tools, self._session.contract.terms, stage=None)
-        findings = self._file_findings(valid) if isinstance(valid, ValidPlan) else valid
+        # Nothing runs before it that could change what its paths lead to.
+        findings = valid if isinstance(valid, tuple) else self._path_findings(valid)
         self._clock.lap("validate_input")
         if not isinstance(valid, ValidPlan) or findings:
-            return self._turned_away(blank, valid, findings)
+            return self._turned_away(valid, findings)
         report = self._runner.execute(Schedule(valid.plan, valid.order, ""), self._options, self._clock)
-        blank = blank.with_(fingerprint_before=report.scene_hash_after, fingerprint_after=report.scene_hash_after)
         if report.status == "refused":
             findings = tuple(report.all_findings())
-            if findings[0].fault not in REFUSALS:  # no Blender could be had
-                blank = blank.with_(reverted_by="rebuild", partial=_nothing_kept(self._seconds))
-            return self._turned_away(blank, valid, findings)
-        (operation,) = report.operations
-        outcome = self._outcome(operation, blank.with_(mcp_call_id=operation.mcp_call_id), valid)
+            return self._turned_away(valid, findings, no_blender=findings[0].fault not in REFUSALS)
+        outcome = self._outcome(report.operations[0], report.scene_hash_after, valid.plan.operations[0].model)
         self._session.observe(
             CallEnded(CallIds(self._plan.request_id, CALL, outcome.mcp_call_id), outcome, recorded=True)
         )
         return outcome
 
-    def _file_findings(self, valid: ValidPlan) -> tuple[Finding, ...]:
-        """What speaks against its paths and files: nothing runs before it that could change that."""
-        args = valid.plan.operations[0].args
-        return self._session.files.path_findings(self._tool, dict(args))
+    def _path_findings(self, valid: ValidPlan) -> tuple[Finding, ...]:
+        return self._session.files.path_findings(self._tool, dict(valid.plan.operations[0].args))
 
     def _turned_away(
-        self, blank: Outcome, valid: ValidPlan | tuple[Finding, ...], findings: tuple[Finding, ...]
+        self, valid: ValidPlan | tuple[Finding, ...], findings: tuple[Finding, ...], *, no_blender: bool = False
     ) -> Outcome:
         """Refused before it ran: recorded, unless there is no scene yet that a record could speak of."""
         args, model, level = dict[str, Any](), None, self._tool.safety_level.value
@@ -110,27 +100,42 @@ class _ToolCall:
         known_hash, ledger = self._session.scene.known_hash, self._session.ledger
         if known_hash is not None:
             ledger.write([ledger.note(invocation, "failed", known_hash, fault=findings[0].fault)])
-        outcome = _refused(blank.with_(mcp_call_id=invocation.call_id), findings, self._clock)
+        blank = Outcome(
+            self._tool.name,
+            self._tool.version,
+            fingerprint_before=known_hash,
+            fingerprint_after=known_hash,
+            reverted_by="rebuild" if no_blender else None,
+            partial=_nothing_kept(self._seconds) if no_blender else None,
+            request_id=request_id,
+            mcp_call_id=invocation.call_id,
+        )
+        outcome = _refused(blank, findings, self._clock)
         self._session.observe(CallEnded(invocation.ids, outcome, recorded=known_hash is not None))
         return outcome
 
-    def _outcome(self, operation: OperationReport, blank: Outcome, valid: ValidPlan) -> Outcome:
-        details = operation.details
+    def _outcome(self, operation: OperationReport, scene_hash: str | None, model: Any) -> Outcome:
+        details, unchanged = operation.details, operation.scene_hash_before is None
+        fields: dict[str, Any] = {
+            "fingerprint_before": scene_hash if unchanged else operation.scene_hash_before,
+            "fingerprint_after": scene_hash if unchanged else operation.scene_hash_after,
+            "request_id": self._plan.request_id,
+            "mcp_call_id": operation.mcp_call_id,
+        }
         if details is not None:
             for phase in ("plan", "execute", "verify"):
                 self._clock.note(phase, getattr(details, f"{phase}_ms"))
-            blank = blank.with_(reverted_by=details.reverted_by)
-        if operation.scene_hash_before is not None:
-            before, after = operation.scene_hash_before, operation.scene_hash_after
-            blank = blank.with_(fingerprint_before=before, fingerprint_after=after)
+            fields["reverted_by"] = details.reverted_by
+        tool = self._tool
         if operation.fault is not None:
             if details is not None and details.reverted_by is not None:
                 back = {"kept": [], "taken_back": [list(change) for change in details.changes]}
-                blank = blank.with_(partial=back if details.answered else _nothing_kept(self._seconds))
-            return _refused(blank, operation.findings, self._clock)
+                fields["partial"] = back if details.answered else _nothing_kept(self._seconds)
+            return _refused(Outcome(tool.name, tool.version, **fields), operation.findings, self._clock)
         assert details is not None
-        tool, model = self._tool, valid.plan.operations[0].model
-        return blank.with_(
+        return Outcome(
+            tool.name,
+            tool.version,
             result=operation.result,
             handles=handles_of(details.changes),
             changes=changes_of(details.changes),
@@ -140,6 +145,7 @@ class _ToolCall:
             artifacts=details.artifacts,
             blender_mutation_id=operation.blender_mutation_id,
             trace=self._clock.trace(),
+            **fields,
         )
 
 

@@ -98,7 +98,7 @@ class ExclusiveStep:
             return StepOutcome(
                 call, self._ledger.note(call, "failed", before, fault=findings[0].fault), findings=findings
             )
-        call = replace(call, args=args)
+        call = call if args == call.args else replace(call, args=args)
         intent = self._announce(call) if call.writes_outside and rehearse is None else None
         crash_points.reach("call.announced")
         request = call.request()
@@ -131,9 +131,9 @@ class ExclusiveStep:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
         request["files"] = staged.paths
-        own = call.tool.seconds_for(call.model) if call.isolation is not Isolation.SHARED else None
+        own = call.tool.seconds_for(call.model) if call.promises.isolation is not Isolation.SHARED else None
         seconds = seconds if own is None else min(seconds, own)
-        if call.isolation is Isolation.SHARED:
+        if call.promises.isolation is Isolation.SHARED:
             answer = self._scene.step(request, deadline=seconds, cancel=cancel)
             report_exception(self._scene, call, answer)
         else:
@@ -149,11 +149,11 @@ class ExclusiveStep:
             fault = findings[0].fault if findings else None
             note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
             return StepOutcome(call, note, answer, findings, revert_method(answer))
-        checkpoint = self._saved(call, answer) if not call.replayable else None
+        checkpoint = self._saved(call, answer) if not call.promises.replayable else None
         crash_points.reach("call.saved")
         try:
             artifacts: list[str] = []
-            if staged.paths or answer["artifacts"] or call.isolation is not Isolation.SHARED:
+            if staged.paths or answer["artifacts"] or call.promises.isolation is not Isolation.SHARED:
                 scratch = worker.require_process().scratch
                 self._files.refuse_too_much(scratch)
                 artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)

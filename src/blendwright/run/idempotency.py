@@ -37,13 +37,13 @@ class LastPlan:
     """
 
     def __init__(self) -> None:
-        self._plan: Plan | None = None
+        self.plan: Plan | None = None
         self._head: int | None = None
         self._answers: Mapping[str, tuple[Mapping[str, Any], int]] = {}
 
     def store(self, journal: JournalReader, plan: Plan, reports: Sequence[OperationReport]) -> None:
-        self._plan, self._answers = None, {}
-        if not WORTH_KEEPING <= len(reports) <= MOST_KEPT:
+        self.plan, self._answers = None, {}
+        if len(reports) > MOST_KEPT:
             return
         answers = {
             report.operation_id: (report.receipt, report.commit)
@@ -52,11 +52,11 @@ class LastPlan:
         }
         head = journal.head
         if len(answers) == len(reports) and head is not None:
-            self._plan, self._head, self._answers = plan, head.number, answers
+            self.plan, self._head, self._answers = plan, head.number, answers
 
-    def lookup(self, journal: JournalReader, plan: Plan, calls: Sequence[Invocation]) -> Classification | None:
-        """All of it as answered; None when the journal has to be asked."""
-        if plan is not self._plan or len(calls) != len(self._answers):
+    def lookup(self, journal: JournalReader, calls: Sequence[Invocation]) -> Classification | None:
+        """All calls of that plan as answered; None when the journal has to be asked."""
+        if len(calls) != len(self._answers):
             return None
         head = journal.head
         if head is None or head.number != self._head:
@@ -76,7 +76,7 @@ def classify(journal: JournalReader, calls: Sequence[Invocation]) -> Classificat
     result = Classification()
     unchanged = True
     everything = list(zip(calls, journal.find_many(wanted), strict=True))
-    valid = _valid_readings(everything)
+    valid = _valid_readings(everything) if any(call.macro_operation is not None for call in calls) else {}
     for call, found in everything:
         conflict = _conflict(call, found)
         if conflict is not None:
@@ -89,7 +89,7 @@ def classify(journal: JournalReader, calls: Sequence[Invocation]) -> Classificat
             result.cached.append((call, valid[call.operation_id].receipt, None))
         else:
             result.to_run.append(call)
-            unchanged = unchanged and call.reads_only
+            unchanged = unchanged and call.promises.reads_only
     return result
 
 
@@ -101,12 +101,16 @@ def _valid_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -> 
             chains.setdefault(call.macro_operation, []).append((call, found))
     valid: dict[str, Reading] = {}
     for chain in chains.values():
-        done = [place for place, (call, found) in enumerate(chain) if not call.reads_only and found.where == "ancestor"]
+        done = [
+            place
+            for place, (call, found) in enumerate(chain)
+            if not call.promises.reads_only and found.where == "ancestor"
+        ]
         if not done:
             continue
-        complete = len(done) == sum(not call.reads_only for call, _ in chain)
+        complete = len(done) == sum(not call.promises.reads_only for call, _ in chain)
         for place, (call, found) in enumerate(chain):
-            if call.reads_only and found.earlier is not None and (complete or place < done[-1]):
+            if call.promises.reads_only and found.earlier is not None and (complete or place < done[-1]):
                 valid[call.operation_id] = found.earlier
     return valid
 

@@ -19,6 +19,21 @@ from blendwright.wire.step import StepRequest
 WITH_FILES = frozenset({"file_read", "file_write", "render"})
 
 
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What holds for a call whatever becomes of it. Most tools promise the same for all their calls."""
+
+    capabilities: tuple[str, ...]
+    isolation: Isolation
+    determinism: Determinism
+    replayable: bool
+    reads_only: bool
+    with_files: bool
+    """It reads, writes or renders files."""
+    exclusive: bool
+    """It needs the worker for itself: nothing else may be on its way before its files and its save are done."""
+
+
 @dataclass(frozen=True)
 class Invocation:
     """`args` are canonical; the key is made of them as the plan has them, before paths are made absolute."""
@@ -44,51 +59,24 @@ class Invocation:
         return CallIds(self.request_id, self.operation_id, self.call_id)
 
     @cached_property
-    def determinism(self) -> Determinism:
-        return self.tool.determinism_for(self.model)
-
-    @cached_property
-    def replayable(self) -> bool:
-        return self.tool.replayable_for(self.model) and self.determinism is not Determinism.NONDETERMINISTIC
-
-    @property
-    def reads_only(self) -> bool:
-        return self.tool.safety_level is SafetyLevel.READ_ONLY
+    def promises(self) -> Promises:
+        """What the tool promises for these arguments, which must be sound."""
+        return _fixed_promises(type(self.tool)) or _promises(self.tool, self.model)
 
     @property
     def writes_outside(self) -> bool:
         """Whether it may leave something outside the scene, which no rebuild takes back."""
-        return "file_write" in self.tool.requires.capabilities or self.isolation is Isolation.REPLACED
-
-    @cached_property
-    def isolation(self) -> Isolation:
-        return self.tool.isolation_for(self.model)
-
-    @property
-    def needs(self) -> tuple[Any, ...]:
-        """What tells calls of one tool at one level apart before the policy: capabilities and isolation, where arguments decide them."""
-        tool = self.tool
-        return (tool.capabilities_for(self.model), tool.isolation_for(self.model)) if _varies(type(tool)) else ()
+        return "file_write" in self.tool.requires.capabilities or self.promises.isolation is Isolation.REPLACED
 
     @property
     def takes_in(self) -> bool:
         """Whether code or a file may bring what no hash covers: that the hash is the one from before proves nothing then."""
-        return self.isolation is not Isolation.SHARED or "file_read" in self.tool.requires.capabilities
-
-    @property
-    def exclusive(self) -> bool:
-        """Whether it needs the worker for itself: nothing else may be on its way before its files and its save are done."""
-        return self.with_files or not self.replayable
-
-    @property
-    def with_files(self) -> bool:
-        """Whether it reads, writes or renders files."""
-        return _touches_files(type(self.tool))
+        return self.promises.isolation is not Isolation.SHARED or "file_read" in self.tool.requires.capabilities
 
     @property
     def effect(self) -> str:
         """What it leaves outside, for whoever has to find out whether it did."""
-        if self.isolation is Isolation.REPLACED:
+        if self.promises.isolation is Isolation.REPLACED:
             return f"{self.tool.name} ran trusted code ({digest(dict(self.args))[:12]})"
         named = [str(self.args[name]) for name, role in file_arguments(self.tool.args_model).items()
                  if role == "write" and self.args[name] is not None]  # fmt: skip
@@ -99,11 +87,23 @@ class Invocation:
 
 
 @cache
-def _touches_files(tool: type[AnyTool]) -> bool:
-    return bool(WITH_FILES.intersection(tool.requires.capabilities) or file_arguments(tool.args_model))
+def _fixed_promises(tool: type[AnyTool]) -> Promises | None:
+    """Those of every call of the tool; None where arguments decide."""
+    methods = ("capabilities_for", "isolation_for", "determinism_for", "replayable_for")
+    varies = any(getattr(tool, name) is not getattr(Tool, name) for name in methods)
+    return None if varies else _promises(tool(), None)
 
 
-@cache
-def _varies(tool: type[AnyTool]) -> bool:
-    methods = ("capabilities_for", "isolation_for", "safety_level_for")
-    return any(getattr(tool, name) is not getattr(Tool, name) for name in methods)
+def _promises(tool: AnyTool, model: Any) -> Promises:
+    determinism = tool.determinism_for(model)
+    replayable = tool.replayable_for(model) and determinism is not Determinism.NONDETERMINISTIC
+    with_files = bool(WITH_FILES.intersection(tool.requires.capabilities) or file_arguments(tool.args_model))
+    return Promises(
+        tool.capabilities_for(model),
+        tool.isolation_for(model),
+        determinism,
+        replayable,
+        reads_only=tool.safety_level is SafetyLevel.READ_ONLY,
+        with_files=with_files,
+        exclusive=with_files or not replayable,
+    )

@@ -52,7 +52,7 @@ class IsolatedRunner:
     def run(self, call: Invocation, request: StepRequest, *, seconds: float, cancel: CancelToken | None) -> StepAnswer:
         """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
         scratch_root = self._scene.worker().require_process().scratch.parent
-        run = self._run_trusted if call.isolation is Isolation.REPLACED else self._run_safe
+        run = self._run_trusted if call.promises.isolation is Isolation.REPLACED else self._run_safe
         return _without_paths(run(call, request, seconds, cancel), scratch_root)
 
     # ------------------------------------------------------------------ trusted

@@ -57,7 +57,7 @@ class Ledger:
             phases_us=_phases_us(answer),
             approval=call.approval,
         )
-        if call.reads_only:
+        if call.promises.reads_only:
             if call.single_call:
                 # Nobody will ask for this very call again: what it read, which may be a whole scene, need not be kept.
                 receipt = {**receipt, "result": None}
@@ -81,7 +81,7 @@ class Ledger:
             call.args,
             answer["before"],
             answer["after"],
-            call.replayable or not mutated,
+            call.promises.replayable or not mutated,
             receipt,
             ids,
             checkpoint=checkpoint,
@@ -106,7 +106,7 @@ class Ledger:
             call.request_id, call.operation_id, call.tool.name, status, scene_hash, scene_hash, ids, settles
         )
 
-    def write(self, entries: Sequence[Entry], *, keeps: int | None = None, redo_ms: float = 0.0) -> CommitResult:
+    def write(self, entries: Sequence[Entry], *, keeps: int | None = None) -> CommitResult:
         """One transaction. When it has returned, and not before, the entries may be acknowledged."""
         try:
             written = self._journal.commit(entries, keeps=keeps)
@@ -116,7 +116,8 @@ class Ledger:
         commits = [entry for entry in entries if isinstance(entry, NewCommit)]
         if commits:
             last = commits[-1]
-            self._scene.record_commit(last.hash_after, redo_ms, saved=last.checkpoint is not None)
+            redo_us = sum(spent or 0 for commit in commits for spent in commit.audit.phases_us)
+            self._scene.record_commit(last.hash_after, redo_us / 1000, saved=last.checkpoint is not None)
         return written
 
 
@@ -128,11 +129,6 @@ def handles_of(changes: Sequence[Sequence[str]]) -> tuple[dict[str, str], ...]:
     """Stable handles of what the call made or changed: kind and name, which hold until a rename or a deletion."""
     alive = [change for change in changes if change[0] != "member" and change[-1] != "removed"]
     return tuple({"kind": kind, "name": name} for kind, name, *_ in alive[:MOST_HANDLES])
-
-
-def redo_ms(answer: StepAnswer) -> float:
-    """What doing the step again would cost."""
-    return sum(answer[part] or 0.0 for part in ("plan_ms", "execute_ms", "verify_ms"))
 
 
 def _phases_us(answer: StepAnswer) -> tuple[int | None, int | None, int | None]:
@@ -162,7 +158,7 @@ def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contrac
         "result": answer["result"],
         "handles": list(handles_of(answer["changes"])),
         "changes": list(changes_of(answer["changes"][:MOST_CHANGES])),
-        "determinism_class": call.determinism.value,
+        "determinism_class": call.promises.determinism.value,
         "seed": call.tool.seed_for(call.model),
         "tolerance": call.tool.tolerance_for(call.model),
         "timestamp": datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),

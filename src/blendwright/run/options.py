@@ -73,7 +73,7 @@ class RunDeadline:
 
     def passed(self) -> Finding | None:
         """Why nothing more may be begun."""
-        if self.cancelled:
+        if self.cancel is not None and self.cancel.cancelled:
             return Finding(Fault.CANCELLED, "the run was cancelled", "", "Run the plan again to complete it.")
         if monotonic() >= self.ends:
             message = "the time of the run is over"

@@ -18,7 +18,6 @@ from blendwright.records.commits import NewAudit
 from blendwright.run.clock import PhaseClock
 from blendwright.run.exclusive_step import StepOutcome, report_exception, revert_method
 from blendwright.run.invocation import Invocation
-from blendwright.run.ledger import redo_ms
 from blendwright.run.options import RunDeadline, RunOptions
 from blendwright.run.reasons import reason_of
 from blendwright.run.rebuild import WINDOW
@@ -59,7 +58,7 @@ class Pipeline:
         deadline: RunDeadline,
         options: RunOptions,
         requests: Mapping[str, ApprovalRequest],
-        clock: PhaseClock,
+        clock: PhaseClock | None,
         *,
         stop: bool,
         whole: bool,
@@ -112,13 +111,10 @@ class Pipeline:
 
     def _send(self) -> None:
         most = 1 if self._one_by_one else min(WINDOW, self._deadline.calls_at_once)
-        while (
-            self._todo
-            and len(self._window) < most
-            and not self._waits(self._todo[0])
-            and self._deadline.passed() is None
-        ):
+        while self._todo and len(self._window) < most and self._deadline.passed() is None:
             call = self._todo[0]
+            if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._requests:
+                return  # everything before it must be done first: it needs the worker for itself, or a person is asked about it
             request = call.request()
             request["epoch"] = self._scene.epoch
             if self._prompt or self._one_by_one:
@@ -141,14 +137,10 @@ class Pipeline:
             self._window.append((call, future))
             crash_points.reach("plan.sent")
 
-    def _waits(self, call: Invocation) -> bool:
-        """Whether everything before it must be done first: it needs the worker for itself, or a person is asked about it."""
-        return self._options.one_at_a_time or call.exclusive or call.operation_id in self._requests
-
     def _window_worker(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
         if not self._window:
-            if not self._scene.ready:
+            if self._answered and not self._scene.ready:
                 self._commit()
             self._worker = self._scene.worker()
         assert self._worker is not None
@@ -272,7 +264,8 @@ class Pipeline:
         approver = self._options.approver or self._session.approver
         approval, finding = self._session.approvals.ask(request, approver, self._deadline.cancel)
         self._deadline.extend(monotonic() - began)  # the time of the run is for work, not for thinking it over
-        self._clock.leave_out()
+        if self._clock is not None:
+            self._clock.leave_out()
         call = replace(call, approval=approval)
         if finding is None:
             return call
@@ -391,9 +384,8 @@ class Pipeline:
             self.failures += [one.entry for one in answered if isinstance(one.entry, NewAudit)]
         kept = [one for one in answered if not (self._whole and isinstance(one.entry, NewAudit))]
         if kept:
-            spent = sum(redo_ms(one.answer) for one in kept if one.answer is not None)
             crash_points.reach("plan.before_commit")
-            written = self._ledger.write([one.entry for one in kept], redo_ms=spent)
+            written = self._ledger.write([one.entry for one in kept])
             crash_points.reach("plan.committed")
             for one, number, receipt in zip(kept, written.numbers, written.receipts, strict=True):
                 if one.report is None and one.answer is not None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from blendwright.run.invocation import Invocation
 from blendwright.run.options import Progress
-from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, sentence
 from blendwright.values.plan import Operation, Schedule
 from blendwright.values.report import OperationReport, OperationStatus, RunStatus, StepDetails
@@ -53,9 +52,6 @@ class RunState:
             for report in buffered:
                 self._progress(self._reports[report.operation_id])
 
-    def amend(self, id: str, **changes: Any) -> None:
-        self._reports[id] = replace(self._reports[id], **changes)
-
     def block_dependents(self, id: str, why: str = "failed", *, blocked: bool = True) -> None:
         """What waits for it, directly or through others, and is not done already, is kept from running."""
         waiting = deque([id])
@@ -79,12 +75,13 @@ class RunState:
             if self.is_open(operation.id):
                 self.record(self.skipped(operation.id, message))
 
-    def take_back(self, message: str, ids: Collection[str]) -> bool:
-        """After a rollback: nothing that this run did with these stands. Says whether there was something."""
-        done = [self._reports[id] for id in ids if self._reports[id].status == "succeeded"]
-        for report in done:
-            self.amend(report.operation_id, status="rolled_back", message=message, result=None, receipt=None)
-        return bool(done)
+    def take_back(self, message: str, ids: Collection[str]) -> None:
+        """After a rollback: nothing that this run did with these stands."""
+        for id in ids:
+            if self._reports[id].status == "succeeded":
+                self._reports[id] = replace(
+                    self._reports[id], status="rolled_back", message=message, result=None, receipt=None
+                )
 
     # ------------------------------------------------------------------ reports
 
@@ -159,20 +156,13 @@ class RunState:
     def reports(self) -> tuple[OperationReport, ...]:
         return tuple(self._reports[operation.id] for operation in self._order)
 
-    def findings(self) -> Iterator[Finding]:
-        for report in self.reports():
-            yield from report.findings
-
     def status(self) -> RunStatus:
-        reports = self.reports()
+        reports = self._reports.values()
         if all(report.done for report in reports):
             return "succeeded"
         if self._whole and any(report.status == "rolled_back" for report in reports):
             return "rolled_back"
         return "failed" if any(report.status in ("failed", "rolled_back") for report in reports) else "partial"
-
-    def faults(self) -> set[Fault]:
-        return {report.fault for report in self._reports.values() if report.fault is not None}
 
 
 def _new_report(operation: Operation, status: OperationStatus) -> OperationReport:

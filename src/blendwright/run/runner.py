@@ -14,7 +14,7 @@ from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Entry, NewAudit
 from blendwright.run.clock import PhaseClock
-from blendwright.run.idempotency import MOST_KEPT, Classification, LastPlan, classify
+from blendwright.run.idempotency import MOST_KEPT, WORTH_KEEPING, Classification, LastPlan, classify
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id, new_ids, operation_key
 from blendwright.run.options import DEFAULT_OPTIONS, RunDeadline, RunOptions
@@ -40,7 +40,7 @@ class Runner:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._last_keys: tuple[Plan, Mapping[str, str]] | None = None
+        self._last_keys: tuple[Plan | None, Mapping[str, str]] = (None, {})
         self._last_plan = LastPlan()
 
     def run(
@@ -60,7 +60,7 @@ class Runner:
         )
         try:
             with gc_paused():
-                report = self.execute(schedule, options, clock or PhaseClock())
+                report = self.execute(schedule, options, clock)
         except BaseException as error:
             message = str(error) or type(error).__name__
             observe(RunBrokenOff(plan.request_id, plan.dialect, schedule.hash, message))
@@ -68,15 +68,19 @@ class Runner:
         observe(RunEnded(report))
         return report
 
-    def execute(self, schedule: Schedule, options: RunOptions, clock: PhaseClock) -> RunReport:
+    def execute(self, schedule: Schedule, options: RunOptions, clock: PhaseClock | None) -> RunReport:
         """The one way through, for plans and for single calls: answer what was done before, gate the rest, run it, report.
 
-        Tells no observer: a single call is another event than a run."""
+        Tells no observer: a single call is another event than a run. `clock` is that of a call, which tells its phases."""
         started, session, plan = time.time(), self.session, schedule.plan
         hash_before = session.scene.known_hash
         state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
         calls = self._invocations(schedule)
-        known = self._classify(plan, calls)
+        if plan.single_call:
+            known = Classification(to_run=calls)
+        else:
+            last = self._last_plan.lookup(session.journal, calls) if plan is self._last_plan.plan else None
+            known = last or classify(session.journal, calls)
         requests: dict[str, ApprovalRequest] = {}
         ends_at_once = plan.on_failure == "stop" or plan.boundary == "plan"
         if known.to_run and not (ends_at_once and (schedule.unrunnable or known.conflicts)):
@@ -89,14 +93,17 @@ class Runner:
                     scene_hash_after=session.scene.known_hash,
                 )
         gated = time.time()
-        self._record_without_blender(schedule, state, known)
+        if known.cached or known.conflicts or schedule.unrunnable:
+            self._record_without_blender(schedule, state, known)
         runnable = [call for call in known.to_run if state.is_open(call.operation_id)]
         runnable = self._granted(runnable, requests, options) if requests else runnable
         deadline = RunDeadline.from_now(options, session.contract.terms)
         for group, whole in _groups(schedule, runnable):
             self._run_group(schedule, state, group, whole, deadline, options, requests, clock)
-        state.release()
-        self._last_plan.store(session.journal, plan, state.reports())
+        if plan.boundary == "plan":
+            state.release()
+        if len(schedule.order) >= WORTH_KEEPING:
+            self._last_plan.store(session.journal, plan, state.reports())
         return self._report(schedule, state, hash_before, started, gated)
 
     def _run_group(
@@ -108,7 +115,7 @@ class Runner:
         deadline: RunDeadline,
         options: RunOptions,
         requests: Mapping[str, ApprovalRequest],
-        clock: PhaseClock,
+        clock: PhaseClock | None,
     ) -> None:
         """`whole` names the operations that are kept or taken back together, those done before included; None where each stands for
         itself."""
@@ -134,9 +141,13 @@ class Runner:
             state.release()
 
     def _invocations(self, schedule: Schedule) -> list[Invocation]:
-        """The calls of the operations that can run, in schedule order."""
+        """The calls of the operations that can run, in schedule order. The keys of the last plan are kept: it often comes again."""
         plan, tools = schedule.plan, self.session.tools
-        keys = self._operation_keys(plan)
+        last_plan, keys = self._last_keys
+        if last_plan is not plan:
+            known = [operation for operation in plan.operations if operation.tool in tools]
+            keys = {one.id: operation_key(plan.request_id, one.id, one.args) for one in known}
+            self._last_keys = (plan, keys) if len(keys) <= MOST_KEPT else (None, {})
         runnable = [operation for operation in schedule.order if operation.id not in schedule.unrunnable]
         return [
             Invocation(
@@ -154,21 +165,6 @@ class Runner:
             for operation, call_id in zip(runnable, new_ids(len(runnable)), strict=True)
         ]
 
-    def _operation_keys(self, plan: Plan) -> Mapping[str, str]:
-        """Those of the last plan are kept: the very same plan often comes again."""
-        if self._last_keys is not None and self._last_keys[0] is plan:
-            return self._last_keys[1]
-        runnable = [operation for operation in plan.operations if operation.tool in self.session.tools]
-        keys = {one.id: operation_key(plan.request_id, one.id, one.args) for one in runnable}
-        self._last_keys = (plan, keys) if len(keys) <= MOST_KEPT else None
-        return keys
-
-    def _classify(self, plan: Plan, calls: list[Invocation]) -> Classification:
-        if plan.single_call:
-            return Classification(to_run=calls)
-        journal = self.session.journal
-        return self._last_plan.lookup(journal, plan, calls) or classify(journal, calls)
-
     # ------------------------------------------------------------------ before anything runs
 
     def _gate(
@@ -177,17 +173,20 @@ class Runner:
         calls: Sequence[Invocation],
         to_run: Sequence[Invocation],
         options: RunOptions,
-        clock: PhaseClock,
+        clock: PhaseClock | None,
     ) -> tuple[tuple[Finding, ...], dict[str, ApprovalRequest]]:
         """What speaks against the operations that would run, and what a person is asked about, by operation. Starts Blender."""
         session, requests = self.session, dict[str, ApprovalRequest]()
         try:
-            contract = session.contract.contract()
             session.scene.worker()
-            clock.leave_out()  # starting Blender belongs to no phase of a call
-            findings = self._objections(schedule, to_run, options)
-            if not findings:
-                requests = session.approvals.requests(contract, calls, to_run, session.scene.hash)
+            if clock is not None:
+                clock.leave_out()  # starting Blender belongs to no phase of a call
+            operations = {operation.id: operation for operation in schedule.order}
+            path_findings, determinism = session.files.path_findings, options.determinism
+            findings, asks = session.contract.check(to_run, operations, path_findings, determinism)
+            if asks and not findings:
+                contract, scene_hash = session.contract.contract(), session.scene.hash
+                requests = session.approvals.requests(contract, calls, to_run, scene_hash)
         except Refusal as refusal:
             findings = refusal.findings
         except (WorkerError, RebuildFailed) as error:
@@ -195,22 +194,11 @@ class Runner:
             fault, cure = reason_of(error)
             findings = (Finding(fault, error.message, "", error.cure or cure),)
         else:
-            clock.lap("gate")
+            if clock is not None:
+                clock.lap("gate")
         if requests and not findings:
             findings = self._unanswerable(schedule, requests, options)
         return findings, requests
-
-    def _objections(self, schedule: Schedule, calls: Sequence[Invocation], options: RunOptions) -> tuple[Finding, ...]:
-        """Everything that contract, policy and this very Blender say against these calls."""
-        operations = {operation.id: operation for operation in schedule.order}
-        findings: list[Finding] = []
-        for call in calls:
-            operation = operations[call.operation_id]
-            for in_arguments, finding in self.session.contract.objections(
-                call, self.session.files.path_findings, options.determinism
-            ):
-                findings.append(operation.in_arguments(finding) if in_arguments else operation.as_a_whole(finding))
-        return tuple(findings)
 
     def _unanswerable(
         self, schedule: Schedule, requests: Mapping[str, ApprovalRequest], options: RunOptions
@@ -236,8 +224,6 @@ class Runner:
 
     def _record_without_blender(self, schedule: Schedule, state: RunState, known: Classification) -> None:
         """What needs no Blender: answers from the journal, conflicts, and operations that cannot but fail. One transaction."""
-        if not (known.cached or known.conflicts or schedule.unrunnable):
-            return
         ledger, scene_hash, entries = self.session.ledger, self.session.scene.known_hash, list[Entry]()
         if scene_hash is not None:
             entries += [ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in known.cached]
@@ -299,22 +285,27 @@ class Runner:
     ) -> RunReport:
         plan = schedule.plan
         finished = time.time()
-        findings = tuple(state.findings())
+        reports = state.reports()
+        findings = tuple(finding for report in reports for finding in report.findings)
+        unrecoverable = any(report.fault is Fault.ROLLBACK_FAILED for report in reports)
         return RunReport(
             plan.dialect,
             plan.request_id,
             state.status(),
-            state.reports(),
+            reports,
             repair=minimal_repair(plan, findings) if findings else (),
             schedule_hash=schedule.hash,
             boundary=plan.boundary,
             contract=self.session.contract.fingerprint,
             scene_hash_before=scene_hash_before,
             scene_hash_after=self.session.scene.known_hash,
-            checkpoint=self._latest_checkpoint() if Fault.ROLLBACK_FAILED in state.faults() else None,
+            checkpoint=self._latest_checkpoint() if unrecoverable else None,
             started=started,
             finished=finished,
-            timings={"gate_ms": _milliseconds(started, gated), "run_ms": _milliseconds(started, finished)},
+            timings={
+                "gate_ms": round((gated - started) * 1000, 3),
+                "run_ms": round((finished - started) * 1000, 3),
+            },
             remarks=plan.remarks,
         )
 
@@ -333,10 +324,6 @@ class Runner:
             "sha256": found.sha256,
             "timestamp": found.timestamp,
         }
-
-
-def _milliseconds(started: float, finished: float) -> float:
-    return round((finished - started) * 1000, 3)
 
 
 def _groups(
