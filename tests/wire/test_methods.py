@@ -10,6 +10,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire import methods
 from blendwright.wire.methods import METHODS, answer_fits
+from blendwright.wire.step import ADDED_BY_CORE, StepAnswer
 
 KEPT: dict[str, Any] = {
     "ok": True, "fault": None, "message": "", "findings": [], "result": {"name": "Box"},
@@ -20,7 +21,7 @@ FINDING = Finding(Fault.ARGS_INVALID, "no", "/name", "Another.").to_json()
 FAILED = KEPT | {"ok": False, "fault": "ARGS_INVALID", "findings": [FINDING], "result": None, "reverted_by": "inverse"}
 
 
-FIELDS = methods.STEP.answer.required
+FIELDS = tuple(KEPT)
 SCRIPT = {"what": "OSL script", "kind": "cameras", "name": "Eye", "where": ""}
 ITEM = SCRIPT | {"digest": "d"}
 SWAPPED: dict[str, Any] = {"hash": "a", "changes": [["objects", "Box", "created"]], "active_content": [ITEM]}
@@ -32,7 +33,7 @@ def test_every_method_is_listed_under_its_name() -> None:
 
 
 def test_answers_of_steps_fit() -> None:
-    assert set(FIELDS) == KEPT.keys()
+    assert KEPT.keys() == StepAnswer.__annotations__.keys() - ADDED_BY_CORE
     assert answer_fits("scene.step", KEPT) and answer_fits("scene.step", FAILED)
 
 
@@ -101,7 +102,7 @@ ALL_OPTIONS: dict[str, Any] = {
 @pytest.mark.parametrize("name", ["none", *ALL_OPTIONS, "all"])
 def test_requests_of_steps_fit_with_any_of_their_options(name: str) -> None:
     options = ALL_OPTIONS if name == "all" else {key: value for key, value in ALL_OPTIONS.items() if key == name}
-    assert methods.STEP.request.fits(REQUEST | options)
+    assert methods.STEP.request_fits(REQUEST | options)
 
 
 @pytest.mark.parametrize(
@@ -118,4 +119,4 @@ def test_requests_of_steps_fit_with_any_of_their_options(name: str) -> None:
     ids=ascii,
 )
 def test_any_other_request_of_a_step_does_not_fit(request_: Any) -> None:
-    assert not methods.STEP.request.fits(request_)
+    assert not methods.STEP.request_fits(request_)

@@ -35,20 +35,22 @@ def approve(
 
     `unseen` approves without a question what need not be seen by a person. Raises Refusal, before anything is answered, when a
     request cannot be answered any more, or somebody would have to be asked and there is nobody."""
-    place = Path(workspace).resolve()
-    requests = [waiting(place, id) for id in ids]
+    directory = Path(workspace).resolve()
+    requests = [waiting(directory, id) for id in ids]
     if approver is None and (
-        unasked := [stored.request for stored in requests if stored.request.in_person or not unseen]
+        unanswerable := [stored.request for stored in requests if stored.request.in_person or not unseen]
     ):
-        raise Refusal([_nobody_to_ask(request) for request in unasked])
+        raise Refusal([_nobody_to_ask(request) for request in unanswerable])
     results: list[StoredApproval] = []
     for stored in requests:
         if approver is None or (unseen and not stored.request.in_person):
-            given = ApprovalAnswer.APPROVED
+            decision = ApprovalAnswer.APPROVED
         else:
             # A yes to this one is no yes to others of its level.
-            given = approver.ask(replace(stored.request, in_person=True))
-        results.append(answer(place, stored.request.id, given, by) if given is ApprovalAnswer.APPROVED else stored)
+            decision = approver.ask(replace(stored.request, in_person=True))
+        results.append(
+            answer(directory, stored.request.id, decision, by) if decision is ApprovalAnswer.APPROVED else stored
+        )
     return results
 
 

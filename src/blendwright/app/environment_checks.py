@@ -60,9 +60,9 @@ def _loads(library: str) -> bool:
 
 
 def _blender(path: str | None) -> list[Check]:
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as directory:
         try:
-            with open(place, blender=path, spare=False) as scene:
+            with open(directory, blender=path, spare=False) as scene:
                 profile = scene.blender
         except EnvironmentUnfit as error:
             return [Check("blender", False, error.message, error.cure or NO_BLENDER)]

@@ -91,13 +91,13 @@ def read_policy(file: Path) -> dict[str, Any]:
 def _findings(file: Path, lines: Sequence[str], error: ValidationError) -> Iterator[Finding]:
     for problem in error.errors(include_url=False, include_context=False, include_input=False):
         path = tuple(str(part) for part in problem["loc"] if part != "[key]")
-        place = f"{file}:{_line(lines, path)}"
-        known = _settings_in(path[:-1])
+        position = f"{file}:{_line(lines, path)}"
+        settings = _settings_in(path[:-1])
         if problem["type"] == "extra_forbidden":
-            cure = did_you_mean(path[-1], known, otherwise=f"Known here: {', '.join(known)}.")
-            message = f"{place}: there is no setting '{'.'.join(path)}'"
+            cure = did_you_mean(path[-1], settings, otherwise=f"Known here: {', '.join(settings)}.")
+            message = f"{position}: there is no setting '{'.'.join(path)}'"
         else:
-            message, cure = f"{place}: {'.'.join(path)}: {problem['msg']}", "See docs/policy.md."
+            message, cure = f"{position}: {'.'.join(path)}: {problem['msg']}", "See docs/policy.md."
         yield Finding(Fault.SCHEMA_INVALID, message, pointer_of(path), cure)
 
 

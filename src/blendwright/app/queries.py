@@ -165,10 +165,10 @@ def call_reader(
 
 def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[Finding, ...]]:
     """The files that the scene refers to, as they are now, and what is wrong with them."""
-    place = Path(workspace).resolve()
-    with read_journal(place) as journal:
+    directory = Path(workspace).resolve()
+    with read_journal(directory) as journal:
         recorded = recorded_externals(journal)
-    reader = Externals(FileRoots(load_policy(place).policy.policy.roots, place))
+    reader = Externals(FileRoots(load_policy(directory).policy.policy.roots, directory))
     current = tuple(reader.now(external) for external in recorded)
     return current, tuple(findings_about(current))
 

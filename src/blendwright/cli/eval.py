@@ -54,10 +54,10 @@ def evaluation(
             notes().labelled(label, result.name, style)
 
     with (
-        tempfile.TemporaryDirectory(prefix="blendwright-eval-") as place,
+        tempfile.TemporaryDirectory(prefix="blendwright-eval-") as directory,
         stops_on_interrupt(cancel),
         # In a workspace that is thrown away nobody needs to be asked about what is deleted.
-        open_session(place, blender=blender, approver=approver(["destructive"])) as opened,
+        open_session(directory, blender=blender, approver=approver(["destructive"])) as opened,
     ):
         budget = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
         measured = evaluate(opened, planner, requests, budget=budget, on_result=show_result, cancel=cancel)

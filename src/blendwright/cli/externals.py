@@ -17,10 +17,7 @@ def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> in
             ((file.state, "green" if file.state == "present" else "red"), file.path, (", ".join(file.used_by), "dim"))
             for file in files
         ]
-        if rows:
-            out.columns(rows)
-        else:
-            out.show("the scene refers to no other files")
+        out.listing(rows, none="the scene refers to no other files")
         note_external_files(findings)
 
     listed = [finding.to_json() for finding in findings]

@@ -130,22 +130,15 @@ def adopt(
     with _open(workspace, blender) as opened:
         commit = opened.history.adopt(file)
         scene_hash, findings = opened.hash, queries.external_findings(opened.journal)
-    if commit is None:
-        document: dict[str, Any] = {
-            "ok": True,
-            "adopted": False,
-            "commit": None,
-            "scene_hash": scene_hash,
-            "externals": [],
-        }
-        text = f"{file} is the scene that HEAD has already: nothing to adopt"
-        return present(json, lambda: document, lambda out: out.show(text))
-    document = {
-        "ok": True, "adopted": True, "commit": commit.number, "scene_hash": scene_hash,
-        "externals": commit.receipt["externals"],
+    document: dict[str, Any] = {
+        "ok": True, "adopted": commit is not None, "commit": None if commit is None else commit.number,
+        "scene_hash": scene_hash, "externals": [] if commit is None else commit.receipt["externals"],
     }  # fmt: skip
 
     def show_adoption(out: SafeConsole) -> None:
+        if commit is None:
+            out.show(f"{file} is the scene that HEAD has already: nothing to adopt")
+            return
         out.show(f"adopted {file} as commit {commit.number}, scene {scene_hash}")
         note_external_files(findings)
 
@@ -208,10 +201,7 @@ def _show_page(out: SafeConsole, page: queries.LogPage, more: str) -> None:
         )
         for commit in page.commits
     ]  # fmt: skip
-    if rows:
-        out.columns(rows)
-    else:
-        out.show("no commits")
+    out.listing(rows, none="no commits")
     if page.next_before is not None:
         out.show(more, "dim")
     if page.redo is not None:
@@ -223,10 +213,7 @@ def _show_moves(out: SafeConsole, moves: Sequence[HeadMove]) -> None:
         (move.timestamp[:19], move.kind, f"{'' if move.from_commit is None else move.from_commit} → {move.to_commit}")
         for move in moves
     ]
-    if rows:
-        out.columns(rows)
-    else:
-        out.show("no moves")
+    out.listing(rows, none="no moves")
 
 
 def _show_request(out: SafeConsole, history: queries.RequestHistory) -> None:

@@ -42,6 +42,13 @@ class SafeConsole(Console):
             if finding.cure:
                 self.show(f"  {finding.cure}", "dim")
 
+    def listing(self, rows: Sequence[Sequence[Cell]], *, none: str) -> None:
+        """Print a table without lines, or a sentence that says that there is nothing."""
+        if rows:
+            self.columns(rows)
+        else:
+            self.show(none)
+
     def columns(self, rows: Iterable[Sequence[Cell]], *, headers: Sequence[str] = (), indent: int = 0) -> None:
         """Print a table without lines. Nothing in it is cut: what is too long for the screen goes on below."""
         table = Table(*headers, box=None, padding=(0, 2, 0, indent), show_header=bool(headers))

@@ -7,8 +7,8 @@ from typing import Any
 
 from blendwright.journal.audit_chain import canonical, digest
 from blendwright.journal.store import Store
-from blendwright.policy.approvals import Approval
-from blendwright.records.audit import AuditDetails, AuditHead, Status
+from blendwright.records.audit import AuditHead, Status
+from blendwright.records.commits import Entry
 from blendwright.values.errors import JournalError
 
 
@@ -31,35 +31,29 @@ class AuditAppender:
                 "the audit chain does not end where the journal says it does", cure="Run `blendwright audit verify`."
             )
 
-    def append(
-        self,
-        request_id: str,
-        operation_id: str,
-        tool: str,
-        status: Status,
-        before: str,
-        after: str | None,
-        ids: AuditDetails,
-    ) -> AuditHead:
-        return self.append_fields(
-            {
-                "timestamp": ids.timestamp or self._now,
-                "request_id": request_id,
-                "operation_id": operation_id,
-                "mcp_call_id": ids.mcp_call_id,
-                "blender_mutation_id": ids.blender_mutation_id,
-                "tool_name": tool,
-                "safety_level": ids.safety_level,
-                "status": status,
-                "scene_hash_before": before,
-                "scene_hash_after": after,
-                "error_code": ids.error_code,
-                "plan_us": ids.phases_us[0],
-                "execute_us": ids.phases_us[1],
-                "verify_us": ids.phases_us[2],
-                **_answer(ids.approval),
-            }
-        )
+    def append(self, entry: Entry, status: Status, before: str, after: str | None) -> AuditHead:
+        details = entry.audit
+        fields: dict[str, Any] = {
+            "timestamp": details.timestamp or self._now,
+            "request_id": entry.request_id,
+            "operation_id": entry.operation_id,
+            "mcp_call_id": details.mcp_call_id,
+            "blender_mutation_id": details.blender_mutation_id,
+            "tool_name": entry.tool,
+            "safety_level": details.safety_level,
+            "status": status,
+            "scene_hash_before": before,
+            "scene_hash_after": after,
+            "error_code": details.error_code,
+            "plan_us": details.phases_us[0],
+            "execute_us": details.phases_us[1],
+            "verify_us": details.phases_us[2],
+        }
+        if (approval := details.approval) is not None:
+            fields["approval_id"] = approval.id
+            fields["approval_answer"] = approval.answer.value
+            fields["approval_by"] = approval.by
+        return self.append_fields(fields)
 
     def append_fields(self, fields: dict[str, Any]) -> AuditHead:
         """`fields` become the record itself: they are the appender's from now on."""
@@ -81,13 +75,3 @@ class AuditAppender:
                 "UPDATE state SET audit_sequence = ?, audit_hash = ?", (self.head.sequence, self.head.hash)
             )
             self._rows.clear()
-
-
-def _answer(approval: Approval | None) -> dict[str, str]:
-    if approval is None:
-        return {}
-    return {
-        "approval_id": approval.id,
-        "approval_answer": approval.answer.value,
-        "approval_by": approval.by,
-    }

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from blendwright.journal import clock
 from blendwright.journal.ancestry import head_row
-from blendwright.journal.store import Store
+from blendwright.journal.store import Store, utc_now
 from blendwright.records.recovery import OpenBoundary
 from blendwright.values.errors import JournalError
+
+# An expression for a SELECT; its binding is the fence of whoever asks.
+_INTERRUPTED = "FROM boundaries WHERE state = 'open' AND fence <> ?"
+IS_INTERRUPTED = f"EXISTS (SELECT 1 {_INTERRUPTED})"
 
 
 def begin(store: Store, request_id: str) -> int:
@@ -22,7 +25,7 @@ def begin(store: Store, request_id: str) -> int:
             raise JournalError("a workspace without a baseline has nothing to go back to")
         if current(store) is not None:
             raise JournalError("one plan at a time can be kept whole or not at all")
-        values = (request_id, head[0], store.fence, clock.now())
+        values = (request_id, head[0], store.fence, utc_now())
         return store.insert("INSERT INTO boundaries VALUES (NULL, ?, ?, 'open', ?, ?)", values)
 
 
@@ -42,7 +45,7 @@ def end(store: Store, id: int, state: Literal["kept", "rolled_back"]) -> OpenBou
 
 def require_no_interrupted_plan(store: Store) -> None:
     """A plan that another process left half done must be rolled back first."""
-    row = store.row("SELECT id, request_id FROM boundaries WHERE state = 'open' AND fence <> ?", (store.fence,))
+    row = store.row(f"SELECT id, request_id {_INTERRUPTED}", (store.fence,))
     if row is not None:
         raise JournalError(
             f"the plan {row[1]} was interrupted and must be rolled back first",

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from blendwright.journal.permissions import DIRECTORY_MODE, FILE_MODE
 from blendwright.journal.rows import file_name
-from blendwright.journal.storage_errors import translate_errors
-from blendwright.journal.store import sync_directory
+from blendwright.journal.store import sync_directory, translate_errors
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError

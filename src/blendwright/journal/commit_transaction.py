@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.journal import boundaries, clock, intents
+from blendwright.journal import boundaries, intents, quarantine
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.rows import as_json
-from blendwright.journal.store import Row, Store
+from blendwright.journal.store import Row, Store, utc_now
 from blendwright.records.audit import AuditHead
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
+# The number of the next commit, and whether one of the two states is there in which nothing may be committed.
+_STATE = f"""SELECT coalesce(max(number), 0) + 1, {quarantine.IS_OPEN}, {boundaries.IS_INTERRUPTED} FROM commits"""
 _COMMIT = f"INSERT INTO commits VALUES ({', '.join('?' * 18)})"
 _READING = f"INSERT INTO readings VALUES (NULL, {', '.join('?' * 11)})"
 _CHECKPOINT = "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)"
@@ -28,10 +30,21 @@ _MOVE = "INSERT INTO head_moves VALUES (NULL, ?, ?, ?, ?, ?)"
 
 
 def write(
-    store: Store, ancestry: Ancestry, files: CheckpointFiles, entries: Sequence[Entry], keeps_boundary: int | None
+    store: Store,
+    ancestry: Ancestry,
+    files: CheckpointFiles,
+    entries: Sequence[Entry],
+    *,
+    keeps_boundary: int | None,
+    recovering: bool,
 ) -> CommitResult:
     with store.transaction("commit"):
-        transaction = _CommitTransaction(store, ancestry, files)
+        next_number, is_quarantined, is_interrupted = store.one(_STATE, (store.fence,))
+        if is_quarantined and not recovering:
+            quarantine.refuse(store)
+        if is_interrupted:
+            boundaries.require_no_interrupted_plan(store)
+        transaction = _CommitTransaction(store, ancestry, files, next_number)
         for entry in entries:
             transaction.add(entry)
         if keeps_boundary is not None:
@@ -52,24 +65,22 @@ def insert_move(store: Store, kind: str, from_commit: int | None, to_commit: int
 class _CommitTransaction:
     """Collects rows entry by entry, checking each against what is there and what came before it in the transaction."""
 
-    def __init__(self, store: Store, ancestry: Ancestry, files: CheckpointFiles) -> None:
-        boundaries.require_no_interrupted_plan(store)
+    def __init__(self, store: Store, ancestry: Ancestry, files: CheckpointFiles, next_number: int) -> None:
         self._store = store
         self._ancestry = ancestry
         self._files = files
-        self._now = clock.now()
+        self._now = utc_now()
         self._audit = AuditAppender(store, self._now)
         self._head = head_row(store)
+        self._next = next_number
         self._start: int | None = self._head[0] if self._head else None
-        self._next = store.one("SELECT coalesce(max(number), 0) + 1 FROM commits")[0]
         self._line, self._generation, self._forks = self._continuation()
         self._keys: set[str] = set()
         self._commits: list[Row] = []
         self._readings: list[Row] = []
         self._checkpoints: list[tuple[int, StagedCheckpoint]] = []
         self._adopted_at = -1
-        self._numbers: list[int | None] = []
-        self._receipts: list[Mapping[str, Any] | None] = []
+        self._results: list[tuple[int | None, Mapping[str, Any] | None]] = []
 
     def _continuation(self) -> tuple[int, int, bool]:
         """The line and generation of the next commit, and whether the line is a new one."""
@@ -88,14 +99,14 @@ class _CommitTransaction:
             case NewReading():
                 self._add_reading(entry)
             case NewAudit():
-                self._record(entry, entry.status, entry.hash_before, entry.hash_after)
-                self._add_result(None, None)
+                self._audit.append(entry, entry.status, entry.hash_before, entry.hash_after)
+                self._results.append((None, None))
         if not isinstance(entry, NewReading) and entry.settles is not None:
             intents.settle(self._store, entry.settles)
 
     def _add_commit(self, new: NewCommit) -> None:
         self._check(new)
-        head = self._record(new, "succeeded", new.hash_before, new.hash_after)
+        head = self._audit.append(new, "succeeded", new.hash_before, new.hash_after)
         number = self._next
         receipt = _receipt(new.receipt, head, commit=number)
         self._commits.append(
@@ -127,10 +138,10 @@ class _CommitTransaction:
         self._head = (number, self._line, self._generation, new.hash_after)
         self._next += 1
         self._generation += 1
-        self._add_result(number, receipt)
+        self._results.append((number, receipt))
 
     def _add_reading(self, new: NewReading) -> None:
-        head = self._record(new, "succeeded", new.scene_hash, new.scene_hash)
+        head = self._audit.append(new, "succeeded", new.scene_hash, new.scene_hash)
         receipt = _receipt(new.receipt, head)
         self._readings.append(
             (
@@ -147,14 +158,7 @@ class _CommitTransaction:
                 self._now,
             )
         )
-        self._add_result(None, receipt)
-
-    def _record(self, entry: Entry, status: Any, before: str, after: str | None) -> AuditHead:
-        return self._audit.append(entry.request_id, entry.operation_id, entry.tool, status, before, after, entry.audit)
-
-    def _add_result(self, number: int | None, receipt: Mapping[str, Any] | None) -> None:
-        self._numbers.append(number)
-        self._receipts.append(receipt)
+        self._results.append((None, receipt))
 
     # ------------------------------------------------------------------ promises
 
@@ -171,7 +175,10 @@ class _CommitTransaction:
             raise JournalError(f"{new.operation_id}: an operation, and nothing else, has an operation key")
         if new.operation_key is not None:
             self._check_key(new.operation_key, new.operation_id)
-        self._check_checkpoint(new)
+        if new.checkpoint is not None:
+            self._check_checkpoint(new, new.checkpoint)
+        elif not new.replayable:
+            raise JournalError(f"{new.operation_id} cannot be replayed, so it needs a checkpoint of its own")
 
     def _check_key(self, key: str, operation_id: str) -> None:
         done_before = key in self._keys
@@ -185,17 +192,13 @@ class _CommitTransaction:
             )
         self._keys.add(key)
 
-    def _check_checkpoint(self, new: NewCommit) -> None:
-        if new.checkpoint is None:
-            if not new.replayable:
-                raise JournalError(f"{new.operation_id} cannot be replayed, so it needs a checkpoint of its own")
-            return
-        if new.checkpoint.scene_hash != new.hash_after:
+    def _check_checkpoint(self, new: NewCommit, staged: StagedCheckpoint) -> None:
+        if staged.scene_hash != new.hash_after:
             raise JournalError(
                 f"the checkpoint of {new.operation_id} is of another scene",
-                details={"expected": new.hash_after, "found": new.checkpoint.scene_hash},
+                details={"expected": new.hash_after, "found": staged.scene_hash},
             )
-        self._files.require(new.checkpoint)
+        self._files.require(staged)
 
     # ------------------------------------------------------------------ rows
 
@@ -223,7 +226,9 @@ class _CommitTransaction:
             insert_move(store, "commit", self._start, self._commits[-1][0], self._now)
         crash_points.reach("commit.head_moved")
         head = self._head[0] if self._head else None
-        return CommitResult(tuple(self._numbers), tuple(self._receipts), head, self._audit.head, self._audit.records)
+        numbers = tuple(number for number, _ in self._results)
+        receipts = tuple(receipt for _, receipt in self._results)
+        return CommitResult(numbers, receipts, head, self._audit.head, self._audit.records)
 
     def _fork_point(self) -> Row:
         if self._start is None:

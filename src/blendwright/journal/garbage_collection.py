@@ -13,8 +13,7 @@ from blendwright.journal import head_moves
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.rebuild_routes import checkpoints_of
-from blendwright.journal.storage_errors import translate_errors
-from blendwright.journal.store import Store
+from blendwright.journal.store import Store, translate_errors
 from blendwright.records.checkpoints import Checkpoint, GcReport
 
 

@@ -10,11 +10,11 @@ from typing import Literal
 
 import orjson
 
-from blendwright.journal import boundaries, clock, intents, rows
+from blendwright.journal import boundaries, intents, rows
 from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.commit_transaction import insert_move
-from blendwright.journal.store import Row, Store
+from blendwright.journal.store import Row, Store, utc_now
 from blendwright.records.commits import CommitResult, HeadMove, NewAudit
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
@@ -30,7 +30,7 @@ def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "re
             raise JournalError(f"commit {to} does not lie before HEAD (commit {head[0]})")
         if kind == "redo" and to not in redo_targets(store):
             raise JournalError(f"commit {to} was not undone, so there is nothing to redo")
-        now = clock.now()
+        now = utc_now()
         id = insert_move(store, kind, head[0], to, now)
     return HeadMove(id, kind, head[0], to, now)
 
@@ -44,12 +44,10 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         line, generation = _require_commit(store, base)
         if not ancestors.holds(line, generation):
             raise JournalError(f"commit {base}, where the plan began, does not lie before HEAD (commit {head[0]})")
-        now = clock.now()
+        now = utc_now()
         audit = AuditAppender(store, now)
         for new in failed:
-            audit.append(
-                new.request_id, new.operation_id, new.tool, new.status, new.hash_before, new.hash_after, new.audit
-            )
+            audit.append(new, new.status, new.hash_before, new.hash_after)
             if new.settles is not None:
                 intents.settle(store, new.settles)
         undone: list[int] = []

@@ -5,9 +5,9 @@ An effect whose process died before it reported the outcome becomes indeterminat
 
 from __future__ import annotations
 
-from blendwright.journal import clock, rows
+from blendwright.journal import rows
 from blendwright.journal.boundaries import require_no_interrupted_plan
-from blendwright.journal.store import Store
+from blendwright.journal.store import Store, utc_now
 from blendwright.records.recovery import Intent, NewIntent
 from blendwright.values.errors import JournalError
 
@@ -15,7 +15,7 @@ from blendwright.values.errors import JournalError
 def begin(store: Store, new: NewIntent) -> int:
     with store.transaction("intent"):
         require_no_interrupted_plan(store)
-        values = (new.operation_key, new.request_id, new.operation_id, new.tool, new.effect, store.fence, clock.now())
+        values = (new.operation_key, new.request_id, new.operation_id, new.tool, new.effect, store.fence, utc_now())
         return store.insert("INSERT INTO intents VALUES (NULL, ?, ?, ?, ?, ?, 'open', NULL, ?, ?)", values)
 
 

@@ -14,7 +14,6 @@ from blendwright.journal import (
     approvals,
     audit_verification,
     boundaries,
-    clock,
     commit_transaction,
     garbage_collection,
     head_moves,
@@ -31,8 +30,7 @@ from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.permissions import make_private_workspace
-from blendwright.journal.storage_errors import translate_errors
-from blendwright.journal.store import FILE, Store
+from blendwright.journal.store import FILE, Store, translate_errors, utc_now
 from blendwright.policy.approvals import Approval, ApprovalRequest
 from blendwright.records.approvals import StoredApproval
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
@@ -201,7 +199,7 @@ class Journal(JournalView):
         self._observe = observe
         with translate_errors(f"opening the workspace {workspace}"):
             make_private_workspace(workspace)
-            self._lock = WorkspaceLock(workspace, clock.now())
+            self._lock = WorkspaceLock(workspace, utc_now())
         try:
             self._store = Store(workspace, writable=True, vfs=vfs)
         except BaseException:
@@ -233,8 +231,9 @@ class Journal(JournalView):
         return self._store.fence
 
     def commit(self, entries: Sequence[Entry], *, keeps: int | None = None) -> CommitResult:
-        self._refuse_in_quarantine()
-        written = commit_transaction.write(self._store, self._ancestry, self._files, entries, keeps)
+        written = commit_transaction.write(
+            self._store, self._ancestry, self._files, entries, keeps_boundary=keeps, recovering=self._recovering
+        )
         self._observe(events.Committed(written.records, written.numbers))
         for entry, number in zip(entries, written.numbers, strict=True):
             if isinstance(entry, NewCommit) and entry.checkpoint is not None and number is not None:
@@ -288,7 +287,7 @@ class Journal(JournalView):
                     f"the checkpoint is of another scene than commit {commit}",
                     details={"expected": owner.hash_after, "found": staged.scene_hash},
                 )
-            now = clock.now()
+            now = utc_now()
             id = commit_transaction.insert_checkpoint(self._store, commit, staged, now)
         self._observe(events.CheckpointSaved(commit, staged.scene_hash, staged.size))
         values = (id, commit, owner.generation, staged.scene_hash, staged.sha256, staged.size, now)

@@ -11,8 +11,7 @@ from typing import Any
 import apsw
 
 from blendwright.journal.checkpoint_files import PART, CheckpointFiles
-from blendwright.journal.storage_errors import translate_errors
-from blendwright.journal.store import BUSY_MS, FILE
+from blendwright.journal.store import BUSY_MS, FILE, translate_errors
 
 
 def has_journal(workspace: Path) -> bool:

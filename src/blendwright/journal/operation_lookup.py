@@ -39,7 +39,9 @@ def find_many(
         intents: dict[str, int] = dict(store.rows(_INDETERMINATE))
         known = _stored_under(store, queries)
         return tuple(
-            _find(store, ancestors, one, known[one.request_id, one.operation_id], at, intents.get(one.operation_key))
+            _find(store, ancestors, one, same_ids, at, intents.get(one.operation_key))
+            if (same_ids := known.get((one.request_id, one.operation_id)))
+            else OperationMatch("nowhere", intent=intents.get(one.operation_key))
             for one in queries
         )
 

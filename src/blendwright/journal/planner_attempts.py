@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import orjson
 
-from blendwright.journal import clock
 from blendwright.journal.rows import as_json
-from blendwright.journal.store import Row, Store
+from blendwright.journal.store import Row, Store, utc_now
 from blendwright.records.planner_attempts import Attempt, NewAttempt
 
 _COLUMNS = "id, request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"
@@ -18,7 +17,7 @@ def record(store: Store, new: NewAttempt) -> None:
     with store.transaction("attempt"):
         store.insert(
             sql,
-            (new.request_id, new.number, new.asked, new.prompt_hash, new.model, usage, new.plan, outcome, clock.now(),
+            (new.request_id, new.number, new.asked, new.prompt_hash, new.model, usage, new.plan, outcome, utc_now(),
              store.fence),
         )  # fmt: skip
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from blendwright.journal import clock
-from blendwright.journal.store import Store
+from blendwright.journal.store import Store, utc_now
 from blendwright.records.recovery import Quarantine
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
+# An expression for a SELECT.
+_OPEN = "FROM quarantines WHERE ended IS NULL"
+IS_OPEN = f"EXISTS (SELECT 1 {_OPEN})"
+
 
 def current(store: Store) -> Quarantine | None:
-    row = store.row("SELECT reason, expected, found, timestamp FROM quarantines WHERE ended IS NULL")
+    row = store.row(f"SELECT reason, expected, found, timestamp {_OPEN}")
     return None if row is None else Quarantine(*row)
 
 
@@ -18,12 +21,12 @@ def begin(store: Store, reason: str, expected: str, found: str) -> None:
     with store.transaction("quarantine"):
         if current(store) is None:
             sql = "INSERT INTO quarantines VALUES (NULL, ?, ?, ?, ?, NULL)"
-            store.change(sql, (reason, expected, found, clock.now()))
+            store.change(sql, (reason, expected, found, utc_now()))
 
 
 def end(store: Store, how: str) -> None:
     with store.transaction("quarantine"):
-        ended = f"{clock.now()} {how}"
+        ended = f"{utc_now()} {how}"
         if store.change("UPDATE quarantines SET ended = ? WHERE ended IS NULL", (ended,)) != 1:
             raise JournalError("the workspace is not in quarantine")
 

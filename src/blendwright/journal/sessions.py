@@ -7,15 +7,14 @@ from typing import Any
 
 import orjson
 
-from blendwright.journal import clock
 from blendwright.journal.rows import as_json
-from blendwright.journal.store import Store
+from blendwright.journal.store import Store, utc_now
 
 
 def keep(store: Store, session_id: str, fingerprint: str, contract: Mapping[str, Any]) -> None:
     with store.transaction("session"):
         store.change("INSERT OR IGNORE INTO contracts VALUES (?, ?)", (fingerprint, as_json("the contract", contract)))
-        values = (session_id, fingerprint, store.fence, clock.now())
+        values = (session_id, fingerprint, store.fence, utc_now())
         store.change("INSERT OR IGNORE INTO sessions VALUES (?, ?, ?, ?)", values)
 
 

@@ -1,14 +1,17 @@
 """One connection to journal.db and the only way to write through it: a transaction that checks the fencing number.
 
-Knows nothing of commits or audit. WAL with synchronous=FULL: a transaction that has returned survives a crash and a power cut.
+What SQLite and the disk refuse is raised in words that a person can act on. Knows nothing of commits or audit.
+WAL with synchronous=FULL: a transaction that has returned survives a crash and a power cut.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import uuid
 from collections.abc import Generator, Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +20,16 @@ import apsw
 from blendwright.journal import schema
 from blendwright.journal.audit_chain import genesis
 from blendwright.journal.permissions import make_private_file
-from blendwright.journal.storage_errors import translate_errors
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 FILE = "journal.db"
 BUSY_MS = 5000
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_NO_SPACE = "Free some space on the disk of the workspace, then run the command again: it goes on from the last commit."
+_NO_ACCESS = "Check the disk of the workspace and the permissions in it, then run the command again."
+_DAMAGED = "Restore journal.db from a backup, or start a new workspace from a checkpoint: blendwright new --scene FILE."
 
 Row = tuple[Any, ...]
 
@@ -192,3 +199,35 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def translate_errors(doing: str) -> Generator[None]:
+    """Whatever the disk or the database raises inside leaves as EnvironmentUnfit or JournalError, with the cause behind it."""
+    try:
+        yield
+    except (apsw.Error, OSError) as error:
+        raise _explanation(doing, error) from error
+
+
+def _explanation(doing: str, error: apsw.Error | OSError) -> EnvironmentUnfit | JournalError:
+    match error:
+        case apsw.FullError():
+            return EnvironmentUnfit(f"{doing}: the disk is full", cure=_NO_SPACE)
+        case OSError() if error.errno in FULL:
+            return EnvironmentUnfit(f"{doing}: no room on the disk ({error.strerror})", cure=_NO_SPACE)
+        case apsw.CorruptError() | apsw.NotADBError():
+            return JournalError(f"{doing}: journal.db is damaged ({error})", cure=_DAMAGED)
+        case apsw.ConstraintError():
+            return JournalError(f"{doing}: the journal refuses it ({error})")
+        case apsw.BusyError() | apsw.LockedError():
+            return EnvironmentUnfit(f"{doing}: another program holds journal.db", cure="End it, then try again.")
+        case apsw.IOError() | apsw.CantOpenError() | apsw.ReadOnlyError() | apsw.PermissionsError() | OSError():
+            return EnvironmentUnfit(f"{doing}: the disk refuses ({error})", cure=_NO_ACCESS)
+        case _:
+            return JournalError(f"{doing}: {error}")
+
+
+def utc_now() -> str:
+    """The time as the journal writes it: UTC, RFC 3339 with microseconds, which sorts as text."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -77,14 +77,17 @@ def graph_findings(graph: Graph) -> Iterator[Finding]:
             message = f"the id '{cut(again.id)}' is taken already, at {first[again.id].pointer}"
             cure = "Give every operation an id of its own."
             yield Finding(Fault.SCHEMA_INVALID, message, again.pointer + again.places.id, cure)
-    suggestions = _Suggestions(operations)
-    for missing in graph.missing:
-        operation = operations[missing.node]
-        pointer = operation.pointer + operation.places.depends_on
-        if "depends_on" not in operation.unsound:
-            pointer += f"/{missing.place}"
-        message = f"'{cut(operation.id)}' waits for '{cut(missing.id)}', which is not in the plan"
-        yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, suggestions.for_missing(missing))
+    if graph.missing:
+        suggestions = _Suggestions(operations)
+        for missing in graph.missing:
+            operation = operations[missing.node]
+            pointer = operation.pointer + operation.places.depends_on
+            if "depends_on" not in operation.unsound:
+                pointer += f"/{missing.place}"
+            message = f"'{cut(operation.id)}' waits for '{cut(missing.id)}', which is not in the plan"
+            yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, suggestions.for_missing(missing))
+    if not any(graph.waits_for):
+        return
     for cycle in cycles(graph):
         operation = operations[cycle[0]]
         ids = [cut(operations[node].id) for node in cycle]

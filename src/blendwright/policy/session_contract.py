@@ -93,6 +93,8 @@ class Terms(_Part):
 
     def demanding(self, determinism: Determinism | None) -> Terms:
         """The same terms for a run or call that demands a class of results; a demand never weakens that of the session."""
+        if determinism is None:
+            return self
         stricter = strictest(self.constraints.determinism, determinism)
         if stricter is self.constraints.determinism:
             return self

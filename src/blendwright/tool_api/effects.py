@@ -12,9 +12,8 @@ class SafetyLevel(StrEnum):
     SAFE_WRITE = "safe_write"
     DESTRUCTIVE = "destructive"
 
-    @property
-    def rank(self) -> int:
-        return list(SafetyLevel).index(self)
+    def __init__(self, _: str) -> None:
+        self.rank = len(type(self).__members__)
 
 
 class SafetyMode(StrEnum):
@@ -32,9 +31,8 @@ class Determinism(StrEnum):
     SEEDED = "seeded"
     NONDETERMINISTIC = "nondeterministic"
 
-    @property
-    def rank(self) -> int:
-        return list(Determinism).index(self)
+    def __init__(self, _: str) -> None:
+        self.rank = len(type(self).__members__)
 
 
 class Idempotence(StrEnum):

@@ -5,11 +5,11 @@ The one list that both sides go by: the core to call them, the worker to provide
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
-from blendwright.wire.shapes import Shape
+from blendwright.wire.shapes import Check, shape
 from blendwright.wire.step import ADDED_BY_CORE, StepAnswer, StepRequest, is_consistent
 
 Request = TypeVar("Request", bound=Mapping[str, Any])
@@ -99,18 +99,14 @@ class Method(Generic[Request, Answer]):
     """One method that a worker answers."""
 
     name: str
-    request: Shape
-    answer: Shape
-    is_sound: Callable[[Answer], bool] = lambda answer: True
-    """What must hold between the values of an answer, beyond their types."""
-
-    def answer_fits(self, answer: Any) -> bool:
-        """Whether this can be the answer of the method."""
-        return self.answer.fits(answer) and self.is_sound(answer)
+    request_fits: Check
+    """Whether this can be a request of the method."""
+    answer_fits: Check
+    """Whether this can be its answer."""
 
 
 def _method(name: str, request: type[Request], answer: type[Answer]) -> Method[Request, Answer]:
-    return Method(f"scene.{name}", Shape(request), Shape(answer))
+    return Method(f"scene.{name}", shape(request), shape(answer))
 
 
 RESET = _method("reset", NoArguments, SceneHash)
@@ -123,7 +119,7 @@ EXTERNAL_FILES = _method("external_files", NoArguments, ExternalFilesAnswer)
 RELOCATE_FILES = _method("relocate_files", RelocateRequest, SceneHash)
 ACTIVE_CONTENT = _method("active_content", NoArguments, ActiveContentAnswer)
 STEP: Method[StepRequest, StepAnswer] = Method(
-    "scene.step", Shape(StepRequest), Shape(StepAnswer, without=ADDED_BY_CORE), is_consistent
+    "scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent)
 )
 
 METHODS: dict[str, Method[Any, Any]] = {

@@ -7,7 +7,6 @@ the checks are built once, from the annotations, and take about as long as readi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from itertools import product
 from types import NoneType, UnionType
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -17,43 +16,35 @@ Check = Callable[[Any], bool]
 NUMBER = (float, int)
 
 
-class Shape:
-    """The keys of a TypedDict, and the types of JSON that each of its values may have."""
+def shape(record: type, *, without: Collection[str] = (), is_sound: Check | None = None) -> Check:
+    """The check that a value has the keys of a TypedDict and no others, each with what belongs there.
 
-    def __init__(self, record: type, *, without: Collection[str] = ()) -> None:
-        hints = {
-            name: hint for name, hint in get_type_hints(record, include_extras=True).items() if name not in without
-        }
-        # Annotations are strings where the record is defined, so `__required_keys__` does not know what is not required.
-        optional = {name: get_args(hint)[0] for name, hint in hints.items() if get_origin(hint) is NotRequired}
-        required = {name: hint for name, hint in hints.items() if name not in optional}
-        self.required = tuple(required)
-        self._required = frozenset(required)
-        self._optional = {name: frozenset(_json_types(hint)) for name, hint in optional.items()}
-        # Every row of types that the required values can have: one look-up instead of a question for each of them.
-        self._rows = frozenset(product(*map(_json_types, required.values())))
-        inner = {name: _inner_check(hint) for name, hint in (required | optional).items()}
-        self._inner = [(name, check) for name, check in inner.items() if check is not None]
+    `is_sound` is what must hold between the values of one that has them."""
+    hints = {name: hint for name, hint in get_type_hints(record, include_extras=True).items() if name not in without}
+    # Annotations are strings where the record is defined, so `__required_keys__` does not know what is not required.
+    optional = {name: get_args(hint)[0] for name, hint in hints.items() if get_origin(hint) is NotRequired}
+    types = {name: frozenset(_json_types(hint)) for name, hint in (hints | optional).items()}
+    required = hints.keys() - optional.keys()
+    inner = [(name, check) for name, hint in (hints | optional).items() if (check := _inner_check(hint)) is not None]
 
-    def fits(self, value: Any) -> bool:
-        """Whether the value has these keys and no others, each with what belongs there."""
+    def fits(value: Any) -> bool:
         try:
-            return value.__class__ is dict and self._fits(value)
+            if value.__class__ is not dict:
+                return False
+            for name, part in value.items():
+                if part.__class__ not in types[name]:
+                    return False
+            if len(value) != len(types) and not required <= value.keys():
+                return False
+            for name, check in inner:
+                part = value.get(name)
+                if part and not check(part):
+                    return False
+            return is_sound is None or is_sound(value)
         except (KeyError, TypeError):
             return False
 
-    def _fits(self, value: dict[str, Any]) -> bool:
-        if tuple(map(type, map(value.__getitem__, self.required))) not in self._rows:
-            return False
-        if len(value) != len(self.required):
-            for name in value.keys() - self._required:
-                if type(value[name]) not in self._optional[name]:
-                    return False
-        for name, check in self._inner:
-            part = value.get(name)
-            if part and not check(part):
-                return False
-        return True
+    return fits
 
 
 def _json_types(annotation: Any) -> tuple[type, ...]:
@@ -74,7 +65,7 @@ def _json_types(annotation: Any) -> tuple[type, ...]:
 def _inner_check(annotation: Any) -> Check | None:
     """The check of what is inside a list or an object of the right type; None where there is nothing to check."""
     if is_typeddict(annotation):
-        return Shape(annotation).fits
+        return shape(annotation)
     parts = get_args(annotation)
     if get_origin(annotation) is UnionType:
         return next(filter(None, map(_inner_check, parts)), None)
@@ -89,6 +80,8 @@ def _inner_check(annotation: Any) -> Check | None:
 def _each(annotation: Any) -> Check:
     if annotation is str:
         return _are_texts
+    if annotation == list[str]:
+        return _are_lists_of_texts
     types, check = frozenset(_json_types(annotation)), _inner_check(annotation)
     if check is None:
         return lambda values: set(map(type, values)) <= types
@@ -97,4 +90,12 @@ def _each(annotation: Any) -> Check:
 
 def _are_texts(values: Any) -> bool:
     "".join(values)  # the fastest way to ask whether all of them are texts: it raises TypeError where one is not
+    return True
+
+
+def _are_lists_of_texts(values: Any) -> bool:
+    for value in values:
+        if value.__class__ is not list:
+            return False
+        "".join(value)
     return True

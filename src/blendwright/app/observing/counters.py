@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from blendwright.app.observing.vocabulary import PHASES, counts_of
 from blendwright.records.journal_port import JournalReader
 from blendwright.records.statistics import Statistics
 from blendwright.values import events
@@ -54,15 +55,11 @@ class EventCounters:
         self.stored: Statistics | None = None
 
     def __call__(self, event: events.Event) -> None:
+        self.counts.update(counts_of(event))
         match event:
-            case events.Committed():
+            case events.Committed() | events.RolledBack():
                 for record in event.records:
                     self.add(record)
-                self.counts["commits"] += len(event.commits) - event.commits.count(None)
-            case events.RolledBack():
-                for record in event.records:
-                    self.add(record)
-                self.counts["rollbacks"] += 1
             case events.RunEnded():
                 self._ended(event)
             case events.RunBrokenOff():
@@ -70,20 +67,10 @@ class EventCounters:
             case events.CallEnded():
                 if not event.recorded and event.outcome.fault is not None:
                     self.refusals[event.outcome.fault.value] += 1
-            case events.CheckpointSaved():
-                self.counts["checkpoints"] += 1
-                self.counts["checkpoint_bytes"] += event.size
             case events.SceneBuilt():
                 self.rebuild_durations.add(event.seconds)
-                self.counts["worker_restarts"] += event.again
-            case events.WorkerTrouble():
-                self.counts["workers_lost"] += event.lost
-            case events.WorkspaceOpened():
-                self.counts["recoveries"] += bool(event.recovered)
             case events.HeadMoved():
                 self.moves[event.kind] += 1
-            case events.Quarantined():
-                self.counts["quarantines"] += 1
             case _:
                 pass
 
@@ -95,14 +82,11 @@ class EventCounters:
         self.examples[key] = record
         if code is not None:
             self.failures[tool, code] += 1
-        plan, execute, verify = record["plan_us"], record["execute_us"], record["verify_us"]
-        if plan is None:
+        if record["plan_us"] is None:
             return
-        phases = self.phases
-        phases["plan"] += plan
-        phases["execute"] += execute or 0
-        phases["verify"] += verify or 0
-        self.durations[tool].add((plan + (execute or 0) + (verify or 0)) / 1e6, record)
+        spent = {phase: record[field] or 0 for phase, field in PHASES}
+        self.phases.update(spent)
+        self.durations[tool].add(sum(spent.values()) / 1e6, record)
 
     def _ended(self, event: events.RunEnded) -> None:
         report = event.report

@@ -18,6 +18,7 @@ import orjson
 import structlog
 
 from blendwright.app.observing.log_file import LEVELS, LogFile
+from blendwright.app.observing.vocabulary import PHASES, RECORD_FIELDS, SUCCESSES, named_ids
 from blendwright.policy.redaction import redacted_message
 from blendwright.values import events
 
@@ -26,7 +27,7 @@ VARIABLE = "BLENDWRIGHT_LOG"
 OFF = "off"
 # Of a run that failed in thousands of places the log names so many.
 MOST_FAULTS = 20
-SUCCESSES = frozenset({"succeeded", "skipped_idempotent"})
+LINE_FIELDS = (*RECORD_FIELDS.items(), *((field, field) for _, field in PHASES))
 
 
 def shown_level(environment: Mapping[str, str] | None = None) -> str | None:
@@ -63,9 +64,9 @@ class Log:
     def _log_event(self, event: events.Event) -> None:
         match event:
             case events.Committed():
-                self._operations(event.records, event.commits)
+                self._operations(event)
             case events.RolledBack():
-                self._operations(event.records, event.commits)
+                self._operations(event)
                 self._log.warning("plan rolled back", head=event.base, taken_back=len(event.records))
             case events.RunStarted():
                 self._started(event)
@@ -79,7 +80,7 @@ class Log:
             case events.WorkerTrouble():
                 write = self._log.error if event.lost else self._log.warning
                 what = "worker lost" if event.lost else "tool raised"
-                write(what, **_ids(event.ids), pid=event.pid, message=event.message, worker_log=list(event.log))
+                write(what, **named_ids(event.ids), pid=event.pid, message=event.message, worker_log=list(event.log))
             case events.Defect():
                 self._log.error("defect", error=repr(event.error), trace=traceback.format_exception(event.error))
             case _:
@@ -110,10 +111,10 @@ class Log:
             case _:
                 pass
 
-    def _operations(self, records: Sequence[Mapping[str, Any]], commits: Sequence[int | None]) -> None:
+    def _operations(self, event: events.Committed | events.RolledBack) -> None:
         """Without structlog: a run writes thousands of these at once, and handing one through takes five times as long as writing it."""
         bound, running = structlog.get_context(self._log), self._running
-        for record, commit in zip(records, commits, strict=True):
+        for record, commit in zip(event.records, event.commits, strict=True):
             # What is bound holds for the run; anything else that is committed meanwhile is not part of it.
             if record["request_id"] != running and running is not None:
                 bound, running = structlog.get_context(self._idle), None
@@ -121,19 +122,7 @@ class Log:
             line = {
                 **bound,
                 "timestamp": record["timestamp"],
-                "gemini_request_id": record["request_id"],
-                "operation_id": record["operation_id"],
-                "mcp_call_id": record["mcp_call_id"],
-                "blender_mutation_id": record["blender_mutation_id"],
-                "tool_name": record["tool_name"],
-                "safety_level": record["safety_level"],
-                "status": record["status"],
-                "error_code": record["error_code"],
-                "scene_hash_before": record["scene_hash_before"],
-                "scene_hash_after": record["scene_hash_after"],
-                "plan_us": record["plan_us"],
-                "execute_us": record["execute_us"],
-                "verify_us": record["verify_us"],
+                **{name: record[field] for name, field in LINE_FIELDS},
                 "commit": commit,
                 "audit_sequence": record["sequence"],
                 "event": "operation",
@@ -183,21 +172,13 @@ class Log:
         outcome = event.outcome
         (self._log.info if outcome.ok else self._log.warning)(
             "call ended",
-            **_ids(event.ids),
+            **named_ids(event.ids),
             blender_mutation_id=outcome.blender_mutation_id,
             tool_name=outcome.tool,
             error_code=None if outcome.fault is None else outcome.fault.value,
             message=redacted_message(outcome.message, outcome.findings, self._redact),
             phases_ms={phase.name: phase.ms for phase in outcome.trace},
         )
-
-
-def _ids(ids: events.CallIds) -> dict[str, str | None]:
-    return {
-        "gemini_request_id": ids.request_id,
-        "operation_id": ids.operation_id,
-        "mcp_call_id": ids.mcp_call_id,
-    }
 
 
 def _stamp(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

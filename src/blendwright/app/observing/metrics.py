@@ -6,7 +6,7 @@ mutation instead; the audit leads from there to everything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -16,20 +16,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar
 
 from blendwright.app.observing.counters import Durations, EventCounters, Record
-
-COUNTS = {
-    "commits": "Commits to the journal.",
-    "rollbacks": "Plans that were taken back as a whole.",
-    "quarantines": "Times that journal and scene disagreed.",
-}
-# Only a process that is alive knows these.
-LIVE_COUNTS = {
-    "recoveries": "Openings after which something had to be put in order.",
-    "worker_restarts": "Scenes rebuilt in another worker.",
-    "workers_lost": "Workers that died, or were ended because of a call.",
-    "checkpoints": "Scenes saved.",
-    "checkpoint_bytes": "Bytes of saved scenes.",
-}
+from blendwright.app.observing.vocabulary import COUNTS, LIVE_COUNTS
 
 
 class Metrics:
@@ -56,61 +43,40 @@ class _Collector(Collector):
     def collect(self) -> Iterable[Metric]:
         counters = self._counters
         yield from self._operations()
-        yield from self._counts()
-        moves = CounterMetricFamily("blendwright_head_moves", "Moves through the history.", labels=["kind"])
-        for kind, count in sorted(counters.moves.items()):
-            moves.add_metric([kind], count)
-        yield moves
+        yield from self._counts(COUNTS)
+        yield _counter("head_moves", "Moves through the history.", ["kind"], counters.moves)
         yield from self._stored() if counters.stored is not None else self._live()
 
     def _operations(self) -> Iterator[Metric]:
         counters = self._counters
-        operations = CounterMetricFamily(
-            "blendwright_operations", "Operations, as their audit records say.", labels=["tool", "status"]
-        )
-        for (tool, status), count in sorted(counters.operations.items()):
-            operations.add_metric([tool, status], count)
-            # The family takes no example of a counter; its sample does.
-            last = operations.samples[-1]
-            operations.samples[-1] = last._replace(exemplar=_example(counters.examples[tool, status], 1.0))
+        labels = ["tool", "status"]
+        operations = _counter("operations", "Operations, as their audit records say.", labels, counters.operations)
+        # The family takes no example of a counter; its samples do.
+        operations.samples = [
+            sample._replace(exemplar=_example(counters.examples[sample.labels["tool"], sample.labels["status"]], 1.0))
+            for sample in operations.samples
+        ]
         yield operations
-        failures = CounterMetricFamily(
-            "blendwright_failures", "Operations that were not done, by what went wrong.", labels=["tool", "error_code"]
-        )
-        for (tool, code), count in sorted(counters.failures.items()):
-            failures.add_metric([tool, code], count)
-        yield failures
+        meaning = "Operations that were not done, by what went wrong."
+        yield _counter("failures", meaning, ["tool", "error_code"], counters.failures)
         seconds = HistogramMetricFamily(
             "blendwright_operation_seconds", "Time of an operation inside Blender.", labels=["tool"]
         )
         for tool, durations in sorted(counters.durations.items()):
             seconds.add_metric([tool], _buckets(durations), durations.sum)
         yield seconds
-        phases = CounterMetricFamily(
-            "blendwright_phase_seconds", "The same by phase of the lifecycle.", labels=["phase"]
-        )
-        for phase, spent in sorted(counters.phases.items()):
-            phases.add_metric([phase], spent / 1e6)
-        yield phases
+        spent = {phase: us / 1e6 for phase, us in counters.phases.items()}
+        yield _counter("phase_seconds", "The same by phase of the lifecycle.", ["phase"], spent)
 
-    def _counts(self) -> Iterator[Metric]:
-        for name, meaning in COUNTS.items():
+    def _counts(self, meanings: Mapping[str, str]) -> Iterator[Metric]:
+        for name, meaning in meanings.items():
             yield CounterMetricFamily(f"blendwright_{name}", meaning, value=self._counters.counts[name])
 
     def _live(self) -> Iterator[Metric]:
         counters = self._counters
-        for name, meaning in LIVE_COUNTS.items():
-            yield CounterMetricFamily(f"blendwright_{name}", meaning, value=counters.counts[name])
-        runs = CounterMetricFamily("blendwright_runs", "Runs of plans.", labels=["dialect", "status"])
-        for (dialect, status), count in sorted(counters.runs.items()):
-            runs.add_metric([dialect, status], count)
-        yield runs
-        refusals = CounterMetricFamily(
-            "blendwright_refusals", "Findings for which nothing was run.", labels=["error_code"]
-        )
-        for code, count in sorted(counters.refusals.items()):
-            refusals.add_metric([code], count)
-        yield refusals
+        yield from self._counts(LIVE_COUNTS)
+        yield _counter("runs", "Runs of plans.", ["dialect", "status"], counters.runs)
+        yield _counter("refusals", "Findings for which nothing was run.", ["error_code"], counters.refusals)
         for name, meaning, durations in (
             ("run", "Time of a run.", counters.run_durations),
             ("rebuild", "Time until a worker held the scene.", counters.rebuild_durations),
@@ -131,6 +97,16 @@ class _Collector(Collector):
         for state, count in stored.intents.items():
             intents.add_metric([state], count)
         yield intents
+
+
+def _counter(
+    name: str, meaning: str, labels: list[str], counts: Mapping[str, float] | Mapping[tuple[str, str], float]
+) -> CounterMetricFamily:
+    """A count for each label or pair of labels."""
+    family = CounterMetricFamily(f"blendwright_{name}", meaning, labels=labels)
+    for key, count in sorted(counts.items()):
+        family.add_metric([key] if isinstance(key, str) else key, count)
+    return family
 
 
 def _buckets(durations: Durations) -> list[Any]:

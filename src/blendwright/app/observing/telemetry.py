@@ -16,25 +16,20 @@ from opentelemetry.context import Context
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, Status, StatusCode, TracerProvider
 
+from blendwright.app.observing.vocabulary import (
+    COUNTS,
+    LIVE_COUNTS,
+    PHASES,
+    RECORD_FIELDS,
+    SUCCESSES,
+    counts_of,
+    named_ids,
+)
 from blendwright.values import events
 
 NAME = "blendwright"
-PHASES = (("plan", "plan_us"), ("execute", "execute_us"), ("verify", "verify_us"))
-SUCCESSES = frozenset({"succeeded", "skipped_idempotent"})
-# As the ids are called in logs, under a prefix of our own, as the conventions ask for.
-ATTRIBUTES = {
-    "gemini_request_id": "request_id",
-    "operation_id": "operation_id",
-    "mcp_call_id": "mcp_call_id",
-    "blender_mutation_id": "blender_mutation_id",
-    "tool_name": "tool_name",
-    "safety_level": "safety_level",
-    "status": "status",
-    "error_code": "error_code",
-    "scene_hash_before": "scene_hash_before",
-    "scene_hash_after": "scene_hash_after",
-    "audit_sequence": "sequence",
-}
+# As they are called in logs; `_named` adds a prefix of our own, as the conventions ask for.
+ATTRIBUTES = RECORD_FIELDS | {"audit_sequence": "sequence"}
 
 
 class Telemetry:
@@ -57,28 +52,20 @@ class Telemetry:
                 self._ended(labels, spent, ok=event.report.ok)
             case events.RunBrokenOff():
                 self._ended({"dialect": event.dialect, "status": "broken_off"}, None, ok=False)
-            case events.Committed():
+            case events.Committed() | events.RolledBack():
                 self._operations(event)
-                self._count("commits", len(event.commits) - event.commits.count(None))
-            case events.RolledBack():
-                self._operations(event)
-                self._count("rollbacks", 1)
-            case events.CheckpointSaved():
-                self._count("checkpoints", 1)
-                self._count("checkpoint_bytes", event.size)
             case events.SceneBuilt():
-                self._count("worker_restarts", int(event.again))
                 self._note("scene built", pid=event.pid, redone=event.redone, seconds=event.seconds)
             case events.WorkerTrouble():
-                self._count("workers_lost", int(event.lost))
-                self._note("worker trouble", message=event.message, **_ids(event.ids))
-            case events.WorkspaceOpened():
-                self._count("recoveries", int(bool(event.recovered)))
+                self._note("worker trouble", message=event.message, **named_ids(event.ids))
             case events.Quarantined():
-                self._count("quarantines", 1)
                 self._note("quarantined", reason=event.reason)
             case _:
                 pass
+        if self._meters is not None:
+            for name, count in counts_of(event).items():
+                if count:
+                    self._meters.counts[name].add(count)
 
     def _started(self, event: events.RunStarted) -> None:
         self._running, self._schedule = event.request_id, event.schedule_hash
@@ -143,10 +130,6 @@ class Telemetry:
         if self._run is not None:
             self._run.add_event(name, dict(_named(about)), time_ns())
 
-    def _count(self, name: str, count: int) -> None:
-        if self._meters is not None and count:
-            self._meters.counts[name].add(count)
-
 
 class _Instruments:
     """The same metrics as the Prometheus text has. Ids are on the spans, to which the SDK links its examples."""
@@ -158,9 +141,7 @@ class _Instruments:
         self.operation_seconds = meter.create_histogram("blendwright.operation.duration", unit="s")
         self.runs = meter.create_counter("blendwright.runs")
         self.run_seconds = meter.create_histogram("blendwright.run.duration", unit="s")
-        names = ("commits", "rollbacks", "checkpoints", "checkpoint_bytes", "worker_restarts", "workers_lost",
-                 "recoveries", "quarantines")  # fmt: skip
-        self.counts = {name: meter.create_counter(f"blendwright.{name}") for name in names}
+        self.counts = {name: meter.create_counter(f"blendwright.{name}") for name in (*COUNTS, *LIVE_COUNTS)}
 
     def add(self, record: Mapping[str, Any], context: Context) -> None:
         tool = record["tool_name"]
@@ -181,14 +162,6 @@ def _named(about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in about.items():
         if value is not None:
             yield f"{NAME}.{name}", value
-
-
-def _ids(ids: events.CallIds) -> dict[str, Any]:
-    return {
-        "gemini_request_id": ids.request_id,
-        "operation_id": ids.operation_id,
-        "mcp_call_id": ids.mcp_call_id,
-    }
 
 
 def _ns(timestamp: str) -> int:

@@ -131,9 +131,10 @@ class SceneMethods:
 
 def _checked(method: Method[Request, Answer], handle: Callable[[Request], Answer | Deferred]) -> Handler:
     """The handler for requests that fit the method; any other is refused."""
+    fits = method.request_fits
 
     def checked(params: dict[str, Any]) -> object:
-        if not method.request.fits(params):
+        if not fits(params):
             raise Refused("malformed_request", f"this is no request of {method.name}: {sorted(params)[:8]}")
         return handle(cast("Request", params))
 
