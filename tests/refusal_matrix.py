@@ -19,7 +19,7 @@ from blendwright.tool_api.effects import Determinism, SafetyLevel, SafetyMode
 from blendwright.tool_api.promises import Requires
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
-from blendwright.wire.profiles import BlenderProfile
+from blendwright.wire.blender_profile import BlenderProfile
 from sessions import TOOL, blender, changed
 
 ROOT = Path("/allowed")

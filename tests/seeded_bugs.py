@@ -191,7 +191,7 @@ BUGS = (
     ),
     Bug(
         "an unfinished plan does not stop the next writer",
-        "journal/boundaries.py",
+        "journal/plan_boundaries.py",
         '    if row is not None:\n        raise JournalError(\n            f"the plan {row[1]}',
         '    if False:\n        raise JournalError(\n            f"the plan {row[1]}',
         "tests/journal/test_commits.py",

@@ -12,7 +12,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
 from blendwright.values.findings import Finding
-from blendwright.wire.profiles import BlenderProfile
+from blendwright.wire.blender_profile import BlenderProfile
 
 TOOL = catalog.tools()["object.create_empty"]
 ARGS: Any = TOOL.args_model.model_validate({"name": "Pivot"})

@@ -18,7 +18,7 @@ from blendwright.tool_api.promises import Requires
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
-from blendwright.wire.profiles import BlenderProfile
+from blendwright.wire.blender_profile import BlenderProfile
 from sessions import ARGS, TOOL, blender, changed
 
 

@@ -15,7 +15,7 @@ from blendwright.app import open_scene
 from blendwright.app.read_workspace import inspection_workers, read_journal, repair_journal
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.records.commits import Commit
-from blendwright.run import repair as rescue
+from blendwright.run import workspace_problems
 from blendwright.run.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
 from blendwright.values.faults import Fault
@@ -200,7 +200,7 @@ def leave_quarantine(workspace: Path) -> None:
         return  # killed before there was a schema in it
     if quarantined is not None and head is not None:
         with repair_journal(workspace) as journal, inspection_workers(workspace) as blenders:
-            rescue.return_to(journal, blenders.worker(), head.number)
+            workspace_problems.return_to(journal, blenders.worker(), head.number)
 
 
 def enter_quarantine(workspace: Path) -> None:

@@ -12,7 +12,7 @@ from blendwright.app.opening import open
 from blendwright.bridge.exit_diagnosis import LIBRARIES
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.wire.profiles import BlenderProfile
+from blendwright.wire.blender_profile import BlenderProfile
 
 NO_BLENDER = "Give --blender the path of a Blender executable, or leave it out to use bpy."
 

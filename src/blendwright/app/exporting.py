@@ -17,7 +17,7 @@ from blendwright.policy.approvals import Approver
 from blendwright.records.commits import Commit
 from blendwright.run.history import find
 from blendwright.run.options import RunOptions
-from blendwright.run.pictures import deliver_picture
+from blendwright.run.picture_export import deliver_picture
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.tool_api.effects import SafetyLevel

@@ -40,7 +40,7 @@ from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
-from blendwright.wire.profiles import WorkerProfile
+from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.worker_port import WorkerPool
 
 if TYPE_CHECKING:

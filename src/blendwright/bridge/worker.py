@@ -23,8 +23,8 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 from blendwright.wire import frames
+from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.methods import answer_fits
-from blendwright.wire.profiles import WorkerProfile
 from blendwright.wire.remote_scene import RemoteScene
 
 

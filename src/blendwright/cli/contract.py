@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from blendwright.app.contract_files import read_proposal
-from blendwright.app.contracting import negotiated
+from blendwright.app.contract_preview import negotiated
 from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy, settings_of
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import present

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blendwright.app.repairing import RepairReport, repair_workspace
+from blendwright.app.workspace_repair import RepairReport, repair_workspace
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import present
 from blendwright.cli.safe_console import SafeConsole

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blendwright.app.validating import Validation, validate_plan, validate_result
+from blendwright.app.document_validation import Validation, validate_plan, validate_result
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, present
 from blendwright.cli.plan_input import InDialect, PlanFile, plan_text

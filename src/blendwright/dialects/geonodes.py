@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument
 from blendwright.dialects.geonodes_result import GATES, conclusion, render
-from blendwright.dialects.published import checker
+from blendwright.dialects.schema_checkers import checker
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import SOUND, Field, Operation, Places

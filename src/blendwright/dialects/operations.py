@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument
-from blendwright.dialects.published import checker, proven
+from blendwright.dialects.schema_checkers import checker, proven
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
 from blendwright.values.macro_report import reports_by_caller

@@ -10,7 +10,7 @@ import io
 import os
 from pathlib import Path
 
-from blendwright.journal.permissions import DIRECTORY_MODE, FILE_MODE
+from blendwright.journal.file_modes import DIRECTORY_MODE, FILE_MODE
 from blendwright.journal.rows import file_name
 from blendwright.journal.store import sync_directory, translate_errors
 from blendwright.records.checkpoints import StagedCheckpoint

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.journal import boundaries, intents, quarantine
+from blendwright.journal import intents, plan_boundaries, quarantine
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
@@ -23,7 +23,7 @@ from blendwright.values.errors import JournalError
 
 # The number of the next commit, and whether one of the two states is there in which nothing may be committed.
 _NEXT = "(SELECT coalesce(max(number), 0) + 1 FROM commits)"
-_STATE = f"SELECT {_NEXT}, {quarantine.IS_OPEN}, {boundaries.IS_INTERRUPTED}"
+_STATE = f"SELECT {_NEXT}, {quarantine.IS_OPEN}, {plan_boundaries.IS_INTERRUPTED}"
 _COMMIT = f"INSERT INTO commits VALUES ({', '.join('?' * 18)})"
 _READING = f"INSERT INTO readings VALUES (NULL, {', '.join('?' * 11)})"
 _CHECKPOINT = "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)"
@@ -44,12 +44,12 @@ def write(
         if is_quarantined and not recovering:
             quarantine.refuse(store)
         if is_interrupted:
-            boundaries.require_no_interrupted_plan(store)
+            plan_boundaries.require_no_interrupted_plan(store)
         transaction = _CommitTransaction(store, ancestry, files, next_number)
         for entry in entries:
             transaction.add(entry)
         if keeps_boundary is not None:
-            boundaries.end(store, keeps_boundary, "kept")
+            plan_boundaries.end(store, keeps_boundary, "kept")
         written = transaction.flush()
     transaction.advance()
     return written

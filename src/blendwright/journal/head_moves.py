@@ -10,7 +10,7 @@ from typing import Literal
 
 import orjson
 
-from blendwright.journal import boundaries, intents, rows
+from blendwright.journal import intents, plan_boundaries, rows
 from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.commit_transaction import insert_move
@@ -22,7 +22,7 @@ from blendwright.values.errors import JournalError
 
 def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
     with store.transaction("head"):
-        if boundaries.current(store) is not None:
+        if plan_boundaries.current(store) is not None:
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
         head = _require_head(store)
         target = _require_commit(store, to)
@@ -38,7 +38,7 @@ def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "re
 def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[NewAudit]) -> CommitResult:
     """HEAD back to the base, a record for what failed and for each commit that is taken back: one transaction."""
     with store.transaction("rollback"):
-        base = boundaries.end(store, boundary, "rolled_back").base
+        base = plan_boundaries.end(store, boundary, "rolled_back").base
         head = _require_head(store)
         ancestors = ancestry.of(head[0])
         line, generation = _require_commit(store, base)

@@ -6,7 +6,7 @@ An effect whose process died before it reported the outcome becomes indeterminat
 from __future__ import annotations
 
 from blendwright.journal import rows
-from blendwright.journal.boundaries import require_no_interrupted_plan
+from blendwright.journal.plan_boundaries import require_no_interrupted_plan
 from blendwright.journal.store import Store, utc_now
 from blendwright.records.recovery import Intent, NewIntent
 from blendwright.values.errors import JournalError

@@ -13,12 +13,12 @@ from typing import Any, Literal
 from blendwright.journal import (
     approvals,
     audit_verification,
-    boundaries,
     commit_transaction,
     garbage_collection,
     head_moves,
     intents,
     operation_lookup,
+    plan_boundaries,
     planner_attempts,
     quarantine,
     rebuild_routes,
@@ -28,8 +28,8 @@ from blendwright.journal import (
 from blendwright.journal import rows as row
 from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
+from blendwright.journal.file_modes import make_private_workspace
 from blendwright.journal.lock import WorkspaceLock
-from blendwright.journal.permissions import make_private_workspace
 from blendwright.journal.store import FILE, Store, translate_errors, utc_now
 from blendwright.policy.approvals import Approval, ApprovalRequest
 from blendwright.records.approvals import StoredApproval
@@ -78,7 +78,7 @@ class JournalView:
                 head=head,
                 route=None if head is None else self.route(head.number),
                 indeterminate=intents.indeterminate(self._store),
-                boundary=boundaries.current(self._store),
+                boundary=plan_boundaries.current(self._store),
                 quarantine=quarantine.current(self._store),
                 cleaned=self._cleaned,
             )
@@ -93,7 +93,7 @@ class JournalView:
 
     def open_boundary(self) -> OpenBoundary | None:
         with self._store.snapshot():
-            return boundaries.current(self._store)
+            return plan_boundaries.current(self._store)
 
     def route(self, to: int) -> RebuildRoute:
         return rebuild_routes.find(self._store, self._ancestry, self._files, to)
@@ -265,7 +265,7 @@ class Journal(JournalView):
 
     def begin_boundary(self, request_id: str) -> int:
         self._refuse_in_quarantine()
-        return boundaries.begin(self._store, request_id)
+        return plan_boundaries.begin(self._store, request_id)
 
     def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> CommitResult:
         written = head_moves.roll_back(self._store, self._ancestry, boundary, failed)

@@ -19,7 +19,7 @@ import apsw
 
 from blendwright.journal import schema
 from blendwright.journal.audit_chain import genesis
-from blendwright.journal.permissions import make_private_file
+from blendwright.journal.file_modes import make_private_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 

@@ -24,7 +24,7 @@ from blendwright.tool_api.effects import Isolation, SafetyLevel, SafetyMode
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.profiles import BlenderProfile
+from blendwright.wire.blender_profile import BlenderProfile
 
 NETWORK = "network"
 TRUSTED_PYTHON = "python_trusted"

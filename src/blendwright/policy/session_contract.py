@@ -19,7 +19,7 @@ from blendwright.tool_api.capabilities import CAPABILITIES
 from blendwright.tool_api.effects import Determinism
 from blendwright.values.canonical import digest, stable_json
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.wire.profiles import BlenderProfile
+from blendwright.wire.blender_profile import BlenderProfile
 
 CONTRACT_VERSION = "1.0"
 # Proven on 4.2, 4.5 and 5.0; the first that is too new is one that nobody has tried.

@@ -31,7 +31,7 @@ from blendwright.tools.registry import tool_registry
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation
-from blendwright.wire.profiles import WorkerProfile
+from blendwright.wire.blender_profile import WorkerProfile
 
 NO_MACROS = registry("1", {})
 

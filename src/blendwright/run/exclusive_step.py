@@ -12,12 +12,12 @@ from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import Entry
 from blendwright.records.journal_port import JournalPort
 from blendwright.records.recovery import NewIntent
+from blendwright.run.failure_reasons import reason_of, unsent
 from blendwright.run.files import NO_FILES, FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.isolated_code import IsolatedRunner
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.reasons import reason_of, unsent
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.effects import Isolation
 from blendwright.values import crash_points

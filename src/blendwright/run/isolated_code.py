@@ -19,9 +19,9 @@ from pydantic import ValidationError
 from blendwright.blendfile.comparison import same_content
 from blendwright.policy.objections import FULL
 from blendwright.policy.refusals import refusal
+from blendwright.run.failure_reasons import reason_of
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.reasons import reason_of
 from blendwright.run.resource_guard import ResourceGuard
 from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
 from blendwright.tool_api.effects import Isolation

@@ -18,7 +18,7 @@ from blendwright.run.differences import Difference, SceneSnapshot, compare, take
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import RunOptions
-from blendwright.run.pictures import deliver_picture
+from blendwright.run.picture_export import deliver_picture
 from blendwright.run.preview_approvals import PreviewApprovals
 from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.runner import Runner

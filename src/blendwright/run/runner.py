@@ -14,12 +14,12 @@ from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Entry, NewAudit
 from blendwright.run.clock import PhaseClock
+from blendwright.run.failure_reasons import reason_of
 from blendwright.run.idempotency import MOST_KEPT, WORTH_KEEPING, Classification, LastPlan, classify
 from blendwright.run.invocation import Invocation
 from blendwright.run.keys import new_id, new_ids, operation_key
 from blendwright.run.options import DEFAULT_OPTIONS, RunDeadline, RunOptions
 from blendwright.run.pipeline import Pipeline
-from blendwright.run.reasons import reason_of
 from blendwright.run.run_state import RunState
 from blendwright.run.session import Session
 from blendwright.values import crash_points

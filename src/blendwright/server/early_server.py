@@ -18,7 +18,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
-RECORDED = Path(__file__).with_name("opening.json")
+RECORDED = Path(__file__).with_name("first_answers.json")
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 # Larger than any plan that the dialects accept, small enough that nobody can fill the memory.

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.app.checking import check
 from blendwright.app.open_scene import OpenScene
+from blendwright.app.plan_validation import check
 from blendwright.dialects.plan_outcome import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.refusal import refused as refused_report

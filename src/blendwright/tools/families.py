@@ -14,7 +14,7 @@ from blendwright.tool_api.arguments import Args, Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Tool
-from blendwright.tools.placement import ObjectPlacement, create_object, name_conflicts, placement_differs
+from blendwright.tools.object_placement import ObjectPlacement, create_object, name_conflicts, placement_differs
 from blendwright.tools.readback import differs
 from blendwright.tools.results import ObjectChanged, ObjectMade, Removed, SceneChanged
 from blendwright.tools.settings import (

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
-from blendwright.wire.shapes import Check, shape
+from blendwright.wire.shape_check import Check, shape
 from blendwright.wire.step import ADDED_BY_CORE, StepAnswer, StepRequest, is_consistent
 
 Request = TypeVar("Request", bound=Mapping[str, Any])

@@ -14,8 +14,8 @@ from typing import Any
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire import methods
+from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.methods import ActiveItem, ExportAnswer, ExternalPath, SwapAnswer
-from blendwright.wire.profiles import WorkerProfile
 from blendwright.wire.step import StepAnswer, StepRequest
 from blendwright.wire.worker_port import ChildProcess
 

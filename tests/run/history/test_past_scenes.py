@@ -12,7 +12,7 @@ import pytest
 
 from blendwright.journal import Journal, JournalView
 from blendwright.records.recovery import NewIntent
-from blendwright.run import repair as rescue
+from blendwright.run import workspace_problems
 from blendwright.run.differences import PAGE, compare, take_snapshot
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.replay import replay, same_result
@@ -172,17 +172,17 @@ def test_a_quarantine_ends_only_on_a_commit_whose_scene_is_proved(
     with pytest.raises(EnvironmentUnfit, match="in quarantine"):
         Journal(place)
     with closing(Journal(place, recovering=True)) as journal:
-        trouble = rescue.find_problems(journal)
+        trouble = workspace_problems.find_problems(journal)
         assert trouble.quarantine is not None and trouble.boundary is not None and not trouble.fit
         assert [each.id for each in trouble.indeterminate] == [intent]
         told = "\n".join(trouble.ways_out())
         assert "recover --to" in told and f"recover --resolve {intent}" in told and "'unfinished'" in told
         with pytest.raises(RebuildFailed, match="commit 3"):
-            rescue.return_to(journal, worker, 4)
+            workspace_problems.return_to(journal, worker, 4)
         assert journal.quarantined() is not None
-        assert rescue.return_to(journal, worker, 2).number == 2
+        assert workspace_problems.return_to(journal, worker, 2).number == 2
         journal.resolve_intent(intent, "it is not there")
-        after = rescue.find_problems(journal)
+        after = workspace_problems.find_problems(journal)
         assert after.fit and after.boundary is None and list(after.ways_out()) == []
     with closing(Journal(place)) as journal:
         assert journal.head is not None and journal.head.number == 2
@@ -193,8 +193,8 @@ def test_a_head_that_no_checkpoint_leads_to_can_be_left(engine: Engine, worker: 
     for file in (place / "checkpoints").glob("*.blend"):
         file.unlink()
     with closing(Journal(place, recovering=True)) as journal:
-        trouble = rescue.find_problems(journal)
+        trouble = workspace_problems.find_problems(journal)
         assert trouble.quarantine is None and trouble.lost is not None and "no checkpoint leads" in trouble.lost
         assert trouble.reachable[0] == 5, "the commit before the import can be redone from the empty baseline"
-        rescue.return_to(journal, worker, 5)
-        assert rescue.find_problems(journal).fit
+        workspace_problems.return_to(journal, worker, 5)
+        assert workspace_problems.find_problems(journal).fit

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from blendwright.wire.profiles import WorkerProfile
+from blendwright.wire.blender_profile import WorkerProfile
 
 if TYPE_CHECKING:
     from blendwright.blender.confinement import Confinement

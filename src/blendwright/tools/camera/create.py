@@ -10,7 +10,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
 from blendwright.tools.families import CreatesObject
-from blendwright.tools.placement import ObjectPlacement
+from blendwright.tools.object_placement import ObjectPlacement
 from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding
 

@@ -14,7 +14,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.families import CreatesObject
 from blendwright.tools.light_settings import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
-from blendwright.tools.placement import ObjectPlacement
+from blendwright.tools.object_placement import ObjectPlacement
 from blendwright.tools.readback import differs
 from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding

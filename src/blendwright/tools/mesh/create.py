@@ -15,7 +15,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.families import CreatesObject
 from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
-from blendwright.tools.placement import ObjectPlacement
+from blendwright.tools.object_placement import ObjectPlacement
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

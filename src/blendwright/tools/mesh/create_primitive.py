@@ -15,7 +15,7 @@ from blendwright.tool_api.tool import Example
 from blendwright.tools.families import CreatesObject
 from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
 from blendwright.tools.mesh_data import fill_mesh, mesh_differs
-from blendwright.tools.placement import ObjectPlacement
+from blendwright.tools.object_placement import ObjectPlacement
 from blendwright.values.findings import Finding
 
 Segments = Annotated[int, Field(ge=3, le=1024)]

@@ -15,7 +15,7 @@ from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
-from blendwright.tools.placement import radians
+from blendwright.tools.object_placement import radians
 from blendwright.tools.readback import differs
 from blendwright.tools.settings import Setting, write_settings
 from blendwright.tools.targets import existing_object

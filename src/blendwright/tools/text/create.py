@@ -12,7 +12,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.families import CreatesObject
-from blendwright.tools.placement import ObjectPlacement
+from blendwright.tools.object_placement import ObjectPlacement
 from blendwright.tools.settings import Setting
 
 # Argument -> Blender's property on the text.

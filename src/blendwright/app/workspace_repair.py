@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.app.read_workspace import inspection_workers, repair_journal
-from blendwright.run import repair
+from blendwright.run import workspace_problems
 from blendwright.run.history import find
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
@@ -18,7 +18,7 @@ class RepairReport:
     """What was done, in sentences, and what still stands in the way."""
 
     done: tuple[str, ...]
-    diagnosis: repair.WorkspaceProblems
+    diagnosis: workspace_problems.WorkspaceProblems
 
     def to_json(self) -> dict[str, Any]:
         diagnosis = self.diagnosis
@@ -62,7 +62,7 @@ def repair_workspace(
         if to is not None:
             target = find(journal, to)
             with inspection_workers(workspace, blender=blender) as inspection:
-                commit = repair.return_to(journal, inspection.worker(), target.number)
+                commit = workspace_problems.return_to(journal, inspection.worker(), target.number)
             scene = f"whose scene was rebuilt and has the hash {commit.hash_after}"
             done.append(f"HEAD is at commit {commit.number}, {scene}")
-        return RepairReport(tuple(done), repair.find_problems(journal))
+        return RepairReport(tuple(done), workspace_problems.find_problems(journal))

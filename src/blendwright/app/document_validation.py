@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.checking import check
+from blendwright.app.plan_validation import check
 from blendwright.dialects import registry
 from blendwright.plan.repair import minimal_repair
 from blendwright.plan.validate import ValidPlan
