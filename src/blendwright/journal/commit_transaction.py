@@ -22,7 +22,8 @@ from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
 # The number of the next commit, and whether one of the two states is there in which nothing may be committed.
-_STATE = f"""SELECT coalesce(max(number), 0) + 1, {quarantine.IS_OPEN}, {boundaries.IS_INTERRUPTED} FROM commits"""
+_NEXT = "(SELECT coalesce(max(number), 0) + 1 FROM commits)"
+_STATE = f"SELECT {_NEXT}, {quarantine.IS_OPEN}, {boundaries.IS_INTERRUPTED}"
 _COMMIT = f"INSERT INTO commits VALUES ({', '.join('?' * 18)})"
 _READING = f"INSERT INTO readings VALUES (NULL, {', '.join('?' * 11)})"
 _CHECKPOINT = "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)"
