@@ -7,18 +7,37 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "trace_request.py"
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "trace_request.py"
+WALK = ROOT / "docs" / "architecture.md"
 # Files and functions at most; `python scripts/trace_request.py --walk` names them.
 LIMITS = {"run": (52, 170), "plan_execute": (66, 215)}
 
 
-def test_a_warm_request_crosses_no_more_files_and_functions_than_the_limits_say() -> None:
-    done = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True, timeout=300)
+@pytest.fixture(scope="module")
+def printed() -> str:
+    done = subprocess.run([sys.executable, str(SCRIPT), "--walk"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_warm_request_crosses_no_more_files_and_functions_than_the_limits_say(printed: str) -> None:
     counts = {
         name: (int(files), int(functions))
-        for name, files, functions in re.findall(r"^(\w+): (\d+) files, (\d+) functions", done.stdout, re.MULTILINE)
+        for name, files, functions in re.findall(r"^(\w+): (\d+) files, (\d+) functions", printed, re.MULTILINE)
     }
     assert counts.keys() == LIMITS.keys()
     for name, (files, functions) in LIMITS.items():
-        assert counts[name][0] <= files and counts[name][1] <= functions, done.stdout
+        assert counts[name][0] <= files and counts[name][1] <= functions, printed
+
+
+def test_the_architecture_walks_through_every_file_that_is_entered_and_no_other(printed: str) -> None:
+    entered = set(re.findall(r"^  (\S+\.py): ", printed, re.MULTILINE))
+    text = WALK.read_text()
+    walk = text[text.index("## A run, end to end") : text.index("## Folders")]
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)+\.py)`", walk))
+    inside_blender_or_a_call = {"blender/step.py", "run/calls.py"}
+    assert entered <= named, sorted(entered - named)
+    assert named - entered <= inside_blender_or_a_call, sorted(named - entered)
