@@ -28,9 +28,9 @@ demo: $(READY)
 	  $(BIN)/blendwright run $$plan --workspace $(DEMO)/$$name --image $(DEMO)/$$name.png || exit 1; \
 	  echo "picture: $(DEMO)/$$name.png"; done
 
-# Two processes, a file at a time in each: tests of one file share what is costly to start.
+# A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow --timeout 3600

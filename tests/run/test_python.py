@@ -176,8 +176,15 @@ image.pixels[:] = [0.25, 0.5, 7.5, 1.0] * 16
 """
 
 
-@pytest.mark.parametrize("mode", ["safe", "trusted"])
-@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "deep"),
+    [
+        ("safe", False),
+        ("trusted", True),
+        pytest.param("safe", True, marks=pytest.mark.slow),
+        pytest.param("trusted", False, marks=pytest.mark.slow),
+    ],
+)
 def test_pixels_that_code_paints_are_kept(engine: Engine, mode: str, deep: bool) -> None:
     name, look = f"{mode} {deep}", "import bpy\nprint([round(v, 1) for v in bpy.data.images['{name}'].pixels[:4]])"
     paint = PAINT.format(name=name, float=deep, stereo=False)

@@ -61,7 +61,7 @@ def test_a_run_that_is_cancelled_before_it_begins_does_nothing(engine: Engine) -
     assert engine.head() == head
 
 
-@pytest.mark.parametrize("at", [0, 1, 40, 100, 199])
+@pytest.mark.parametrize("at", [0, 100, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 40, 199))])
 def test_a_worker_killed_in_the_middle_loses_nothing_that_was_answered(engine: Engine, at: int) -> None:
     listed = [step(f"s{number:03d}") for number in range(200)]
     seen: list[OperationReport] = []

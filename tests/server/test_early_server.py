@@ -152,7 +152,13 @@ def lines(place: Path, *messages: dict[str, Any]) -> list[Any]:
     return heard
 
 
-@pytest.mark.parametrize("version", sorted(recorded_answers()["initialize"]))
+# One of the older ones with every `make test`, the others with the slow proofs: each starts a server of its own.
+VERSIONS = sorted(recorded_answers()["initialize"])
+
+
+@pytest.mark.parametrize(
+    "version", [VERSIONS[-1], *(pytest.param(one, marks=pytest.mark.slow) for one in VERSIONS[:-1])]
+)
 def test_a_real_server_answers_each_request_once_and_goes_on_in_the_older_era(tmp_path: Path, version: str) -> None:
     hello = request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "t", "version": "1"})
     started = {"jsonrpc": "2.0", "method": "notifications/initialized"}
