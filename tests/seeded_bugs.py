@@ -1,257 +1,376 @@
-"""Bugs that could be written into the engine, each with the tests that must catch it. `test_seeded_bugs.py` plants them one by one."""
+"""Bugs that could be written into the engine, each with the tests that must catch it. `test_seeded_bugs.py` plants them one by one.
+
+A bug is a function that takes the right function and returns the wrong one. Its parameters have the names of the right one's, so
+that a changed signature is noticed; `self` is untyped, since a bug may touch what is private.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+from unittest.mock import ANY
+
+from blendwright.policy.approvals import ApprovalAnswer
+from blendwright.run.idempotency import Classification
+from planting import Bug, Function
 
 
-@dataclass(frozen=True, slots=True)
-class Bug:
-    """In `file`, `right` is replaced by `wrong`; at least one of the tests in `caught_by` must fail then."""
+def omitted(right: Function) -> Function:
+    """It is called, and nothing happens."""
 
-    name: str
-    file: str
-    right: str
-    wrong: str
-    caught_by: str
-    only: str = ""
+    def wrong(*args: Any, **kwargs: Any) -> None:
+        return None
+
+    return wrong
+
+
+# ---------------------------------------------------------------------- the run layer
+
+
+def acknowledges_before_the_commit(receive: Function) -> Function:
+    def wrong(self: Any) -> None:
+        receive(self)
+        for outcome in self._answered[-1:]:
+            if outcome.ok:
+                receipt = outcome.entry.receipt
+                self._state.record(self._state.succeeded(outcome.call, outcome.answer, None, receipt, None))
+
+    return wrong
+
+
+def takes_no_commit_for_an_answer(classify: Function) -> Function:
+    def wrong(journal: Any, calls: Sequence[Any]) -> Classification:
+        right = classify(journal, calls)
+        readings = [answer for answer in right.cached if answer[2] is None]
+        settled = {call.operation_id for call, *_ in [*readings, *right.conflicts]}
+        return Classification(readings, right.conflicts, [call for call in calls if call.operation_id not in settled])
+
+    return wrong
+
+
+def overlooks_other_arguments(conflict: Function) -> Function:
+    def wrong(call: Any, found: Any) -> Any:
+        return conflict(call, found._replace(clash=None))
+
+    return wrong
+
+
+def overlooks_intents(conflict: Function) -> Function:
+    def wrong(call: Any, found: Any) -> Any:
+        return conflict(call, found._replace(intent=None))
+
+    return wrong
+
+
+def overlooks_other_lines(conflict: Function) -> Function:
+    def wrong(call: Any, found: Any) -> Any:
+        return conflict(call, found._replace(where="nowhere") if found.where == "elsewhere" else found)
+
+    return wrong
+
+
+def overlooks_adoptions(conflict: Function) -> Function:
+    def wrong(call: Any, found: Any) -> Any:
+        return conflict(call, found._replace(where="nowhere") if found.where == "before_adopt" else found)
+
+    return wrong
+
+
+def answers_what_the_journal_says(redo: Function) -> Function:
+    def wrong(worker: Any, commits: Iterable[Any]) -> Iterator[Any]:
+        for commit, answer in redo(worker, commits):
+            yield commit, {**answer, "after": commit.hash_after} if answer["ok"] else answer
+
+    return wrong
+
+
+def redoes_what_changed_nothing(redo: Function) -> Function:
+    def wrong(worker: Any, commits: Iterable[Any]) -> Iterator[Any]:
+        return redo(worker, [replace(commit, hash_before="another scene") for commit in commits])
+
+    return wrong
+
+
+def accepts_any_scene(save: Function) -> Function:
+    def wrong(self: Any, expected: str) -> Any:
+        return save(self, ANY)
+
+    return wrong
+
+
+def forgets_the_window(recall: Function) -> Function:
+    def wrong(self: Any) -> None:
+        self._window.clear()
+
+    return wrong
+
+
+def holds_nothing_back(record: Function) -> Function:
+    def wrong(self: Any, report: Any) -> None:
+        self.release()
+        record(self, report)
+
+    return wrong
+
+
+def keeps_instead(roll_back: Function) -> Function:
+    def wrong(self: Any, boundary: int, failed: Sequence[Any] = ()) -> Any:
+        return self.commit(failed, keeps=boundary)
+
+    return wrong
+
+
+def moves_head_first(rebuild_commit: Function) -> Function:
+    def wrong(worker: Any, journal: Any, number: int) -> Any:
+        journal.move_head("checkout", number)
+        return rebuild_commit(worker, journal, number)
+
+    return wrong
+
+
+# ---------------------------------------------------------------------- who may do what
+
+
+def compares_the_beginning(compare_digest: Function) -> Function:
+    def wrong(a: bytes, b: bytes) -> bool:
+        return b.startswith(a)
+
+    return wrong
+
+
+def approves_what_was_declined(answer_of: Function) -> Function:
+    def wrong(result: Any) -> ApprovalAnswer:
+        answer = answer_of(result)
+        return ApprovalAnswer.APPROVED if answer is ApprovalAnswer.DECLINED else answer
+
+    return wrong
+
+
+def approves_code_by_its_level(ask: Function) -> Function:
+    def wrong(self: Any, request: Any, *, cancel: Any = None) -> ApprovalAnswer:
+        answer = ask(self, request, cancel=cancel)
+        declined = answer is ApprovalAnswer.DECLINED
+        return ApprovalAnswer.APPROVED if declined and request.safety_level in self._approved_levels else answer
+
+    return wrong
+
+
+def believes_the_declared_level(level: Function) -> Function:
+    def wrong(tool: Any, args: Any, declared: str) -> str:
+        return declared
+
+    return wrong
 
 
 BUGS = (
     # ------------------------------------------------------------------ the run layer
     Bug(
         "acknowledged before its commit",
-        "run/pipeline.py",
-        '            self._reached = answer["after"]\n            if len(self._answered) >= GROUP:',
-        '            self._reached = answer["after"]\n'
-        "            receipt = self._answered[-1].entry.receipt\n"
-        "            self._board.settle(self._board.succeeded(call, answer, None, receipt))\n"
-        "            if len(self._answered) >= GROUP:",
+        "blendwright.run.pipeline:Pipeline._receive",
+        acknowledges_before_the_commit,
         "tests/run/test_runner.py",
         "acknowledged_before",
     ),
     Bug(
         "no idempotency check",
-        "run/idempotency.py",
-        'elif found.where == "ancestor" and found.commit is not None:',
-        "elif False:",
+        "blendwright.run.idempotency:classify",
+        takes_no_commit_for_an_answer,
         "tests/run/test_runner.py",
         "same_plan_twice",
     ),
     Bug(
         "other arguments under the same ids are not noticed",
-        "run/idempotency.py",
-        "if found.clash is not None:",
-        "if False:",
+        "blendwright.run.idempotency:_conflict",
+        overlooks_other_arguments,
         "tests/run/test_runner.py",
         "other_arguments_conflict",
     ),
     Bug(
         "a commit on another line is not noticed",
-        "run/idempotency.py",
-        'if found.where == "elsewhere":',
-        "if False:",
+        "blendwright.run.idempotency:_conflict",
+        overlooks_other_lines,
         "tests/run/test_runner.py",
         "checkout_to_before_them",
     ),
     Bug(
         "an adopted file is trusted to hold what ran before it",
-        "run/idempotency.py",
-        'if found.where == "before_adopt":',
-        "if False:",
+        "blendwright.run.idempotency:_conflict",
+        overlooks_adoptions,
         "tests/run/history/test_history.py",
         "adopted_file_that_lost",
     ),
     Bug(
         "an effect that nobody knows of is repeated",
-        "run/idempotency.py",
-        "if found.intent is not None:",
-        "if False:",
+        "blendwright.run.idempotency:_conflict",
+        overlooks_intents,
         "tests/run/test_runner.py",
         "effect_that_nobody_knows",
     ),
     Bug(
         "hashes are not compared on redo",
-        "run/rebuild.py",
-        'if not answer["ok"] or answer["after"] != commit.hash_after:',
-        'if not answer["ok"]:',
+        "blendwright.run.rebuild:redo",
+        answers_what_the_journal_says,
         "tests/run/test_live_scene.py",
         "leads_elsewhere",
     ),
     Bug(
         "a saved scene is not compared",
-        "run/live_scene.py",
-        "if saved != expected:",
-        "if False:",
+        "blendwright.run.live_scene:LiveScene.save",
+        accepts_any_scene,
         "tests/run/test_live_scene.py",
         "nobody_recorded",
     ),
     Bug(
         "an export is redone by a rebuild",
-        "run/rebuild.py",
-        "deque(commit for commit in commits if commit.hash_before != commit.hash_after)",
-        "deque(commits)",
+        "blendwright.run.rebuild:redo",
+        redoes_what_changed_nothing,
         "tests/run/test_live_scene.py",
         "export_is_not_done_again",
     ),
     Bug(
         "outside effects are not announced",
-        "run/exclusive_step.py",
-        "intent = self._announce(call) if call.writes_outside and rehearse is None else None",
-        "intent = None",
+        "blendwright.run.exclusive_step:ExclusiveStep._announce",
+        omitted,
         "tests/run/test_crashes.py",
         "outside_the_scene",
     ),
     Bug(
         "what cannot be redone is committed without a checkpoint",
-        "run/exclusive_step.py",
-        "checkpoint = self._saved(call, answer) if not call.replayable else None",
-        "checkpoint = None",
+        "blendwright.run.exclusive_step:ExclusiveStep._saved",
+        omitted,
         "tests/run/test_live_scene.py",
         "cannot_be_redone",
     ),
     Bug(
         "the scene of a refused commit is kept",
-        "run/ledger.py",
-        "        except BlendwrightError:\n            self._scene.discard()\n            raise",
-        "        except BlendwrightError:\n            raise",
+        "blendwright.run.live_scene:LiveScene.discard",
+        omitted,
         "tests/run/test_live_scene.py",
         "refused_commit",
+        during="blendwright.run.ledger:Ledger.write",
     ),
     Bug(
         "what was sent behind a failure is forgotten",
-        "run/pipeline.py",
-        "self._todo.extendleft(call for call, _ in reversed(self._window))",
-        "pass",
+        "blendwright.run.pipeline:Pipeline._recall",
+        forgets_the_window,
         "tests/run/test_runner_failures.py",
         "without_the_dependents",
     ),
     Bug(
         "a plan that is kept whole acknowledges at once",
-        "run/run_state.py",
-        "if self._buffered is not None:",
-        "if False:",
+        "blendwright.run.run_state:RunState.record",
+        holds_nothing_back,
         "tests/run/test_runner_failures.py",
         "acknowledges_nothing",
     ),
     Bug(
         "a failed plan that is kept whole is not taken back",
-        "run/runner.py",
-        "        written = self.session.journal.roll_back(boundary, failures)\n        crash_points.reach",
-        "        written = self.session.journal.commit(failures, keeps=boundary)\n        crash_points.reach",
+        "blendwright.journal.journal:Journal.roll_back",
+        keeps_instead,
         "tests/run/test_runner_failures.py",
         "taken_back_by_a_failure",
+        during="blendwright.run.runner:Runner._close",
     ),
     Bug(
         "a boundary stays open when the run gives up",
-        "run/runner.py",
-        "            self._give_up(boundary, pipeline.failures)\n",
-        "",
+        "blendwright.run.runner:Runner._give_up",
+        omitted,
         "tests/run/test_runner_failures.py",
         "no_blender_can_be_had",
     ),
     Bug(
         "HEAD moves before the scene is proved",
-        "run/history.py",
-        "            rebuild_commit(worker, self._journal, target.number)\n",
-        "            self._journal.move_head(kind, target.number)\n"
-        "            rebuild_commit(worker, self._journal, target.number)\n",
+        "blendwright.run.rebuild:rebuild_commit",
+        moves_head_first,
         "tests/run/history/test_history.py",
         "leaves_head_where_it_is",
+        during="blendwright.run.history:History._move",
     ),
     Bug(
         "an interrupted plan is not rolled back by recovery",
-        "app/recovery.py",
-        "            journal.roll_back(info.boundary.id)\n",
-        "            pass\n",
+        "blendwright.journal.journal:Journal.roll_back",
+        omitted,
         "tests/app/test_opening.py",
         "half_done",
+        during="blendwright.app.recovery:recover",
     ),
     # ------------------------------------------------------------------ the journal
     Bug(
         "a checkpoint row before its file",
-        "journal/journal.py",
-        "            self._files.require(staged)\n",
-        "",
+        "blendwright.journal.checkpoint_files:CheckpointFiles.require",
+        omitted,
         "tests/journal/test_checkpoints.py",
+        during="blendwright.journal.journal:Journal.add_checkpoint",
     ),
     Bug(
         "an old holder may still write",
-        "journal/store.py",
-        "if current != self.fence or self.fence == 0:",
-        "if False:",
+        "blendwright.journal.store:Store._check_fence",
+        omitted,
         "tests/journal/test_lock.py",
     ),
     Bug(
         "open intents are forgotten by the next writer",
-        "journal/journal.py",
-        "            intents.mark_open_as_indeterminate(self._store)\n",
-        "",
+        "blendwright.journal.intents:mark_open_as_indeterminate",
+        omitted,
         "tests/journal/test_commits.py",
     ),
     Bug(
         "an unfinished plan does not stop the next writer",
-        "journal/plan_boundaries.py",
-        '    if row is not None:\n        raise JournalError(\n            f"the plan {row[1]}',
-        '    if False:\n        raise JournalError(\n            f"the plan {row[1]}',
+        "blendwright.journal.plan_boundaries:require_no_interrupted_plan",
+        omitted,
         "tests/journal/test_commits.py",
     ),
     Bug(
         "rolled back commits count as done",
-        "journal/head_moves.py",
-        'store.change_many("INSERT INTO rolled_back VALUES (?, ?)", [(number, id) for number in undone])',
-        "pass",
+        "blendwright.journal.head_moves:_mark_rolled_back",
+        omitted,
         "tests/journal/test_commits.py",
     ),
     Bug(
         "a disk that failed once is trusted again",
-        "journal/store.py",
-        "        if self._broken is not None:\n",
-        "        if False:\n",
+        "blendwright.journal.store:Store.give_up",
+        omitted,
         "tests/journal/test_disk.py",
     ),
     Bug(
         "quarantine keeps nobody out",
-        "journal/journal.py",
-        "                    quarantine.refuse(self._store)\n",
-        "                    pass\n",
+        "blendwright.journal.quarantine:refuse",
+        omitted,
         "tests/journal/test_lock.py",
+        during="blendwright.journal.journal:Journal.__init__",
     ),
     # ------------------------------------------------------------------ who may do what
     Bug(
         "a part of the token opens the door",
-        "server/http.py",
-        "not hmac.compare_digest(given.strip().encode(), self._token)",
-        "not self._token.startswith(given.strip().encode())",
-        "tests/server/test_web_door.py",
+        "hmac:compare_digest",
+        compares_the_beginning,
+        "tests/server/test_request_guard.py",
+        during="blendwright.server.http:RequestGuard._refusal",
     ),
     Bug(
         "a form that was declined is a yes",
-        "server/elicitation.py",
-        'return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.DECLINED',
-        'return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.APPROVED',
-        "tests/server/test_asking.py",
+        "blendwright.server.elicitation:answer_of",
+        approves_what_was_declined,
+        "tests/server/test_elicitation.py",
     ),
     Bug(
         "an approval is good twice",
-        "journal/approvals.py",
-        "        store.change(\"UPDATE approvals SET state = 'used' WHERE id = ?\", (row[0],))\n",
-        "",
+        "blendwright.journal.store:Store.change",
+        omitted,
         "tests/journal/test_approvals_kept.py",
+        during="blendwright.journal.approvals:use",
     ),
     Bug(
         "a yes to all is a yes to code",
-        "cli/approver.py",
-        'return ApprovalAnswer.APPROVED if word in ("y", "yes") else ApprovalAnswer.DECLINED',
-        'yes = word in ("y", "yes") or request.safety_level in self._approved_levels\n'
-        "        return ApprovalAnswer.APPROVED if yes else ApprovalAnswer.DECLINED",
+        "blendwright.cli.approver:TerminalApprover.ask",
+        approves_code_by_its_level,
         "tests/cli/test_approver.py",
     ),
     Bug(
         "a declared level lowers that of the tool",
-        "policy/objections.py",
-        "return max(tool.safety_level_for(args), SafetyLevel(declared), key=lambda level: level.rank).value",
-        "return declared",
+        "blendwright.policy.objections:_level",
+        believes_the_declared_level,
         "tests/policy/test_objections.py",
     ),
 )

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blendwright.planner.plannable import PlannableDialect
 from blendwright.planner.prompt import Prompt, build_prompt, estimated_tokens
 from blendwright.planner.prompt_data import data_block, visible
 from blendwright.planner.relevance import choose_tools
@@ -50,14 +51,14 @@ SCENE = a_snapshot(
 )
 
 
-def prompt(dialect: str = "operations", request: str = "a round table", **more: Any) -> Prompt:
+def prompt(dialect: PlannableDialect = "operations", request: str = "a round table", **more: Any) -> Prompt:
     tools = [TOOLS[name] for name in CHOSEN[dialect]]
     parts: dict[str, Any] = {"request_id": "ask-1", "terms": Terms(), "tools": tools, "snapshot": SCENE, **more}
     return build_prompt(request, dialect, **parts)
 
 
 @pytest.mark.parametrize("dialect", ["operations", "geonodes"])
-def test_the_prompt_is_the_golden_one(dialect: str) -> None:
+def test_the_prompt_is_the_golden_one(dialect: PlannableDialect) -> None:
     """After a change that is meant: write the text that this compares into the golden file, and read it."""
     made = prompt(dialect)
     assert made.system + "=" * 40 + "\n" + made.user == (GOLDEN / f"prompt_{dialect}.txt").read_text("utf-8")

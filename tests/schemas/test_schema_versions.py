@@ -56,7 +56,7 @@ def test_every_schema_is_sound_carries_its_version_and_is_kept_as_published(name
     jsonschema_rs.meta.validate(schema)
     assert re.fullmatch(r"[a-z_]+\.v[1-9][0-9]*", name)
     assert re.search(rf"\.v{version(name)}(\.json)?$", schema["$id"])
-    assert base(name) in SIDES
+    assert base(name) in SIDES, f"say in SIDES who writes documents of {base(name)}: others for us, or we for others"
     assert name in was_published(), f"copy src/blendwright/schemas/{name}.json to tests/golden/published"
 
 

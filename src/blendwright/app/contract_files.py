@@ -10,6 +10,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from blendwright.policy.session_contract import Proposal, SessionContract
+from blendwright.schemas.check import model_problems
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
@@ -42,9 +43,6 @@ def _read(file: Path, model: type[Model], what: str) -> Model:
     try:
         return model.model_validate_json(orjson.dumps(document))
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        findings = [
-            Finding(Fault.SCHEMA_INVALID, f"{file}: {pointer_of(problem['loc'])}: {problem['msg']}")
-            for problem in problems
-        ]
+        problems = (f"{file}: {pointer_of(loc)}: {message}" for loc, message in model_problems(error))
+        findings = [Finding(Fault.SCHEMA_INVALID, problem) for problem in problems]
         raise Refusal(findings, cure=f"It is not {what}: see docs/contract.md.") from error

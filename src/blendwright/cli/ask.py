@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.status import Status
@@ -27,8 +27,9 @@ from blendwright.cli.session import open_session
 from blendwright.planner.budget import Budget, Price
 from blendwright.planner.feedback import AttemptFailure
 from blendwright.planner.first_request import build_first_request
-from blendwright.planner.loop import PlannerRun
+from blendwright.planner.loop import PlannerRun, approve_all
 from blendwright.planner.observer import PlannerObserver
+from blendwright.planner.plannable import PlannableDialect
 from blendwright.planner.port import KeyProblem, PlannerError
 from blendwright.planner.proposal import PlanProposal
 from blendwright.planner.providers import Provider, create_planner
@@ -68,7 +69,7 @@ def ask(
     scene: Scene = None,
     blender: Blender = None,
     dialect: Annotated[
-        Literal["operations", "geonodes"], typer.Option("--dialect", help="What kind of plan is asked for.")
+        PlannableDialect, typer.Option("--dialect", help="What kind of plan is asked for.")
     ] = "operations",
     provider: ProviderName = "gemini",
     model: Model = None,
@@ -108,7 +109,7 @@ def ask(
             first = build_first_request(opened, request, dialect, request_id)
         planner_run = PlannerRun(
             opened, planner, first, request_id, budget=budget, preview=not skip_preview, dry_run=dry_run,
-            image=image if dry_run else preview_image, approve=_always if yes else PlanQuestion(screen, cancel), observer=screen,
+            image=image if dry_run else preview_image, approve=approve_all if yes else PlanQuestion(screen, cancel), observer=screen,
             cancel=cancel,
         )  # fmt: skip
         with screen.busy("asking"):
@@ -130,10 +131,6 @@ def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
         return create_planner(provider, model=model, base_url=base_url)
     except KeyProblem as error:
         raise EnvironmentUnfit(error.message, cure=error.cure) from error
-
-
-def _always(proposal: PlanProposal, shown: Preview | None) -> bool:
-    return True
 
 
 class PlanQuestion:

@@ -34,7 +34,10 @@ Scene = Annotated[
     str | None, typer.Option("--scene", metavar="FILE.blend", help="Start from this file; it is not written.")
 ]
 Blender = Annotated[
-    str | None, typer.Option("--blender", metavar="PATH", help="A Blender executable to use instead of bpy.")
+    str | None,
+    typer.Option(
+        "--blender", metavar="PATH", help="A Blender executable, or an environment with a bpy, to use instead."
+    ),
 ]
 Image = Annotated[
     Path | None,

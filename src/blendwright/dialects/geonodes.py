@@ -15,6 +15,7 @@ from blendwright.dialects.geonodes_result import GATES, conclusion, render
 from blendwright.dialects.schema_checkers import checker
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.plan import SOUND, Field, Operation, Places
 
 TOOLS = {"NODE_TREE": "geonodes.node_tree", "GN_OPS": "geonodes.patch", "PYTHON": "python.run"}
@@ -31,10 +32,8 @@ Step = dict[str, Any]
 def parse_document(document: Any) -> ParsedDocument:
     """The steps and the closing operation, with findings where the document breaks the protocol."""
     findings = tuple(checker("geonodes_plan.v1").findings(document))
-    fields = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-    listed: Any = fields.get("steps")
-    items = cast("list[Any]", listed) if isinstance(listed, list) else []
-    steps = [cast("Step", item) if isinstance(item, dict) else {} for item in items]
+    fields = fields_of(document)
+    steps = [fields_of(item) for item in items_of(fields.get("steps"))]
     operations = _chained(steps, _unsound(findings, len(steps)))
     findings += tuple(_reserved(operations))
     if not findings:

@@ -10,6 +10,7 @@ from blendwright.dialects.dialect import Dialect, ParsedDocument
 from blendwright.dialects.schema_checkers import checker, proven
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.plan import SOUND, Field, Operation
 from blendwright.values.report import OperationReport, RunReport
@@ -27,9 +28,8 @@ def parse_document(document: Any) -> ParsedDocument:
         items = cast("list[dict[str, Any]]", document["operations"])
         operations = tuple(_sound(position, item) for position, item in enumerate(items))
         return ParsedDocument(operations, request_id=str(document["request_id"]))
-    fields = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-    listed: Any = fields.get("operations")
-    items = cast("list[Any]", listed) if isinstance(listed, list) else []
+    fields = fields_of(document)
+    items = items_of(fields.get("operations"))
     operations = tuple(_as_far_as_readable(position, item) for position, item in enumerate(items))
     id: Any = fields.get("request_id")
     return ParsedDocument(operations, findings, id if isinstance(id, str) else "")
@@ -50,7 +50,7 @@ def _sound(position: int, item: dict[str, Any]) -> Operation:
 def _as_far_as_readable(position: int, item: Any) -> Operation:
     """An operation of a document that breaks the schema: what fits is taken, what does not is named as unsound."""
     pointer = f"/operations/{position}"
-    fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    fields = fields_of(item)
     unsound: set[Field] = set() if fields.keys() == FIELDS else {"other"}
     id, tool, args = fields.get("operation_id"), fields.get("tool_name"), fields.get("args")
     if not isinstance(id, str) or not ID.fullmatch(id):
@@ -79,10 +79,9 @@ def resume(document: dict[str, Any], request_id: str, committed: Sequence[Mappin
     """The document under a request id, with the committed operations that it leaves out. They come behind its own, so that
     pointers into what was given stay true: they are in the scene, and others may depend on them."""
     document = {**document, "request_id": request_id}
-    listed: Any = document.get("operations")
-    if isinstance(listed, list):
-        own = cast("list[Any]", listed)
-        ids = {cast("dict[str, Any]", item).get("operation_id") for item in own if isinstance(item, dict)}
+    if isinstance(document.get("operations"), list):
+        own = items_of(document["operations"])
+        ids = [fields_of(item).get("operation_id") for item in own]
         document["operations"] = [*own, *(dict(item) for item in committed if item["operation_id"] not in ids)]
     return document
 

@@ -12,6 +12,7 @@ from blendwright.dialects.steps_result import CONTRACT_VERSION, META, render, va
 from blendwright.plan.graph import graph_findings, read_graph
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.plan import SOUND, Field, Operation, Places
 
 NUMBERED = re.compile(r"step_[0-9]+")
@@ -32,8 +33,7 @@ def validate_payload(document: Any) -> tuple[Finding, ...]:
 def parse_document(document: Any) -> ParsedDocument:
     """The steps, with findings where the document breaks the contract."""
     findings = tuple(_in_own_words(finding) for finding in checker("steps_payload.v1").findings(document))
-    listed: Any = cast("dict[str, Any]", document).get("steps") if isinstance(document, dict) else None
-    items = cast("list[Any]", listed) if isinstance(listed, list) else []
+    items = items_of(fields_of(document).get("steps"))
     operations = tuple(_operation(position, item) for position, item in enumerate(items))
     return ParsedDocument(operations, (*findings, *_beyond_the_schema(operations)))
 
@@ -41,7 +41,7 @@ def parse_document(document: Any) -> ParsedDocument:
 def _operation(position: int, item: Any) -> Operation:
     """A step as far as it can be read; what breaks the schema is named as unsound."""
     pointer = f"/steps/{position}"
-    step = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    step = fields_of(item)
     unsound: set[Field] = set()
     if not step.keys() <= FIELDS or not isinstance(step.get("title", ""), str):
         unsound.add("other")
@@ -53,7 +53,7 @@ def _operation(position: int, item: Any) -> Operation:
     args: Any = step.get("args", {})
     places = BY_NAME if "args" in step else WITHOUT_ARGS
     if isinstance(tool, dict):
-        named = cast("dict[str, Any]", tool)
+        named = fields_of(tool)
         places = BY_OBJECT
         if "args" in step:
             unsound.add("args")

@@ -12,6 +12,7 @@ from blendwright.dialects.schema_checkers import checker, refuse_broken
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of, sentence
 from blendwright.values.json_reader import non_interoperable_values
+from blendwright.values.json_shapes import fields_of
 from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.report import OperationReport, RunReport
 
@@ -123,15 +124,15 @@ def validate_result(document: Any) -> tuple[Finding, ...]:
 
 
 def _without_output(item: Any) -> Any:
-    entry: Entry = cast("Entry", item) if isinstance(item, dict) else {}
+    entry = fields_of(item)
     if "output" not in entry or entry.get("step_id") == META:
-        return cast("Any", item)
+        return item
     return {**entry, "output": None}
 
 
 def _places(items: list[Any]) -> Iterator[Finding]:
     """`__meta__` is there, once, as the last entry; every step has one entry."""
-    ids = [cast("Entry", item).get("step_id") if isinstance(item, dict) else None for item in items]
+    ids = [fields_of(item).get("step_id") for item in items]
     if META not in ids:
         yield _wrong("", f"there is no {META} entry", f"Append the {META} entry as the last one.")
     first: dict[str, int] = {}

@@ -64,7 +64,7 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         audit.flush()
         crash_points.reach("rollback.audit_written")
         id = insert_move(store, "rollback", head[0], base, now)
-        store.change_many("INSERT INTO rolled_back VALUES (?, ?)", [(number, id) for number in undone])
+        _mark_rolled_back(store, undone, id)
         crash_points.reach("rollback.head_moved")
     count = len(failed) + len(undone)
     return CommitResult((*(None for _ in failed), *undone), (None,) * count, base, audit.head, audit.records)
@@ -110,6 +110,11 @@ def delete_tag(store: Store, name: str) -> None:
     with store.transaction("tag"):
         if store.change("DELETE FROM tags WHERE name = ?", (name,)) != 1:
             raise JournalError(f"there is no tag {name}")
+
+
+def _mark_rolled_back(store: Store, commits: Sequence[int], move: int) -> None:
+    """These do not count as done any more: they may run again."""
+    store.change_many("INSERT INTO rolled_back VALUES (?, ?)", [(number, move) for number in commits])
 
 
 def _require_head(store: Store) -> Row:

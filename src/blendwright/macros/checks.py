@@ -14,6 +14,7 @@ from blendwright.schemas.check import BROKEN_SCHEMA, Checker
 from blendwright.tool_api.effects import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
+from blendwright.values.json_shapes import fields_of
 
 # What can be written into a text.
 SCALARS = frozenset({"string", "integer", "number", "boolean"})
@@ -122,8 +123,7 @@ def _templates(document: MacroDocument) -> Iterator[Finding]:
             if listed is None or listed.get("type") != "array":
                 cure = did_you_mean(step.for_each, properties, otherwise="Name an input whose type is array.")
                 yield _wrong(f"for_each names no list: '{step.for_each[:60]}'", f"{pointer}/for_each", cure)
-            items: Any = None if listed is None else listed.get("items")
-            names[EACH] = cast("dict[str, Any]", items) if isinstance(items, dict) else {}
+            names[EACH] = fields_of(fields_of(listed).get("items"))
         yield from _used(step.args, f"{pointer}/args", names)
     unused = properties.keys() - {step.for_each for step in document.steps} - {use.name for use in _all_uses(document)}
     for name in sorted(unused):

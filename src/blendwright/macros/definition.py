@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from blendwright.policy.session_contract import Registry, registry
 from blendwright.schemas.check import Checker
+from blendwright.schemas.model_check import argument_advice
 from blendwright.schemas.whole_numbers import whole_numbers
 from blendwright.tool_api.effects import Determinism, SafetyLevel
 from blendwright.values.canonical import digest
@@ -112,7 +113,8 @@ class Macro:
 
     @cached_property
     def _checker(self) -> Checker:
-        return Checker(dict(self.document.inputs), Fault.ARGS_INVALID, self._advice)
+        advice = argument_advice(self.properties, f"See: blendwright macros {self.name}")
+        return Checker(dict(self.document.inputs), Fault.ARGS_INVALID, advice)
 
     def complete(self, raw: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:
         """The inputs with defaults filled in, or what is wrong with them, with pointers relative to them."""
@@ -130,11 +132,6 @@ class Macro:
             "safety_level": self.safety_level.value,
             "fingerprint": self.fingerprint,
         }
-
-    def _advice(self, pointer: str) -> str:
-        name = pointer.removeprefix("/").partition("/")[0]
-        description = self.properties.get(name, {}).get("description")
-        return f"{name}: {description}" if description else f"See: blendwright macros {self.name}"
 
 
 def properties_of(inputs: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ Macros that call each other in a circle are found over all documents first, so t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from blendwright.macros.definition import Macro, MacroDocument
@@ -101,9 +101,7 @@ class _Linker:
         for place, step in enumerate(document.steps):
             if step.tool not in self._tools and step.tool not in self.macros and step.tool not in self._documents:
                 names = [*self._tools, *self.macros, *self._documents]
-                cure = did_you_mean(step.tool, names, otherwise="See: blendwright tools")
-                message = f"there is no tool or macro named '{cut(step.tool)}'"
-                yield Finding(Fault.TOOL_NOT_ALLOWED, message, f"/steps/{place}/tool", cure)
+                yield unknown_callee(step.tool, f"/steps/{place}/tool", names)
 
     def link(self, name: str) -> None:
         """What it calls is linked already, where that can be."""
@@ -134,6 +132,12 @@ class _Linker:
             if called.determinism.rank > weakest.rank:
                 weakest, which = called.determinism, f"step {place} ({step.tool})"
         return level, weakest, which
+
+
+def unknown_callee(name: str, pointer: str, names: Iterable[str]) -> Finding:
+    """There is neither a tool nor a macro of a name that is called."""
+    cure = did_you_mean(name, names, otherwise="See: blendwright tools")
+    return Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool or macro named '{cut(name)}'", pointer, cure)
 
 
 def _level(tool: AnyTool, args: Mapping[str, Any]) -> SafetyLevel:

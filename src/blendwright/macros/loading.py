@@ -7,20 +7,22 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
 from blendwright.macros.checks import own_findings
 from blendwright.macros.definition import FORMAT, Macro, MacroDocument
 from blendwright.macros.expansion import expand
-from blendwright.macros.linking import link
+from blendwright.macros.linking import link, unknown_callee
+from blendwright.schemas.check import model_problems
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
+from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import read_json
+from blendwright.values.json_shapes import fields_of
 
 PACKAGE = "package"
 FOLDER = "macros"
@@ -96,16 +98,15 @@ def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
     raw, findings = read_json(text)
     if findings:
         return None, list(findings)
-    form: Any = cast("dict[str, Any]", raw).get("format") if isinstance(raw, dict) else None
+    form = fields_of(raw).get("format")
     if isinstance(form, str) and form != FORMAT:
         cure = f"Write it as {FORMAT} (blendwright schemas {FORMAT}), or use a blendwright that knows {form[:60]}."
         return None, [_wrong(f"its format is '{form[:60]}', and this program knows {FORMAT}", "/format", cure)]
     try:
         return MacroDocument.model_validate(raw), []
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
         cure = f"See: blendwright schemas {FORMAT}"
-        return None, [_wrong(problem["msg"], pointer_of(problem["loc"]), cure) for problem in problems]
+        return None, [_wrong(message, pointer_of(loc), cure) for loc, message in model_problems(error)]
 
 
 def _name_conflicts(
@@ -141,9 +142,7 @@ def _given(
     elif name in tools:
         yield from _misfits(tools[name], args, f"{pointer}/1", "")
     else:
-        cure = did_you_mean(name, [*tools, *macros], otherwise="See: blendwright tools")
-        message = f"there is no tool or macro named '{cut(name)}'"
-        yield Finding(Fault.TOOL_NOT_ALLOWED, message, f"{pointer}/0", cure)
+        yield unknown_callee(name, f"{pointer}/0", [*tools, *macros])
 
 
 def _expanded(
@@ -159,8 +158,8 @@ def _misfits(tool: AnyTool, args: Mapping[str, Any], pointer: str, which: str) -
     try:
         tool.args_model.model_validate(args)
     except ValidationError as error:
-        for problem in error.errors(include_url=False, include_context=False, include_input=False):
-            message = f"{which}{pointer_of(problem['loc']) or 'the arguments'}: {problem['msg']}"
+        for loc, problem in model_problems(error):
+            message = f"{which}{pointer_of(loc) or 'the arguments'}: {problem}"
             yield Finding(Fault.ARGS_INVALID, message, pointer, f"See: blendwright tools {tool.name}")
 
 

@@ -28,7 +28,7 @@ class AnthropicPlanner(SdkPlanner):
             raise missing_key(self.service, KEY)
         super().__init__(key, model or DEFAULT_MODEL, base_url)
 
-    async def _call(
+    async def _ask(
         self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
     ) -> Any:
         options = (

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, ValidationError
 
@@ -18,8 +18,10 @@ from blendwright.planner.budget import Budget
 from blendwright.planner.expectations import Expectations, Strict, unmet_expectations
 from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
+from blendwright.planner.plannable import PlannableDialect
 from blendwright.planner.port import Planner
 from blendwright.planner.result import PlannerResult
+from blendwright.schemas.check import model_problems
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -33,7 +35,7 @@ class EvaluatedRequest(Strict):
 
     name: str = Field(pattern=r"^[a-z0-9_-]{1,60}$")
     request: str = Field(min_length=1)
-    dialect: Literal["operations", "geonodes"] = "operations"
+    dialect: PlannableDialect = "operations"
     expect: Expectations
     solution: dict[str, Any] | None = None
 
@@ -102,11 +104,8 @@ def read_requests(folder: Path) -> tuple[EvaluatedRequest, ...]:
         try:
             request = EvaluatedRequest.model_validate_json(file.read_bytes())
         except ValidationError as error:
-            problems = error.errors(include_url=False, include_context=False, include_input=False)
-            findings += [
-                Finding(Fault.SCHEMA_INVALID, f"{file.name}{pointer_of(problem['loc'])}: {problem['msg']}", "", FORM)
-                for problem in problems
-            ]
+            problems = (f"{file.name}{pointer_of(loc)}: {message}" for loc, message in model_problems(error))
+            findings += [Finding(Fault.SCHEMA_INVALID, problem, "", FORM) for problem in problems]
         except OSError as error:
             findings.append(Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", "", "Check it."))
         else:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.values.errors import EnvironmentUnfit
+from blendwright.planner.scene_summary import collection_names, read_scene
 
 PAGE = 1000
 
@@ -54,12 +54,12 @@ def unmet_expectations(opened: OpenScene, expected: Expectations) -> tuple[str, 
 
 
 def _unmet(opened: OpenScene, expected: Expectations) -> Iterator[str]:
-    scene = _read(opened, "scene.snapshot", {"limit": PAGE})
+    scene = read_scene(opened, "scene.snapshot", {"limit": PAGE})
     objects: list[dict[str, Any]] = scene["objects"]["items"]
     for group in expected.objects:
         yield from _objects(opened, objects, group)
     for kind, patterns in (("materials", expected.materials), ("collections", expected.collections)):
-        names = list(_names(scene[kind]["items"]))
+        names = list(collection_names(scene[kind]["items"]))
         for pattern in patterns:
             if not any(_fits(name, pattern) for name in names):
                 yield f"there is none among the {kind} named {pattern}"
@@ -92,7 +92,7 @@ def _objects(opened: OpenScene, objects: list[dict[str, Any]], expected: Objects
         if not any(_near(location, expected.location, expected.tolerance) for location in locations):
             yield f"{what}: none is at {list(expected.location)}, but at {locations[:5]}"
     if expected.size is not None:
-        sizes = [_read(opened, "mesh.measure", {"object": each["name"]})["dimensions"] for each in matches]
+        sizes = [read_scene(opened, "mesh.measure", {"object": each["name"]})["dimensions"] for each in matches]
         if not any(_near(size, expected.size, expected.tolerance) for size in sizes):
             yield f"{what}: none has the size {list(expected.size)}, but {[list(size) for size in sizes[:5]]}"
     if expected.parent is not None:
@@ -103,19 +103,6 @@ def _objects(opened: OpenScene, objects: list[dict[str, Any]], expected: Objects
         types = {modifier["type"] for each in matches for modifier in each["modifiers"]}
         if expected.modifier not in types:
             yield f"{what}: none has a modifier {expected.modifier}"
-
-
-def _read(opened: OpenScene, tool: str, args: dict[str, Any]) -> dict[str, Any]:
-    outcome = opened.outcome(tool, args)
-    if not outcome.ok or outcome.result is None:
-        raise EnvironmentUnfit(f"the scene cannot be looked at: {outcome.message}")
-    return dict(outcome.result)
-
-
-def _names(items: list[dict[str, Any]]) -> Iterator[str]:
-    for item in items:
-        yield item["name"]
-        yield from _names(item.get("children", []))
 
 
 def _fits(name: str, pattern: str) -> bool:

@@ -1,33 +1,31 @@
 """Gemini as a planner, on google-genai: one call, its answer or one error of the port. The key goes into one header and nowhere else.
 
-google-genai takes half a second to import, so that it is loaded with the first call only. What the SDK raises is never passed on, nor
-chained: its exceptions hold the request with its headers.
+google-genai takes half a second to import, so that it is loaded with the first call only.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pydantic import SecretStr
 
-from blendwright.planner.gemini_responses import read_error, read_response
+from blendwright.planner.gemini_responses import read_error, usage_of
 from blendwright.planner.port import (
+    Blocked,
     KeyMissing,
+    NoResponse,
     PlannerError,
     PlanRequest,
     PlanResponse,
     SchemaForm,
-    SchemaRefused,
+    ServiceUnavailable,
     Turn,
 )
-from blendwright.planner.response_schema import unpack
-from blendwright.planner.schema_fallback import with_schema_fallback
-from blendwright.planner.service_errors import check_key, no_response, timed_out, unreachable
-from blendwright.values.canonical import digest
+from blendwright.planner.sdk_planner import ServicePlanner
+from blendwright.planner.service_errors import timed_out, unreachable
 from blendwright.values.errors import EnvironmentUnfit
 
 if TYPE_CHECKING:
@@ -41,6 +39,7 @@ MODEL = "BLENDWRIGHT_GEMINI_MODEL"
 THINKING = "BLENDWRIGHT_GEMINI_THINKING"
 # Of the service, for a moment. 429 is not among them: it says itself how long to wait, and whoever asks decides about that.
 TRANSIENT = [408, 500, 502, 503, 504]
+WITHHELD = frozenset({"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,65 +75,58 @@ def _level(named: str) -> Thinking | None:
     return cast("Thinking", named) if named else None
 
 
-class GeminiPlanner:
-    """Asks Gemini. Holds no connection between calls, so that it can be used from any event loop."""
+class GeminiPlanner(ServicePlanner):
+    """Asks Gemini."""
+
+    service = "Gemini"
+    cut_off = frozenset({"MAX_TOKENS", "NONE"})
 
     def __init__(self, settings: GeminiSettings) -> None:
         if settings.api_key is None or not settings.api_key.get_secret_value():
             cure = f"Get a key at https://aistudio.google.com/apikey and set {KEYS[0]}, or use another planner."
             raise KeyMissing("there is no key for Gemini", cure=cure)
         self._settings = settings
-        self._key = settings.api_key.get_secret_value()
-        check_key("Gemini", self._key, f"Check {KEYS[0]}.")
-        self._refused_schemas: set[str] = set()
+        self._secret = settings.api_key.get_secret_value()
+        super().__init__(self._secret, settings.model, settings.base_url)
 
-    @property
-    def model(self) -> str:
-        return self._settings.model
-
-    async def plan(self, request: PlanRequest) -> PlanResponse:
-        """The answer, in the form of the dialect. A schema that the service refuses is not shown to it again."""
-        return await with_schema_fallback(request, lambda form, schema: self._request(request, schema, form))
-
-    async def _request(self, request: PlanRequest, schema: Mapping[str, Any] | None, form: SchemaForm) -> PlanResponse:
-        schema_hash = "" if schema is None else digest(schema)
-        if schema_hash in self._refused_schemas:
-            raise SchemaRefused("Gemini did not take this form of the answer before")
-        try:
-            response = await self._call(request, schema, form)
-        except SchemaRefused:
-            self._refused_schemas.add(schema_hash)
-            raise
-        answer = read_response(response, self.model, form)
-        return answer if form == "none" else replace(answer, text=unpack(answer.text))
-
-    async def _call(
-        self, request: PlanRequest, schema: Mapping[str, Any] | None, form: SchemaForm
-    ) -> types.GenerateContentResponse:
-        """One question to the service, with its retries; every way in which it can fail becomes an error of the port."""
-        import httpx2
+    async def _call(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> types.GenerateContentResponse:
+        """One question to the service, with its retries."""
         from google import genai
+
+        options = self._http_options(request.allowance.seconds)
+        async with genai.Client(api_key=self._secret, vertexai=False, http_options=options).aio as service:
+            return await service.models.generate_content(
+                model=self.model, contents=_contents(request.turns), config=self._config(request, schema)
+            )
+
+    def _problem(self, error: Exception, request: PlanRequest, form: SchemaForm) -> PlannerError | None:
+        import httpx2
         from google.genai import errors
 
-        client = genai.Client(
-            api_key=self._key, vertexai=False, http_options=self._http_options(request.allowance.seconds)
-        )
-        seconds = request.allowance.seconds
-        problem: PlannerError
-        try:
-            async with asyncio.timeout(seconds), client.aio as service:
-                return await service.models.generate_content(
-                    model=self.model, contents=_contents(request.turns), config=self._config(request, schema)
-                )
-        except errors.APIError as error:
-            problem = read_error(error, self.model, form, self._key)
-        except (TimeoutError, httpx2.TimeoutException):
-            problem = timed_out("Gemini", seconds)
-        except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-            problem = unreachable("Gemini", error, self._key)
-        except ValueError:
-            problem = no_response("Gemini")
-        raise problem
+        if isinstance(error, errors.APIError):
+            return read_error(error, self.model, form, self._secret)
+        if isinstance(error, httpx2.TimeoutException):
+            return timed_out(self.service, request.allowance.seconds)
+        if isinstance(error, OSError | httpx2.HTTPError | httpx2.InvalidURL):
+            return unreachable(self.service, error, self._secret)
+        return None
+
+    def _response(self, answer: types.GenerateContentResponse, form: SchemaForm) -> PlanResponse:
+        """The whole text of the first candidate."""
+        usage = usage_of(answer)
+        feedback = answer.prompt_feedback
+        if feedback is not None and feedback.block_reason is not None:
+            reason, cure = feedback.block_reason.value, "Say the request in other words."
+            raise Blocked(f"Gemini does not take the request ({reason})", reason=reason, usage=usage, cure=cure)
+        candidate = answer.candidates[0] if answer.candidates else None
+        if candidate is None:
+            raise ServiceUnavailable("Gemini answered with nothing")
+        reason = "NONE" if candidate.finish_reason is None else candidate.finish_reason.value
+        parts = (candidate.content.parts if candidate.content else None) or []
+        text = "".join(part.text or "" for part in parts if not part.thought)
+        if reason not in {"STOP", *self.cut_off, *WITHHELD}:
+            raise NoResponse(f"Gemini ended without an answer ({reason})", reason=reason, usage=usage, text=text)
+        return self._whole(text, reason, usage, form, withheld=reason in WITHHELD, model=answer.model_version)
 
     def _http_options(self, seconds: float) -> types.HttpOptions:
         from google.genai import types

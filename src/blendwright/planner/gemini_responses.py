@@ -1,4 +1,4 @@
-"""Reads what Gemini's service sends: a response, or which error of the port it is. Calls nothing itself."""
+"""Reads what Gemini's service says of a call: what it cost, or which error of the port it is. Calls nothing itself."""
 
 from __future__ import annotations
 
@@ -7,51 +7,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.planner.port import (
-    Blocked,
     KeyRefused,
-    NoResponse,
     PlannerError,
-    PlanResponse,
     SchemaForm,
     SchemaRefused,
     ServiceRefused,
     ServiceUnavailable,
-    Truncated,
     Usage,
 )
 from blendwright.planner.service_errors import short_message
+from blendwright.values.json_shapes import fields_of, items_of
 
 if TYPE_CHECKING:
     from google.genai import errors, types
 
-WITHHELD = frozenset({"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
-REWORD = "Say the request in other words."
 SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
-
-
-def read_response(response: types.GenerateContentResponse, model: str, form: SchemaForm) -> PlanResponse:
-    """The whole text of the first candidate; raises NoAnswer, or a kind of it, where there is none."""
-    usage = _usage(response)
-    feedback = response.prompt_feedback
-    if feedback is not None and feedback.block_reason is not None:
-        reason = feedback.block_reason.value
-        raise Blocked(f"Gemini does not take the request ({reason})", reason=reason, usage=usage, cure=REWORD)
-    candidate = response.candidates[0] if response.candidates else None
-    if candidate is None:
-        raise ServiceUnavailable("Gemini answered with nothing")
-    reason = "NONE" if candidate.finish_reason is None else candidate.finish_reason.value
-    parts = (candidate.content.parts if candidate.content else None) or []
-    text = "".join(part.text or "" for part in parts if not part.thought)
-    if reason in WITHHELD:
-        raise Blocked(f"Gemini withheld its answer ({reason})", reason=reason, usage=usage, text=text, cure=REWORD)
-    if reason in {"MAX_TOKENS", "NONE"}:
-        cure = "Allow more tokens for the answer, or ask for less at once."
-        raise Truncated(f"Gemini's answer was cut off ({reason})", reason=reason, usage=usage, text=text, cure=cure)
-    if reason != "STOP":
-        raise NoResponse(f"Gemini ended without an answer ({reason})", reason=reason, usage=usage, text=text)
-    if not text.strip():
-        raise NoResponse("Gemini answered with nothing", reason="EMPTY", usage=usage, cure="Try again.")
-    return PlanResponse(text, usage, response.model_version or model, reason, form)
 
 
 def read_error(error: errors.APIError, model: str, form: SchemaForm, key: str) -> PlannerError:
@@ -72,7 +42,7 @@ def read_error(error: errors.APIError, model: str, form: SchemaForm, key: str) -
     return ServiceRefused(f"Gemini does not take the request ({status}): {text}")
 
 
-def _usage(response: types.GenerateContentResponse) -> Usage:
+def usage_of(response: types.GenerateContentResponse) -> Usage:
     metadata = response.usage_metadata
     if metadata is None:
         return Usage()
@@ -97,9 +67,5 @@ def _reasons(error: errors.APIError) -> set[str]:
 
 
 def _details(error: errors.APIError) -> Iterator[dict[str, Any]]:
-    document: Any = cast("Any", error).details
-    inner: Any = cast("dict[str, Any]", document).get("error") if isinstance(document, dict) else None
-    listed: Any = cast("dict[str, Any]", inner).get("details") if isinstance(inner, dict) else None
-    for detail in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        if isinstance(detail, dict):
-            yield cast("dict[str, Any]", detail)
+    inner = fields_of(fields_of(cast("Any", error).details).get("error"))
+    return (fields_of(detail) for detail in items_of(inner.get("details")))

@@ -31,7 +31,7 @@ class OpenAIPlanner(SdkPlanner):
             raise missing_key("OpenAI", KEY)
         super().__init__(key, model or DEFAULT_MODEL, base_url)
 
-    async def _call(
+    async def _ask(
         self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
     ) -> Any:
         # Not the service's own strict mode: it wants every property required, and plans leave out what is by default.

@@ -30,3 +30,14 @@ GEONODES_EXAMPLE = """\
 PLAN_RULES = """\
 Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact and must be free. safety_level is at least that of the tool (read_only,
 safe_write, destructive). depends_on names what must be there first. One request_id per request: keep it when you repair."""
+
+MORE_RULES = """\
+Every object gets a name of its own that says what it is. What is named by another operation must be made first: put the maker's
+operation_id into depends_on. Operations that do not need each other have no dependency. Positions are of an object's origin, and shapes
+are centred on it: what stands on the floor has its location at half its height. Leave out what should be as by default. If the request
+leaves sizes open, choose those of the real thing. Use only the tools below."""
+
+GEONODES_RULES = """\
+Steps run in order, at most 25. Each has a type: NODE_TREE or GN_OPS change the node tree of one object's modifier; PYTHON is the last
+resort and may be refused. group_input and group_output are given node ids. Set properties before linking sockets that depend on them.
+"done" is accepted only when the gates pass: output connected, no invalid links, no cycles, evaluates, geometry not empty."""

@@ -39,32 +39,31 @@ class _Inexpressible(Exception):
 
 def operations_schema(tools: Sequence[AnyTool], *, most_parts: int = MOST_PARTS) -> ResponseSchema:
     """One branch per tool, in the order given: when the budget is used up, the rest have their arguments packed."""
+    schemas = _within({tool.name: reduce_schema(tool.args_schema()) for tool in tools}, most_parts - 10 * len(tools))
     branches: list[Schema] = []
-    left = most_parts - 10 * len(tools)
     for tool in tools:
-        whole = reduce_schema(tool.args_schema())
-        fits = whole is not None and count_parts(whole) <= left
-        left -= count_parts(whole) if fits else 0
         levels = [tool.safety_level.value, *([SafetyLevel.DESTRUCTIVE.value] if tool.destructive_with else ())]
-        branches.append(_operation([tool.name], levels, whole if fits else None))
+        branches.append(_operation([tool.name], levels, schemas[tool.name]))
     return ResponseSchema(_operations({"anyOf": branches}), _operations(_operation(None, LEVELS, None)))
 
 
 def geonodes_schema(node_tree: AnyTool, patch: AnyTool, *, most_parts: int = MOST_PARTS) -> ResponseSchema:
     """One branch per type of step; the payloads are the arguments of the tools that carry them out."""
     python = _object({"mode": _one_of("safe", "trusted"), "code": STRING, "timeout_ms": {"type": "integer"}}, ["code"])
-    branches: list[Schema] = []
-    left = most_parts
-    payloads = {
-        "NODE_TREE": reduce_schema(node_tree.args_schema()),
-        "GN_OPS": reduce_schema(patch.args_schema()),
-        "PYTHON": python,
-    }
-    for kind, payload in payloads.items():
-        fits = payload is not None and count_parts(payload) <= left
-        left -= count_parts(payload) if fits else 0
-        branches.append(_step([kind], payload if fits else None))
+    node_tree_args, patch_args = (reduce_schema(tool.args_schema()) for tool in (node_tree, patch))
+    payloads = _within({"NODE_TREE": node_tree_args, "GN_OPS": patch_args, "PYTHON": python}, most_parts)
+    branches = [_step([kind], payload) for kind, payload in payloads.items()]
     return ResponseSchema(_steps({"anyOf": branches}), _steps(_step([*payloads], None)))
+
+
+def _within(schemas: Mapping[str, Schema | None], most_parts: int) -> dict[str, Schema | None]:
+    """The schemas in order, as long as all of them together have no more parts than that; None for those that are packed."""
+    left, fitting = most_parts, dict[str, Schema | None]()
+    for name, schema in schemas.items():
+        fits = schema is not None and count_parts(schema) <= left
+        left -= count_parts(schema) if fits else 0
+        fitting[name] = schema if fits else None
+    return fitting
 
 
 def _operations(item: Schema) -> Schema:

@@ -1,15 +1,26 @@
-"""A scene in few words: the snapshot reduced to what a plan needs to know, within bounds whatever the scene. Pure."""
+"""A scene in few words: the snapshot reduced to what a plan needs to know, within bounds whatever the scene."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from blendwright.app.open_scene import OpenScene
 from blendwright.planner.prompt_data import visible
+from blendwright.values.errors import EnvironmentUnfit
 
 MOST_OBJECTS = 60
 MOST_NAMES = 60
 MOST_PARTS = 8
+
+
+def read_scene(opened: OpenScene, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tool reads from the scene. Starts Blender; where nothing can be read, the environment is unfit."""
+    outcome = opened.outcome(tool, args)
+    if not outcome.ok or outcome.result is None:
+        cure = outcome.findings[0].cure if outcome.findings else None
+        raise EnvironmentUnfit(f"the scene cannot be looked at: {outcome.message}", cure=cure)
+    return dict(outcome.result)
 
 
 def summarise_scene(snapshot: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,7 +35,7 @@ def summarise_scene(snapshot: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "objects": [_object(item) for item in listed],
         "objects_in_all": objects["total"],
-        "collections": list(_collections(_section(snapshot, "collections")["items"]))[:MOST_NAMES],
+        "collections": list(collection_names(_section(snapshot, "collections")["items"]))[:MOST_NAMES],
         "materials": _names(snapshot, "materials"),
         "node_groups": _names(snapshot, "node_groups"),
         "world": world.get("name"),
@@ -64,7 +75,8 @@ def _object(item: Mapping[str, Any]) -> dict[str, Any]:
     return summary
 
 
-def _collections(items: list[Mapping[str, Any]]) -> Iterator[str]:
+def collection_names(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Of the collections and of those inside them."""
     for item in items:
         yield item["name"]
-        yield from _collections(item.get("children", []))
+        yield from collection_names(item.get("children", []))

@@ -28,10 +28,10 @@ def missing_key(service: str, variable: str) -> KeyMissing:
     )
 
 
-def check_key(service: str, key: str, cure: str = "Check the key.") -> None:
+def check_key(service: str, key: str) -> None:
     """Refuses a key that no header could carry."""
     if not re.fullmatch(r"[!-~]+", key):
-        raise KeyRefused(f"the key for {service} has characters that no key has", cure=cure)
+        raise KeyRefused(f"the key for {service} has characters that no key has", cure="Check the key.")
 
 
 def timed_out(service: str, seconds: float) -> ServiceUnavailable:

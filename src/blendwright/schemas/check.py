@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 import jsonschema_rs
+from pydantic import ValidationError
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import MOST_FINDINGS, Finding, did_you_mean, pointer_of
+from blendwright.values.json_shapes import fields_of
 
 # How much of a wrong value is worth repeating.
 SHOWN = 60
@@ -80,8 +82,14 @@ def resolved(schema: Any, reference: str) -> dict[str, Any]:
     target: Any = schema
     for part in reference.removeprefix("#").split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
-        target = cast("dict[str, Any]", target).get(key) if isinstance(target, dict) else None
-    return cast("dict[str, Any]", target) if isinstance(target, dict) else {}
+        target = fields_of(target).get(key)
+    return fields_of(target)
+
+
+def model_problems(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """What a pydantic model says against a document: the path and the message of each problem."""
+    for problem in error.errors(include_url=False, include_context=False, include_input=False):
+        yield problem["loc"], problem["msg"]
 
 
 def _discriminators(branches: Sequence[Sequence[Any]]) -> tuple[str, Any, list[str]] | None:

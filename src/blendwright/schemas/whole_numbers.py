@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from blendwright.schemas.check import resolved
-
-
-def with_whole_number(value: Any, path: Sequence[str | int]) -> Any:
-    """The value with the whole float at a path as an integer; the same one where there is none. Parts of the path that lead
-    nowhere are passed over: pydantic names the branches of unions among them."""
-    if not path:
-        return int(value) if isinstance(value, float) and value.is_integer() else value
-    head, rest = path[0], path[1:]
-    if isinstance(value, dict) and head in value:
-        members = cast("dict[Any, Any]", value)
-        inner = with_whole_number(members[head], rest)
-        return members if inner is members[head] else {**members, head: inner}
-    if isinstance(value, list) and isinstance(head, int) and head < len(cast("list[Any]", value)):
-        listed = cast("list[Any]", value)
-        inner = with_whole_number(listed[head], rest)
-        return listed if inner is listed[head] else [*listed[:head], inner, *listed[head + 1 :]]
-    return with_whole_number(cast("Any", value), rest)
 
 
 def whole_numbers(value: Any, schema: Any, root: Any) -> Any:

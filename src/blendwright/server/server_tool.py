@@ -6,18 +6,15 @@ leaves that to servers.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, get_type_hints
 
-from pydantic import ValidationError
-
-from blendwright.schemas.check import Checker
+from blendwright.schemas.model_check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.tool_api.arguments import Args
-from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import non_interoperable_values, read_json
 
@@ -58,8 +55,9 @@ class ServerTool:
         return without_titles(self.args.model_json_schema())
 
     @cached_property
-    def _checker(self) -> Checker:
-        return Checker(self.input_schema, Fault.ARGS_INVALID, self._advice)
+    def _checker(self) -> ModelChecker:
+        names = ", ".join(self.input_schema.get("properties", {})) or "none"
+        return ModelChecker(self.args, self.input_schema, f"{self.name} takes: {names}.")
 
     def parse(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
         """The arguments, or everything that is wrong with them."""
@@ -74,24 +72,10 @@ class ServerTool:
             else:
                 arguments[key], problems = value, non_interoperable_values(value)
             findings += (finding.under(pointer_of([key])) for finding in problems)
-        findings = findings or list(self._checker.findings(arguments))
         if findings:
             return tuple(findings)
-        try:
-            return self.args.model_validate(arguments)
-        except ValidationError as error:
-            return tuple(self._refused(error))
-
-    def _refused(self, error: ValidationError) -> Iterator[Finding]:
-        for problem in error.errors(include_url=False, include_context=False, include_input=False):
-            pointer = pointer_of(problem["loc"])
-            yield Finding(Fault.ARGS_INVALID, problem["msg"], pointer, self._advice(pointer))
-
-    def _advice(self, pointer: str) -> str:
-        name = pointer.strip("/").partition("/")[0]
-        description = self.input_schema.get("properties", {}).get(name, {}).get("description")
-        names = ", ".join(self.input_schema.get("properties", {})) or "none"
-        return f"{name}: {description}" if description else f"{self.name} takes: {names}."
+        model, problems = self._checker.validate(arguments)
+        return problems or model
 
 
 def server_tool(

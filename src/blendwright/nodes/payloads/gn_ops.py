@@ -3,14 +3,14 @@ unless the patch removes what it needed itself."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from blendwright.nodes.payloads.parts import (
     MOST_OPERATIONS,
     Coordinate,
+    LinkOf,
     NodeId,
     Part,
     PropertyName,
@@ -18,6 +18,7 @@ from blendwright.nodes.payloads.parts import (
     SocketKey,
     SocketValue,
     TypeName,
+    UnlinkOf,
 )
 from blendwright.tool_api.arguments import Name, optional
 
@@ -73,26 +74,12 @@ class RemoveNode(Part):
     node_id: NodeId
 
 
-class PatchLink(Part):
+class PatchLink(LinkOf[NamedSocket]):
     """See that an output is linked to an input."""
 
-    op: Literal["link"]
-    source: NamedSocket = Field(alias="from", description="The output.")
-    target: NamedSocket = Field(alias="to", description="The input.")
 
-
-class PatchUnlink(Part):
+class PatchUnlink(UnlinkOf[NamedSocket]):
     """See that two sockets are not linked; with one side left out, that the other has no link at all."""
-
-    op: Literal["unlink"]
-    source: NamedSocket | None = Field(alias="from", default=None, description="The output; left out: any.")
-    target: NamedSocket | None = Field(alias="to", default=None, description="The input; left out: any.")
-
-    @model_validator(mode="after")
-    def _some_side(self) -> Self:
-        if self.source is None and self.target is None:
-            raise PydanticCustomError("unlink_nothing", "unlink needs 'from', 'to' or both")
-        return self
 
 
 class SetInput(Part):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from blendwright.nodes.payloads.parts import (
     MOST_OPERATIONS,
     MOST_SOCKETS,
     InterfaceSockets,
+    LinkOf,
     Location,
     NodeId,
     Part,
@@ -19,6 +19,7 @@ from blendwright.nodes.payloads.parts import (
     SocketKey,
     SocketValue,
     TypeName,
+    UnlinkOf,
 )
 from blendwright.tool_api.arguments import Name, optional
 
@@ -75,26 +76,12 @@ class SetProperty(Part):
     )
 
 
-class Link(Part):
+class Link(LinkOf[Socket]):
     """Link an output to an input. Links into one multi-input socket keep the order in which they are made."""
 
-    op: Literal["link"]
-    source: Socket = Field(alias="from", description="The output.")
-    target: Socket = Field(alias="to", description="The input.")
 
-
-class Unlink(Part):
+class Unlink(UnlinkOf[Socket]):
     """Remove the link between two sockets; with one side left out, all links of the other."""
-
-    op: Literal["unlink"]
-    source: Socket | None = Field(alias="from", default=None, description="The output; left out: any.")
-    target: Socket | None = Field(alias="to", default=None, description="The input; left out: any.")
-
-    @model_validator(mode="after")
-    def _some_side(self) -> Self:
-        if self.source is None and self.target is None:
-            raise PydanticCustomError("unlink_nothing", "unlink needs 'from', 'to' or both")
-        return self
 
 
 class SetGroupIO(Part):

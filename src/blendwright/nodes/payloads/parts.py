@@ -6,9 +6,9 @@ which. This module says what has the right form; whether it makes sense is for `
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import INNER_BYTES, NAME_BYTES, Args, Name, name_of, optional
@@ -73,6 +73,9 @@ def _size(value: JsonValue) -> int:
 
 PropertyValue = Annotated[JsonValue, AfterValidator(_not_too_much)]
 
+T = TypeVar("T")
+SocketT = TypeVar("SocketT")
+
 
 class Part(Args):
     """Base of what payloads hold. Fields whose names are words of Python have an alias, which is their name outside."""
@@ -80,11 +83,32 @@ class Part(Args):
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=False, validate_by_alias=True)
 
 
+class LinkOf(Part, Generic[SocketT]):
+    """A link in the words of one payload, which name its sockets as it does."""
+
+    op: Literal["link"]
+    source: SocketT = Field(alias="from", description="The output.")
+    target: SocketT = Field(alias="to", description="The input.")
+
+
+class UnlinkOf(Part, Generic[SocketT]):
+    """The same for links to be removed; one side may be left out."""
+
+    op: Literal["unlink"]
+    source: SocketT | None = Field(alias="from", default=None, description="The output; left out: any.")
+    target: SocketT | None = Field(alias="to", default=None, description="The input; left out: any.")
+
+    @model_validator(mode="after")
+    def _some_side(self) -> Self:
+        if self.source is None and self.target is None:
+            raise PydanticCustomError("unlink_nothing", "unlink needs 'from', 'to' or both")
+        return self
+
+
 def _left_out(value: Any) -> bool:
     return value is None
 
 
-T = TypeVar("T")
 # Null is never a value here, and a tree with fifty sockets would be mostly nulls.
 Optional = Annotated[T | None, Field(exclude_if=_left_out)]
 
