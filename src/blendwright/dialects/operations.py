@@ -89,7 +89,8 @@ def resume(document: dict[str, Any], request_id: str, committed: Sequence[Mappin
 def render(report: RunReport) -> dict[str, Any]:
     """Receipts when every operation was done, else the failure payload; either has passed its published schema."""
     if report.ok:
-        receipts = [_receipt(operation) for operation in reports_by_caller(report.operations)]
+        plain = all(operation.origin is None for operation in report.operations)  # no macro was called
+        receipts = [_receipt(one) for one in (report.operations if plain else reports_by_caller(report.operations))]
         result = {"request_id": report.request_id, "status": "succeeded", "receipts": receipts}
         proven("operations_result.v1", result)
         return result
