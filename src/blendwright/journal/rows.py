@@ -1,4 +1,4 @@
-"""Rows of journal.db as the frozen values of the port, and values as JSON text."""
+"""Rows of journal.db as frozen values, and values as JSON text."""
 
 from __future__ import annotations
 
