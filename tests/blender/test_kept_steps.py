@@ -11,7 +11,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.step import KeptStep, Stepper
 from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
-from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.methods import StepAnswer, StepRequest
 from stage import Stage
 
 Call = tuple[str, dict[str, Any]]

@@ -9,8 +9,7 @@ import pytest
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire import methods
-from blendwright.wire.methods import METHODS, answer_fits
-from blendwright.wire.step import ADDED_BY_CORE, StepAnswer
+from blendwright.wire.methods import ADDED_BY_CORE, METHODS, StepAnswer, answer_fits
 
 KEPT: dict[str, Any] = {
     "ok": True, "fault": None, "message": "", "findings": [], "result": {"name": "Box"},

@@ -22,7 +22,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.wire.step import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
 
 _log = logging.getLogger(__name__)
 

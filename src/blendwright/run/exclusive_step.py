@@ -26,7 +26,7 @@ from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, StepDetails
-from blendwright.wire.step import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from blendwright.run.keys import new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
-from blendwright.wire.step import StepAnswer
+from blendwright.wire.methods import StepAnswer
 
 MOST_HANDLES = 1000
 # A receipt says what changed; of a call that changed thousands of things it says it of the first.

@@ -23,8 +23,8 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed
 from blendwright.values.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
 from blendwright.wire.blender_profile import WorkerProfile
+from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import StepAnswer, StepRequest
 from blendwright.wire.worker_port import WorkerPool
 
 RECOVER = "Run `blendwright recover` to see the ways out."

@@ -20,8 +20,8 @@ from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.scratch_files import open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
+from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
-from blendwright.wire.step import StepAnswer, StepRequest
 from blendwright.wire.worker_port import WorkerPool
 
 # Steps on their way at once: enough that the worker never waits.

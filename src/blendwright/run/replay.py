@@ -16,8 +16,8 @@ from blendwright.records.journal_port import JournalReader
 from blendwright.run.hash_scheme import scheme_of
 from blendwright.run.rebuild import Mismatch, open_checkpoint, redo
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.wire.methods import StepAnswer
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import StepAnswer
 
 PAGE = 1000
 # Another Blender rounds elsewhere: numbers that agree to this share are the same result.

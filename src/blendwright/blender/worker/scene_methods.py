@@ -13,8 +13,7 @@ from blendwright.blender.step import KeptStep, Stepper, changes_between
 from blendwright.blender.worker.loop import Deferred, Handler, Refused
 from blendwright.tool_api.tool import AnyTool
 from blendwright.wire import methods
-from blendwright.wire.methods import Answer, Method, Request
-from blendwright.wire.step import EPOCH_CLOSED, StepAnswer, StepRequest
+from blendwright.wire.methods import EPOCH_CLOSED, Answer, Method, Request, StepAnswer, StepRequest
 
 
 class SceneMethods:
