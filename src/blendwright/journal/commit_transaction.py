@@ -13,8 +13,7 @@ from blendwright.journal import intents, plan_boundaries, quarantine
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.rows import as_json
-from blendwright.journal.store import Row, Store, utc_now
+from blendwright.journal.store import Row, Store, as_json, utc_now
 from blendwright.records.audit import AuditHead
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading

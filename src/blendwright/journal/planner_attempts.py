@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from blendwright.journal.rows import as_json
-from blendwright.journal.store import Row, Store, utc_now
+from blendwright.journal.store import Row, Store, as_json, utc_now
 from blendwright.records.planner_attempts import Attempt, NewAttempt
 
 _COLUMNS = "id, request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"

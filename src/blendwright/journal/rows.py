@@ -1,8 +1,7 @@
-"""Rows of journal.db as the frozen values of the port, and values as JSON text."""
+"""Rows of journal.db as the frozen values of the port."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import Commit, HeadMove, Reading
 from blendwright.records.operation_lookup import MatchedCommit
 from blendwright.records.recovery import Intent
-from blendwright.values.errors import JournalError
 
 COMMIT = (
     "number, parent, kind, operation_key, request_id, operation_id, tool, tool_version, args, hash_before, hash_after,"
@@ -23,17 +21,6 @@ READING = "operation_key, request_id, operation_id, tool, tool_version, scene_ha
 CHECKPOINT = "c.id, c.number, k.generation, c.scene_hash, c.sha256, c.size, c.timestamp"
 INTENT = "id, operation_key, request_id, operation_id, tool, effect, state, timestamp, note"
 MOVE = "id, kind, from_commit, to_commit, timestamp"
-
-
-def as_json(what: str, value: Mapping[str, Any]) -> str:
-    """Sorted, but not RFC 8785: that form writes 1.0 as 1, and a redo must get the very value that the first run got.
-
-    Integers beyond 64 bits are refused, because they would not come back as they were.
-    """
-    try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    except TypeError as error:
-        raise JournalError(f"{what} cannot be written as JSON: {error}") from error
 
 
 _ARGS, _REPLAYABLE, _RECEIPT = map(Commit._fields.index, ("args", "replayable", "receipt"))

@@ -7,8 +7,7 @@ from typing import Any
 
 import orjson
 
-from blendwright.journal.rows import as_json
-from blendwright.journal.store import Store, utc_now
+from blendwright.journal.store import Store, as_json, utc_now
 
 
 def keep(store: Store, session_id: str, fingerprint: str, contract: Mapping[str, Any]) -> None:
