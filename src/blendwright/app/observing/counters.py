@@ -9,7 +9,7 @@ from typing import Any
 
 from blendwright.app.observing.vocabulary import PHASES, counts_of
 from blendwright.journal import JournalView
-from blendwright.records.statistics import Statistics
+from blendwright.journal.statistics import Statistics
 from blendwright.values import events
 
 # Seconds. A simple operation takes a tenth of a millisecond, a render minutes.
