@@ -16,13 +16,13 @@ from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.dialects.registry import parse_plan
+from blendwright.journal import Journal
 from blendwright.macros import Macro
 from blendwright.plan.refusal import refused
 from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import Proposal, SessionContract, Terms
-from blendwright.records.journal_port import JournalPort
 from blendwright.run.calls import call
 from blendwright.run.history import History, Moved, find, require_head
 from blendwright.run.idempotency import MOST_KEPT
@@ -172,7 +172,7 @@ class OpenScene:
         return self._session.scene.hash
 
     @property
-    def journal(self) -> JournalPort:
+    def journal(self) -> Journal:
         """The history of the workspace."""
         return self._session.journal
 

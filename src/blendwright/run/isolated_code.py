@@ -29,9 +29,8 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.methods import ActiveItem
+from blendwright.wire.methods import ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import StepAnswer, StepRequest
 
 # Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
 FILE_SECONDS = 60.0

@@ -10,9 +10,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
-from blendwright.records.journal_port import JournalPort
 from blendwright.run.externals import Externals, OpenedFile
 from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.keys import new_id
@@ -23,8 +23,8 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed
 from blendwright.values.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
 from blendwright.wire.blender_profile import WorkerProfile
+from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import StepAnswer, StepRequest
 from blendwright.wire.worker_port import WorkerPool
 
 RECOVER = "Run `blendwright recover` to see the ways out."
@@ -36,7 +36,7 @@ class LiveScene:
     def __init__(
         self,
         pool: WorkerPool,
-        journal: JournalPort,
+        journal: Journal,
         catalogue: str,
         *,
         spare: bool,

@@ -36,8 +36,8 @@ from blendwright.values.events import CallIds
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, StepDetails
+from blendwright.wire.methods import REVERT_FAILED, StepAnswer
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import REVERT_FAILED, StepAnswer
 
 # Commits in one transaction.
 GROUP = 64

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blendwright.app.observing.vocabulary import PHASES, counts_of
-from blendwright.records.journal_port import JournalReader
-from blendwright.records.statistics import Statistics
+from blendwright.journal import JournalView
+from blendwright.journal.statistics import Statistics
 from blendwright.values import events
 
 # Seconds. A simple operation takes a tenth of a millisecond, a render minutes.
@@ -97,7 +97,7 @@ class EventCounters:
             self.refusals.update(finding.fault.value for finding in report.all_findings())
 
 
-def count_journal(journal: JournalReader) -> EventCounters:
+def count_journal(journal: JournalView) -> EventCounters:
     """What the journal of a workspace can tell, whichever processes wrote it: nothing of runs and workers."""
     counters = EventCounters()
     last = 0
