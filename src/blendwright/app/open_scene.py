@@ -29,7 +29,7 @@ from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Preview
 from blendwright.run.runner import Runner
 from blendwright.run.session import Session
-from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values import crash_points

@@ -12,6 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+import orjson
+
 from blendwright.journal import (
     approvals,
     audit_verification,
@@ -24,7 +26,6 @@ from blendwright.journal import (
     planner_attempts,
     quarantine,
     rebuild_routes,
-    sessions,
     statistics,
 )
 from blendwright.journal import rows as row
@@ -32,7 +33,8 @@ from blendwright.journal.ancestry import Ancestry, descending, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.file_modes import make_private_workspace
 from blendwright.journal.lock import WorkspaceLock
-from blendwright.journal.store import FILE, Store, translate_errors, utc_now
+from blendwright.journal.statistics import Statistics
+from blendwright.journal.store import FILE, Store, as_json, translate_errors, utc_now
 from blendwright.policy.approvals import Approval, ApprovalRequest
 from blendwright.records.approvals import StoredApproval
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
@@ -41,7 +43,6 @@ from blendwright.records.commits import Commit, CommitResult, Entry, HeadMove, N
 from blendwright.records.operation_lookup import OperationMatch, OperationQuery
 from blendwright.records.planner_attempts import Attempt, NewAttempt
 from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
-from blendwright.records.statistics import Statistics
 from blendwright.values import crash_points, events
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
@@ -161,12 +162,14 @@ class JournalView:
     def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
         """The contract that a receipt names, as it was kept."""
         with self._store.snapshot():
-            return sessions.contract(self._store, fingerprint)
+            kept = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
+        return None if kept is None else orjson.loads(kept[0])
 
     def contract_of(self, session_id: str) -> str | None:
         """The fingerprint of the contract that a session was held to."""
         with self._store.snapshot():
-            return sessions.contract_of(self._store, session_id)
+            kept = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
+        return None if kept is None else kept[0]
 
     def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
         """Every question about one operation, newest first; without one, those that wait for an answer."""
@@ -263,8 +266,13 @@ class Journal(JournalView):
         return written
 
     def keep_contract(self, session_id: str, fingerprint: str, contract: Mapping[str, Any]) -> None:
-        """Before the first thing that a session writes."""
-        sessions.keep(self._store, session_id, fingerprint, contract)
+        """Before the first thing that a session writes. Equal contracts are kept once, and a session is recorded once."""
+        store = self._store
+        text = as_json("the contract", contract)
+        with store.transaction("session"):
+            store.change("INSERT OR IGNORE INTO contracts VALUES (?, ?)", (fingerprint, text))
+            values = (session_id, fingerprint, store.fence, utc_now())
+            store.change("INSERT OR IGNORE INTO sessions VALUES (?, ?, ?, ?)", values)
 
     def ask_approval(self, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
         """Keep questions that nobody here can answer; returns the id that each waits under."""

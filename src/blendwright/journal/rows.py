@@ -8,26 +8,19 @@ from typing import Any
 import orjson
 
 from blendwright.records.checkpoints import Checkpoint
-from blendwright.records.commits import Commit, HeadMove, Reading
+from blendwright.records.commits import Commit, Reading
 from blendwright.records.operation_lookup import MatchedCommit
-from blendwright.records.recovery import Intent
 
-COMMIT = (
-    "number, parent, kind, operation_key, request_id, operation_id, tool, tool_version, args, hash_before, hash_after,"
-    " replayable, receipt, audit_sequence, fence, timestamp, line, generation"
-)
-DONE = "number, operation_key, operation_id, tool, tool_version, receipt, line, generation"
-READING = "operation_key, request_id, operation_id, tool, tool_version, scene_hash, receipt, audit_sequence"
+# The columns are the fields, in their order.
+COMMIT = ", ".join(Commit._fields)
+DONE = ", ".join(MatchedCommit._fields)
+READING = ", ".join(Reading._fields)
 CHECKPOINT = "c.id, c.number, k.generation, c.scene_hash, c.sha256, c.size, c.timestamp"
-INTENT = "id, operation_key, request_id, operation_id, tool, effect, state, timestamp, note"
-MOVE = "id, kind, from_commit, to_commit, timestamp"
-
 
 _ARGS, _REPLAYABLE, _RECEIPT = map(Commit._fields.index, ("args", "replayable", "receipt"))
 
 
 def commit_of(row: tuple[Any, ...]) -> Commit:
-    """The columns of COMMIT are the fields of a commit, in their order."""
     values = [*row]
     values[_ARGS] = orjson.loads(values[_ARGS])
     values[_REPLAYABLE] = bool(values[_REPLAYABLE])
@@ -48,14 +41,6 @@ def reading_of(row: tuple[Any, ...]) -> Reading:
 def checkpoint_of(row: tuple[Any, ...], directory: Path) -> Checkpoint:
     id, number, generation, scene_hash, sha256, size, timestamp = row
     return Checkpoint(id, number, generation, scene_hash, sha256, size, directory / file_name(sha256), timestamp)
-
-
-def intent_of(row: tuple[Any, ...]) -> Intent:
-    return Intent(*row)
-
-
-def move_of(row: tuple[Any, ...]) -> HeadMove:
-    return HeadMove(*row)
 
 
 def file_name(sha256: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from blendwright.macros import Macro
 from blendwright.macros.expansion import Call, expand
 from blendwright.policy.refusals import refusal
-from blendwright.tool_api.effects import SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Operation, Origin, Plan

@@ -20,7 +20,7 @@ from blendwright.plan.macro_calls import expand_macros
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
-from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean

@@ -17,7 +17,7 @@ import rfc8785
 
 from blendwright.policy.approvals import Approval
 from blendwright.tool_api.arguments import file_arguments
-from blendwright.tool_api.effects import Determinism, Isolation, SafetyLevel
+from blendwright.tool_api.promises import Determinism, Isolation, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.values.canonical import digest
 from blendwright.values.events import CallIds

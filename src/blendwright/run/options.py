@@ -8,7 +8,7 @@ from time import monotonic, perf_counter
 
 from blendwright.policy.approvals import Approver
 from blendwright.policy.session_contract import Terms
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

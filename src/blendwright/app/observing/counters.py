@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blendwright.journal import JournalView
-from blendwright.records.statistics import Statistics
+from blendwright.journal.statistics import Statistics
 from blendwright.values import events
 
 SUCCESSES = frozenset({"succeeded", "skipped_idempotent"})
