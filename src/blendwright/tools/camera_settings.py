@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, PositiveFloat, Vector2
+from blendwright.tool_api.arguments import Args, Name, PositiveFloat, Vector2, optional
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.settings import Setting
 from blendwright.values.faults import Fault
@@ -34,41 +34,24 @@ NEW = ("AUTO", 36.0, 24.0)
 class CameraSettings(Args):
     """Settings of a camera; what is left out stays as it is (Blender's defaults on a new one)."""
 
-    projection: Literal["PERSP", "ORTHO"] | None = Field(default=None, description="Perspective or orthographic.")
-    lens_mm: float | None = Field(
-        default=None, ge=1.0, le=5000.0, description="Focal length in millimetres; or give fov_deg."
+    projection: Literal["PERSP", "ORTHO"] | None = optional("Perspective or orthographic.")
+    lens_mm: float | None = optional("Focal length in millimetres; or give fov_deg.", ge=1.0, le=5000.0)
+    fov_deg: float | None = optional(
+        "Field of view across the longer side of the frame, in degrees; or give lens_mm.", ge=0.5, le=170.0
     )
-    fov_deg: float | None = Field(
-        default=None,
-        ge=0.5,
-        le=170.0,
-        description="Field of view across the longer side of the frame, in degrees; or give lens_mm.",
+    ortho_scale: PositiveFloat | None = optional("Width of an orthographic view in metres, across the longer side.")
+    sensor_width_mm: float | None = optional("Width of the sensor in millimetres.", ge=1.0, le=1000.0)
+    sensor_height_mm: float | None = optional("Height of the sensor in millimetres.", ge=1.0, le=1000.0)
+    sensor_fit: Literal["AUTO", "HORIZONTAL", "VERTICAL"] | None = optional(
+        "Which side of the frame the sensor fits; AUTO is the longer one."
     )
-    ortho_scale: PositiveFloat | None = Field(
-        default=None, description="Width of an orthographic view in metres, across the longer side."
-    )
-    sensor_width_mm: float | None = Field(
-        default=None, ge=1.0, le=1000.0, description="Width of the sensor in millimetres."
-    )
-    sensor_height_mm: float | None = Field(
-        default=None, ge=1.0, le=1000.0, description="Height of the sensor in millimetres."
-    )
-    sensor_fit: Literal["AUTO", "HORIZONTAL", "VERTICAL"] | None = Field(
-        default=None, description="Which side of the frame the sensor fits; AUTO is the longer one."
-    )
-    shift: Vector2 | None = Field(
-        default=None, description="Shift of the frame in X and Y, in parts of its longer side."
-    )
-    clip_start: float | None = Field(default=None, ge=1e-6, le=1e9, description="Nearest visible distance in metres.")
-    clip_end: float | None = Field(default=None, ge=1e-6, le=1e9, description="Farthest visible distance in metres.")
-    depth_of_field: bool | None = Field(
-        default=None, description="Blur what is out of focus; on when a focus or f-stop is given."
-    )
-    focus_object: Name | None = Field(default=None, description="Object whose origin is in focus.")
-    focus_distance: float | None = Field(
-        default=None, ge=0.0, le=1e9, description="Distance in focus in metres, without focus_object."
-    )
-    fstop: float | None = Field(default=None, ge=0.01, le=1000.0, description="Aperture: lower blurs more.")
+    shift: Vector2 | None = optional("Shift of the frame in X and Y, in parts of its longer side.")
+    clip_start: float | None = optional("Nearest visible distance in metres.", ge=1e-6, le=1e9)
+    clip_end: float | None = optional("Farthest visible distance in metres.", ge=1e-6, le=1e9)
+    depth_of_field: bool | None = optional("Blur what is out of focus; on when a focus or f-stop is given.")
+    focus_object: Name | None = optional("Object whose origin is in focus.")
+    focus_distance: float | None = optional("Distance in focus in metres, without focus_object.", ge=0.0, le=1e9)
+    fstop: float | None = optional("Aperture: lower blurs more.", ge=0.01, le=1000.0)
 
     @field_validator("fov_deg")
     @classmethod

@@ -6,9 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import Field
-
-from blendwright.tool_api.arguments import Args, Color3, PositiveFloat, UnitFloat
+from blendwright.tool_api.arguments import Args, Color3, PositiveFloat, UnitFloat, optional
 from blendwright.tool_api.scene import Block
 from blendwright.tools.settings import Setting
 
@@ -35,32 +33,20 @@ TYPED: tuple[str, ...] = tuple(name for name, (_, types) in PROPERTIES.items() i
 class LightSettings(Args):
     """Settings of a light; what is left out stays as it is."""
 
-    energy: float | None = Field(
-        default=None, ge=0.0, le=1e9, description="Power in watts; of a SUN the strength in watts per square metre."
+    energy: float | None = optional("Power in watts; of a SUN the strength in watts per square metre.", ge=0.0, le=1e9)
+    color: Color3 | None = optional("Colour of the light, linear RGB from 0 to 1.")
+    cast_shadow: bool | None = optional("Whether it casts shadows.")
+    radius: float | None = optional(
+        "POINT and SPOT: radius of the source in metres; larger gives softer shadows.", ge=0.0, le=1e6
     )
-    color: Color3 | None = Field(default=None, description="Colour of the light, linear RGB from 0 to 1.")
-    cast_shadow: bool | None = Field(default=None, description="Whether it casts shadows.")
-    radius: float | None = Field(
-        default=None,
-        ge=0.0,
-        le=1e6,
-        description="POINT and SPOT: radius of the source in metres; larger gives softer shadows.",
+    angle_deg: float | None = optional(
+        "SUN: angular diameter of the disc in degrees; larger gives softer shadows.", ge=0.0, le=180.0
     )
-    angle_deg: float | None = Field(
-        default=None,
-        ge=0.0,
-        le=180.0,
-        description="SUN: angular diameter of the disc in degrees; larger gives softer shadows.",
-    )
-    spot_angle_deg: float | None = Field(
-        default=None, ge=1.0, le=180.0, description="SPOT: full angle of the cone in degrees."
-    )
-    spot_blend: UnitFloat | None = Field(default=None, description="SPOT: softness of the cone's edge.")
-    shape: Literal["SQUARE", "RECTANGLE", "DISK", "ELLIPSE"] | None = Field(
-        default=None, description="AREA: shape of the source."
-    )
-    size: PositiveFloat | None = Field(default=None, description="AREA: width or diameter in metres.")
-    size_y: PositiveFloat | None = Field(default=None, description="AREA: height of a RECTANGLE or ELLIPSE in metres.")
+    spot_angle_deg: float | None = optional("SPOT: full angle of the cone in degrees.", ge=1.0, le=180.0)
+    spot_blend: UnitFloat | None = optional("SPOT: softness of the cone's edge.")
+    shape: Literal["SQUARE", "RECTANGLE", "DISK", "ELLIPSE"] | None = optional("AREA: shape of the source.")
+    size: PositiveFloat | None = optional("AREA: width or diameter in metres.")
+    size_y: PositiveFloat | None = optional("AREA: height of a RECTANGLE or ELLIPSE in metres.")
 
 
 def unsuitable_settings(args: LightSettings, light_type: str) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Tool
 from blendwright.tools.checks import differs, missing_target_collection, required_object, same, target_collection
@@ -37,16 +37,14 @@ class ObjectPlacement(Args):
         default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees, in XYZ order."
     )
     scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
-    collection: Name | None = Field(
-        default=None, description="Collection to link it to; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to link it to; the scene's own when left out.")
 
 
 class ObjectMade(Result):
     """An object that a tool created, or found just as it should be."""
 
     object: str = Field(description="Name of the object.")
-    data: str | None = Field(default=None, description="Name of the object's data, when it has any.")
+    data: str | None = optional("Name of the object's data, when it has any.")
     created: bool = Field(description="False when an equal object was there already and nothing was written.")
 
 

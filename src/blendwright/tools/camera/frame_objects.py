@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -49,12 +49,9 @@ class FrameObjectsArgs(Args):
         description="Objects whose evaluated bounds are to be in the frame; none: everything that a render shows, "
         "and where that is nothing, a cube of two metres at the origin.",
     )
-    view: View | None = Field(
-        default=None, description="From which side to look; left out, the camera keeps its direction."
-    )
-    from_direction: Vector3 | None = Field(
-        default=None,
-        description="From where to look, as a direction from the objects to the camera; takes the place of view.",
+    view: View | None = optional("From which side to look; left out, the camera keeps its direction.")
+    from_direction: Vector3 | None = optional(
+        "From where to look, as a direction from the objects to the camera; takes the place of view."
     )
     margin: float = Field(default=0.05, ge=0.0, le=0.45, description="Free part of the frame on each side.")
 

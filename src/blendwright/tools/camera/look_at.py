@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Vector3
+from blendwright.tool_api.arguments import Args, Name, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -29,14 +29,12 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0,
 
 class LookAtArgs(Args):
     name: Name = Field(description="Name of the camera, or of a light to aim.")
-    target: Name | None = Field(default=None, description="Object to look at; or give point.")
+    target: Name | None = optional("Object to look at; or give point.")
     aim: Literal["ORIGIN", "CENTER"] = Field(
         default="ORIGIN", description="The target's origin, or the middle of its bounds."
     )
     # Exactly one of the two, hence looked at also when it is left out.
-    point: Vector3 | None = Field(
-        default=None, validate_default=True, description="Point to look at, in the world; or give target."
-    )
+    point: Vector3 | None = optional("Point to look at, in the world; or give target.", validate_default=True)
     roll_deg: float = Field(
         default=0.0,
         ge=-360.0,

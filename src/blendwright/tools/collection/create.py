@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -22,7 +22,7 @@ ColorTag = Literal[
 
 class CreateCollectionArgs(Args):
     name: Name = Field(description="Name of the new collection, taken literally; must be free.")
-    parent: Name | None = Field(default=None, description="Collection to put it into; the scene's own when left out.")
+    parent: Name | None = optional("Collection to put it into; the scene's own when left out.")
     color_tag: ColorTag = Field(default="NONE", description="Colour in lists (from red, COLOR_01, to brown, COLOR_08).")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -20,9 +20,7 @@ PROPS = ("collection.create", {"name": "Props"})
 
 class LinkObjectArgs(Args):
     object: Name = Field(description="Name of the object.")
-    collection: Name | None = Field(
-        default=None, description="Collection to put it into; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to put it into; the scene's own when left out.")
 
 
 class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -22,9 +22,7 @@ BOX_IN_PROPS = ("collection.link_object", {"object": "Box", "collection": "Props
 
 class UnlinkObjectArgs(Args):
     object: Name = Field(description="Name of the object.")
-    collection: Name | None = Field(
-        default=None, description="Collection to take it out of; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to take it out of; the scene's own when left out.")
     allow_unlinked: bool = Field(
         default=False, description="Allow that no collection holds it any more: it stays in the file, out of the scene."
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Vector3
+from blendwright.tool_api.arguments import Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
@@ -25,17 +25,12 @@ class CreateCurveArgs(ObjectPlacement):
     kind: Literal["POLY", "BEZIER"] = Field(description="Straight pieces, or smooth ones through the points.")
     dimensions: Literal["2D", "3D"] = Field(default="3D", description="2D lies in its XY plane and can be filled.")
     points: Points = Field(description="The points it goes through, in the object's own space, in metres.")
-    handles: Literal["AUTO", "VECTOR"] | None = Field(
-        default=None,
-        description="BEZIER: AUTO is smooth, VECTOR is straight; AUTO when left out and no handles are given.",
+    handles: Literal["AUTO", "VECTOR"] | None = optional(
+        "BEZIER: AUTO is smooth, VECTOR is straight; AUTO when left out and no handles are given."
     )
-    handles_left: Points | None = Field(
-        default=None, description="BEZIER: the handle before each point, one per point."
-    )
-    handles_right: Points | None = Field(
-        default=None,
-        validate_default=True,
-        description="BEZIER: the handle after each point, one per point; together with handles_left.",
+    handles_left: Points | None = optional("BEZIER: the handle before each point, one per point.")
+    handles_right: Points | None = optional(
+        "BEZIER: the handle after each point, one per point; together with handles_left.", validate_default=True
     )
     cyclic: bool = Field(default=False, description="Close it from the last point to the first.")
     resolution: int = Field(default=12, ge=1, le=1024, description="Pieces between two points of a BEZIER.")

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api.arguments import optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
@@ -27,11 +28,10 @@ class LightHead(ObjectPlacement):
 
 
 class CreateLightArgs(LightSettings, LightHead):
-    energy: float | None = Field(
-        default=None,
+    energy: float | None = optional(
+        "Power in watts, 100 when left out; of a SUN the strength in watts per square metre, 1 when left out.",
         ge=0.0,
         le=1e9,
-        description="Power in watts, 100 when left out; of a SUN the strength in watts per square metre, 1 when left out.",
     )
 
     @field_validator(*TYPED)

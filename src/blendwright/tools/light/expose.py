@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
@@ -38,11 +38,10 @@ class ExposeArgs(Args):
         le=1e6,
         description="Light that arrives at the targets' centre, in watts per square metre; a key light has about 3.",
     )
-    softness: float | None = Field(
-        default=None,
+    softness: float | None = optional(
+        "Size of the source in radii of the sphere around the targets; larger gives softer shadows. Not for a SUN.",
         gt=0.0,
         le=100.0,
-        description="Size of the source in radii of the sphere around the targets; larger gives softer shadows. Not for a SUN.",
     )
 
 

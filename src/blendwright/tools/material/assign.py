@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -27,18 +27,16 @@ FaceIndex = Annotated[int, Field(ge=0, le=2**31 - 1)]
 class AssignArgs(Args):
     object: Name = Field(description="Name of the object: a mesh, curve, surface or text.")
     material: Name = Field(description="Name of the material.")
-    slot: int | None = Field(
-        default=None,
+    slot: int | None = optional(
+        "Material slot; one more than there are makes a new one. Left out: slot 0, or with faces the slot that has the "
+        "material, or a new one.",
         ge=0,
         le=32766,
-        description="Material slot; one more than there are makes a new one. Left out: slot 0, or with faces the slot that has the "
-        "material, or a new one.",
     )
-    faces: list[FaceIndex] | None = Field(
-        default=None,
+    faces: list[FaceIndex] | None = optional(
+        "Indices of the faces of a mesh that get it; left out: no face changes its slot.",
         min_length=1,
         max_length=100_000,
-        description="Indices of the faces of a mesh that get it; left out: no face changes its slot.",
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -31,9 +31,7 @@ class BackdropArgs(Args):
     size: float = Field(
         default=8.0, ge=2.0, le=100.0, description="Half its width, in radii of the sphere around the targets."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to link it to; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to link it to; the scene's own when left out.")
 
 
 class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, AttributeName, Name, Result
+from blendwright.tool_api.arguments import Args, AttributeName, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -66,9 +66,9 @@ class SetAttributeArgs(Args):
     )
     type: DataType = Field(description="Type of its values.")
     domain: Domain = Field(default="POINT", description="What carries a value: vertices, edges, faces or face corners.")
-    value: Value | None = Field(default=None, description="One value for all elements; colours are linear RGBA.")
-    values: list[Value] | None = Field(
-        default=None, max_length=MOST_VALUES, description="One value for each element, in the order of their indices."
+    value: Value | None = optional("One value for all elements; colours are linear RGBA.")
+    values: list[Value] | None = optional(
+        "One value for each element, in the order of their indices.", max_length=MOST_VALUES
     )
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -35,9 +35,7 @@ class DuplicateGridArgs(Args):
     gap: Vector3 = Field(
         default=(0.2, 0.2, 0.2), description="Free space between their bounds along X, Y and Z, in metres."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to link the copies to; those of the object when left out."
-    )
+    collection: Name | None = optional("Collection to link the copies to; those of the object when left out.")
 
     @property
     def count(self) -> int:

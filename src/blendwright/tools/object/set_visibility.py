@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
@@ -18,8 +18,8 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 class SetVisibilityArgs(Args):
     name: Name = Field(description="Name of the object to show or hide.")
-    viewport: bool | None = Field(default=None, description="Show it in viewports; unchanged when left out.")
-    render: bool | None = Field(default=None, description="Show it in renders; unchanged when left out.")
+    viewport: bool | None = optional("Show it in viewports; unchanged when left out.")
+    render: bool | None = optional("Show it in renders; unchanged when left out.")
 
     @model_validator(mode="after")
     def _asks_something(self) -> SetVisibilityArgs:

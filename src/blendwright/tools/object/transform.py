@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4, optional
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
@@ -30,15 +30,14 @@ class TransformArgs(Args):
         description="set: the values replace the old ones. add: the location is added, the rotation turns it further, "
         "the scale multiplies.",
     )
-    location: Vector3 | None = Field(default=None, description="Position in metres, in the space of its parent.")
-    rotation_euler_deg: Vector3 | None = Field(
-        default=None,
-        description="Rotation about X, Y and Z in degrees, in the object's own rotation order (XYZ unless changed).",
+    location: Vector3 | None = optional("Position in metres, in the space of its parent.")
+    rotation_euler_deg: Vector3 | None = optional(
+        "Rotation about X, Y and Z in degrees, in the object's own rotation order (XYZ unless changed)."
     )
-    rotation_quaternion: Vector4 | None = Field(
-        default=None, description="Rotation as W, X, Y, Z (normalised for you); switches the object to quaternions."
+    rotation_quaternion: Vector4 | None = optional(
+        "Rotation as W, X, Y, Z (normalised for you); switches the object to quaternions."
     )
-    scale: Vector3 | None = Field(default=None, description="Scale along X, Y and Z.")
+    scale: Vector3 | None = optional("Scale along X, Y and Z.")
 
     @model_validator(mode="after")
     def _asks_something_clear(self) -> TransformArgs:

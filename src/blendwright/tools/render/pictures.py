@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Result
+from blendwright.tool_api.arguments import Result, optional
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -26,7 +26,7 @@ class Rendered(Result):
     artifact: str | None = Field(
         description="Name of the picture among the workspace's artifacts; None when it went to a path."
     )
-    path: str | None = Field(default=None, description="The file, as it was named in the arguments.")
+    path: str | None = optional("The file, as it was named in the arguments.")
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")
     engine: str = Field(description="The engine that rendered it.")
