@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.mesh_data import Point
+from blendwright.tool_api.scene import Block, Point, Scene
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

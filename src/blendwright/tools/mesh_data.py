@@ -10,11 +10,9 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from blendwright.tool_api.scene import Block
+from blendwright.tool_api.scene import Block, Point
 from blendwright.tools.checks import differs
 from blendwright.values.findings import Finding
-
-Point = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +103,11 @@ def edges_differ(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
         mesh.edges.foreach_get("vertices", actual)
         if actual != shape.edges:
             yield from differs("that its edges join the vertices they should", True, False, at)
+
+
+def positions_of(mesh: Block) -> array[float]:
+    """Where its vertices are, flat."""
+    positions = array("f", bytes(12 * len(mesh.vertices)))
+    if positions:
+        mesh.attributes["position"].data.foreach_get("vector", positions)
+    return positions

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
+from blendwright.tools.camera.set import CameraSettings, camera_problems, camera_settings
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding

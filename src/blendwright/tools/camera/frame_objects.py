@@ -10,9 +10,10 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import subject_points
 from blendwright.tools.camera_views import (
     FROM,
     NEAREST,
@@ -28,8 +29,6 @@ from blendwright.tools.camera_views import (
     zero_scale,
 )
 from blendwright.tools.checks import close, differs, existing_object, existing_objects
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import subject_points
 from blendwright.tools.settings import Setting, animation_conflicts, write_settings
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding

@@ -11,13 +11,12 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import corners
 from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale
 from blendwright.tools.checks import differs, existing_object
-from blendwright.tools.mesh_data import Point
 from blendwright.tools.settings import ObjectChanged
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault

@@ -14,8 +14,7 @@ from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idem
 from blendwright.tool_api.scene import Arrival, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.checks import differs, missing_target_collection, target_collection
-from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
-from blendwright.tools.file.truncation import truncation_problems
+from blendwright.tools.file.formats import IMPORTS, form_of, known_extension, truncation_problems
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean

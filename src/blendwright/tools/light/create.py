@@ -13,7 +13,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.checks import differs
-from blendwright.tools.light_settings import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
+from blendwright.tools.light.set import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding

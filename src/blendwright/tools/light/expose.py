@@ -11,8 +11,8 @@ from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
+from blendwright.tools.bounding_boxes import subject
 from blendwright.tools.checks import existing_objects
-from blendwright.tools.picture_subject import subject
 from blendwright.tools.settings import SetsObjectSettings, Setting
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault

@@ -10,12 +10,12 @@ from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.scene import Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.bounding_boxes import BoundingBox, subject
 from blendwright.tools.checks import differs, existing_objects, missing_target_collection, target_collection
-from blendwright.tools.mesh_data import Geometry, Point, fill_mesh, geometry
+from blendwright.tools.mesh_data import Geometry, fill_mesh, geometry
 from blendwright.tools.object_creation import ObjectMade
-from blendwright.tools.picture_subject import Subject, subject
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 0]})
@@ -71,7 +71,7 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         yield from differs("its faces", BEND + 2, len(obj.data.polygons), "/name")
 
 
-def sweep(box: Subject, half: float) -> Geometry:
+def sweep(box: BoundingBox, half: float) -> Geometry:
     """A profile from front to back, drawn out to both sides. Its own origin lies on the floor, under the targets' centre."""
     depth = (box.high[1] - box.low[1]) / 2.0
     bend = half / 3.0

@@ -37,19 +37,7 @@ class CreatePrimitiveArgs(ObjectPlacement):
     fill: bool = Field(default=True, description="Close a circle, and the ends of a cylinder or cone, with faces.")
 
     def shape(self) -> Shape:
-        return Shape(
-            self.kind,
-            self.size,
-            self.radius,
-            self.radius_top,
-            self.tube_radius,
-            self.depth,
-            self.segments,
-            self.rings,
-            self.subdivisions,
-            self.cells,
-            self.fill,
-        )
+        return Shape._make(getattr(self, measure) for measure in Shape._fields)
 
 
 class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):

@@ -10,12 +10,11 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.scene import Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.checks import differs, evaluated_object, missing_target_collection, target_collection
-from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.movement import is_negligible
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding

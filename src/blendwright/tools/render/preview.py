@@ -16,9 +16,7 @@ from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import everything
 from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.checks import differs
-from blendwright.tools.render.engines import engine_id
-from blendwright.tools.render.pictures import PngName, Rendered
-from blendwright.tools.render.rendering import camera_problems, render_picture
+from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_id, render_picture
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

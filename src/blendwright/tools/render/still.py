@@ -13,9 +13,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.checks import differs
-from blendwright.tools.render.engines import engine_name
-from blendwright.tools.render.pictures import PngName, Rendered
-from blendwright.tools.render.rendering import camera_problems, render_picture
+from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_name, render_picture
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
