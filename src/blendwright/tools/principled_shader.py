@@ -5,11 +5,9 @@ Covers the plain values only: textures and other nodes are the business of node 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from blendwright.tool_api.arguments import Args, Color3, UnitFloat, optional
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import Setting, Settings
 
 PRINCIPLED = "ShaderNodeBsdfPrincipled"
 
@@ -64,7 +62,7 @@ def principled_nodes(tree: Block | None) -> list[Block]:
     return nodes
 
 
-def socket_settings(args: PrincipledValues, node: Block) -> Iterator[Setting]:
+def socket_settings(args: PrincipledValues, node: Block) -> Settings:
     """The sockets' values that were asked for."""
     for argument, name in SOCKETS.items():
         value = getattr(args, argument)
@@ -77,7 +75,7 @@ def socket_settings(args: PrincipledValues, node: Block) -> Iterator[Setting]:
             yield Setting(socket, "default_value", 1.0, "/emission_color")
 
 
-def display_settings(args: PrincipledValues, material: Block) -> Iterator[Setting]:
+def display_settings(args: PrincipledValues, material: Block) -> Settings:
     """The material's colours for Workbench, which does not look at nodes."""
     if args.base_color is not None or args.alpha is not None:
         display_color = material.diffuse_color

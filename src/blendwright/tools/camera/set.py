@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -12,9 +12,9 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import Args, Name, PositiveFloat, Vector2, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting
-from blendwright.values.faults import Fault
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.checks import invalid
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 from blendwright.values.findings import Finding
 
 # Argument -> Blender's property on the camera, where the value is the same.
@@ -96,16 +96,16 @@ def camera_problems(scene: Scene, args: CameraSettings, camera: Block | None) ->
         if end <= start:
             at = "/clip_end" if args.clip_end is not None else "/clip_start"
             message = f"it would see from {start:g} m to {end:g} m only"
-            findings.append(Finding(Fault.ARGS_INVALID, message, at, "Give clip_start and clip_end together."))
+            findings.append(invalid(message, at, "Give clip_start and clip_end together."))
     if args.fov_deg is not None and (lens := _lens(args, args.fov_deg, camera)) < SHORTEST:
         message = f"{args.fov_deg:g} degrees need a lens of {lens:.3g} mm on this sensor, and the shortest has {SHORTEST:g} mm"
         widest = math.degrees(2.0 * math.atan(_side(args, camera) / (2.0 * SHORTEST)))
         cure = f"Ask for at most {math.floor(widest * 10) / 10:g} degrees, or for a larger sensor."
-        findings.append(Finding(Fault.ARGS_INVALID, message, "/fov_deg", cure))
+        findings.append(invalid(message, "/fov_deg", cure))
     return findings
 
 
-def camera_settings(scene: Scene, args: CameraSettings, camera: Block) -> Iterator[Setting]:
+def camera_settings(scene: Scene, args: CameraSettings, camera: Block) -> Settings:
     """What was asked for, as Blender keeps it."""
     for argument, attribute in PLAIN.items():
         value = getattr(args, argument)
@@ -161,8 +161,8 @@ class SetCamera(SetsObjectSettings[SetCameraArgs, ObjectChanged]):
 
     object_types = ("CAMERA",)
 
-    def problems(self, scene: Scene, args: SetCameraArgs, target: Block) -> Iterable[Finding]:
+    def problems(self, scene: Scene, args: SetCameraArgs, target: Block) -> Findings:
         return camera_problems(scene, args, target.data)
 
-    def settings(self, scene: Scene, args: SetCameraArgs, target: Block) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: SetCameraArgs, target: Block) -> Settings:
         return camera_settings(scene, args, target.data)

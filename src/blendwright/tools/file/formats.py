@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from pydantic_core import PydanticCustomError
 
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tool_api.tool import Findings
+from blendwright.tools.checks import invalid
 
 IMPORTS: Mapping[str, str] = {
     "glb": "gltf",
@@ -59,14 +59,14 @@ SIZES = {
 }  # fmt: skip
 
 
-def truncation_problems(path: str, form: str) -> Iterator[Finding]:
+def truncation_problems(path: str, form: str) -> Findings:
     """A finding when a file is shorter than it says, or is not of its format."""
     complete = (
         _stl_is_complete(Path(path)) if form == "stl" else _ply_is_complete(Path(path)) if form == "ply" else True
     )
     if not complete:
         cure = "Get the file again: a part of it is missing."
-        yield Finding(Fault.ARGS_INVALID, f"the file is torn, or no {form.upper()} file", "/path", cure)
+        yield invalid(f"the file is torn, or no {form.upper()} file", "/path", cure)
 
 
 def _stl_is_complete(path: Path) -> bool:

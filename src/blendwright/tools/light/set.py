@@ -11,10 +11,9 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Args, Color3, Name, PositiveFloat, UnitFloat, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.checks import invalid
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
 LightType = Literal["POINT", "SUN", "SPOT", "AREA"]
 EVERY: tuple[LightType, ...] = ("POINT", "SUN", "SPOT", "AREA")
@@ -67,7 +66,7 @@ def has_own_height(shape: str | None) -> bool:
     return shape in ("RECTANGLE", "ELLIPSE")
 
 
-def light_settings(args: LightSettings, light: Block) -> Iterator[Setting]:
+def light_settings(args: LightSettings, light: Block) -> Settings:
     """What was asked for, as Blender keeps it."""
     for argument, (attribute, types) in PROPERTIES.items():
         value: Any = getattr(args, argument)
@@ -95,14 +94,14 @@ class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
 
     object_types = ("LIGHT",)
 
-    def problems(self, scene: Scene, args: SetLightArgs, target: Block) -> Iterator[Finding]:
+    def problems(self, scene: Scene, args: SetLightArgs, target: Block) -> Findings:
         for argument, message in unsuitable_settings(args, target.data.type):
-            yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", "Leave it out.")
+            yield invalid(message, f"/{argument}", "Leave it out.")
         if args.size_y is not None and target.data.type == "AREA":
             shape = args.shape or target.data.shape
             if not has_own_height(shape):
                 message = f"a {shape} has no height of its own: only RECTANGLE and ELLIPSE have"
-                yield Finding(Fault.ARGS_INVALID, message, "/size_y", "Leave it out, or give such a shape.")
+                yield invalid(message, "/size_y", "Leave it out, or give such a shape.")
 
-    def settings(self, scene: Scene, args: SetLightArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetLightArgs, target: Block) -> Settings:
         return light_settings(args, target.data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -14,15 +14,13 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
-from blendwright.tool_api.tool import Example, Reads
+from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.bounding_boxes import SOLID, bounds_of
-from blendwright.tools.checks import existing_object, not_evaluated
+from blendwright.tools.checks import conflict, existing_object, not_evaluated
 from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.scene.plain_values import number, vector3
 from blendwright.tools.scene.snapshot_model import Number, Vector3
 from blendwright.tools.world_space import world_matrix
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "scale": [1, 2, 0.5]})
 # Measures come from single-precision positions.
@@ -76,7 +74,7 @@ class Measure(Reads[MeasureArgs, Measures]):
     def tolerance_for(self, args: MeasureArgs) -> float:
         return TOLERANCE
 
-    def check(self, scene: Scene, args: MeasureArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: MeasureArgs) -> Findings:
         types = sorted(SOLID) if args.evaluated else ("MESH",)
         obj = yield from existing_object(scene, args.object, "/object", *types)
         if obj is not None and args.evaluated:
@@ -84,7 +82,7 @@ class Measure(Reads[MeasureArgs, Measures]):
             with scene.evaluated_mesh(obj) as mesh:
                 if mesh is None:  # a curve without points
                     message = f"object '{args.object}' evaluates to nothing that has a surface"
-                    yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Give it some geometry first.")
+                    yield conflict(message, "/object", "Give it some geometry first.")
 
     def apply(self, scene: Scene, args: MeasureArgs) -> Measures:
         obj = scene.require(Kind.OBJECT, args.object, "/object")

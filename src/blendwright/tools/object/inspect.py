@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from pydantic import Field
@@ -11,14 +11,13 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.bounding_boxes import Reach
 from blendwright.tools.checks import differs, existing_object
 from blendwright.tools.object_creation import own_data
 from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
 from blendwright.tools.world_space import orientation, world_matrix
-from blendwright.values.findings import Finding
 
 # Said elsewhere, about the user interface, or about how long the last evaluation took.
 LEFT_OUT = frozenset(
@@ -92,7 +91,7 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
     promises = READ_ONLY.needs("scene_read")
     examples = (Example({"name": "Box"}, CUBE),)
 
-    def check(self, scene: Scene, args: InspectArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: InspectArgs) -> Findings:
         yield from existing_object(scene, args.name, "/name")
 
     def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
@@ -123,7 +122,7 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
             data_hash=None if own_data(obj) is None else scene.content_hash(obj.data),
         )
 
-    def verify(self, scene: Scene, args: InspectArgs, result: ObjectReport) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: InspectArgs, result: ObjectReport) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         yield from differs("its content hash", result.content_hash, scene.content_hash(obj), "/name")
 

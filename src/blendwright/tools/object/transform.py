@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -12,13 +12,12 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4, optional
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
 from blendwright.tools.checks import differs, existing_object
 from blendwright.tools.object_creation import radians
 from blendwright.tools.settings import Setting, write_settings
 from blendwright.tools.world_space import orientation
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -81,7 +80,7 @@ class Transform(Tool[TransformArgs, Transformed]):
     def idempotence_for(self, args: TransformArgs) -> Idempotence:
         return Idempotence.IDEMPOTENT if args.mode == "set" else Idempotence.ACCUMULATING
 
-    def check(self, scene: Scene, args: TransformArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: TransformArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         if obj is None:
             return
@@ -112,7 +111,7 @@ class Transform(Tool[TransformArgs, Transformed]):
             scale=values["scale"],
         )
 
-    def verify(self, scene: Scene, args: TransformArgs, result: Transformed) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: TransformArgs, result: Transformed) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         actual = _channels(obj)
         yield from differs("its location", result.location, actual["location"], "/location")

@@ -14,10 +14,10 @@ from pydantic import Field
 
 from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tools.checks import wrong_type
+from blendwright.tool_api.tool import Findings
+from blendwright.tools.checks import conflict, wrong_type
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 Engine = Literal["WORKBENCH", "EEVEE", "CYCLES"]
 
@@ -98,11 +98,11 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 AT = "/camera"
 
 
-def camera_problems(scene: Scene, name: str | None, cure: str) -> Iterator[Finding]:
+def camera_problems(scene: Scene, name: str | None, cure: str) -> Findings:
     """Why there is no camera to look through; without a name the scene's own is meant."""
     if name is None:
         if scene.active.camera is None:
-            yield Finding(Fault.SCENE_CONFLICT, "the scene has no camera", AT, cure)
+            yield conflict("the scene has no camera", AT, cure)
         return
     yield from scene.missing(Kind.OBJECT, name, AT)
     camera = scene.find(Kind.OBJECT, name)
