@@ -138,10 +138,5 @@ def properties_of(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def macro_registry(macros: Iterable[Macro]) -> Registry:
-    """All of them by reference, as a contract names them."""
+    """All of them by reference, as a contract names them; two sides with the same fingerprint mean the same by every name."""
     return registry(str(REGISTRY_VERSION), {macro.name: macro.document.model_dump(mode="json") for macro in macros})
-
-
-def registry_fingerprint(macros: Iterable[Macro]) -> str:
-    """One hash over all of them: two sides with the same one mean the same by every name."""
-    return macro_registry(macros).fingerprint
