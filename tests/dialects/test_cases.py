@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.schemas.published import schema
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
@@ -19,7 +19,7 @@ CASES = Path(__file__).parent.parent / "cases"
 
 def judged(kind: str, document: Any) -> tuple[Finding, ...]:
     if kind == "steps/result":
-        return steps_result.validate_result(document)
+        return steps.validate_result(document)
     if kind == "steps/payload":
         return steps.validate_payload(document)
     return findings(operations.DIALECT.parse(document))
@@ -84,9 +84,9 @@ def test_what_breaks_the_contract_has_exactly_the_findings_it_had(kind: str, pat
 
 @pytest.mark.proves("STEPS-VERSION-01")
 def test_the_published_schemas_carry_the_contract_version() -> None:
-    for name in ("steps_payload.v1", "steps_result.v1"):
-        assert schema(name)["title"].endswith(f" {steps_result.CONTRACT_VERSION}")
-    assert steps_result.CONTRACT_VERSION.split(".")[0] == "1"
+    for name in ("steps_payload.v1", "steps.v1"):
+        assert schema(name)["title"].endswith(f" {steps.CONTRACT_VERSION}")
+    assert steps.CONTRACT_VERSION.split(".")[0] == "1"
 
 
 @pytest.mark.proves("OPS-SCHEMA-02")
@@ -106,6 +106,6 @@ def test_every_schema_is_published_under_its_version() -> None:
         "operations_result.v1",
         "failure_payload.v1",
         "steps_payload.v1",
-        "steps_result.v1",
+        "steps.v1",
     ):
         assert schema(name)["$id"] == f"https://blendwright.dev/schemas/{name.replace('_', '-')}.json"

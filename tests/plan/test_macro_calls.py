@@ -5,11 +5,11 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.plan.macro_calls import expand_macros
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.limits import Limits
+from blendwright.policy.policy import Limits
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
@@ -243,7 +243,7 @@ def test_ids_that_macros_need_do_not_break_the_contract_of_steps() -> None:
 
     document = {"steps": [step("m", "test.pair"), step("m.001", "object.create_empty")]}
     plan = steps.DIALECT.parse(document)
-    result = steps_result.render(refused(plan, findings(plan)))
+    result = steps.render(refused(plan, findings(plan)))
     assert result is not None and result[-1]["failed_steps"] == ["m"]
 
 

@@ -7,9 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from blendwright.app.read_workspace import InspectionWorkers
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
-from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
+from blendwright.run.differences import (
+    Difference,
+    SceneSnapshot,
+    compare,
+    objects_to_inspect,
+    take_snapshot,
+    with_modifier_settings,
+)
 from blendwright.run.rebuild import rebuild_commit
-from blendwright.run.snapshots import objects_to_inspect, with_modifier_settings
 from blendwright.wire.remote_scene import RemoteScene
 
 

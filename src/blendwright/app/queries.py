@@ -21,10 +21,10 @@ from blendwright.records.commits import Commit, HeadMove
 from blendwright.records.planner_attempts import Attempt
 from blendwright.run.differences import Difference
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
-from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileRoots
 from blendwright.run.history import find, require_head
-from blendwright.run.replay import Replay
-from blendwright.run.replay import replay as replay_journal
+from blendwright.run.rebuild import Replay
+from blendwright.run.rebuild import replay as replay_journal
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -11,7 +11,7 @@ from blendwright.app import queries
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import Exit, present
 from blendwright.cli.safe_console import SafeConsole
-from blendwright.run.replay import Replay
+from blendwright.run.rebuild import Replay
 
 
 def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
