@@ -17,7 +17,8 @@ from pydantic import ValidationError
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.tool_api.effects import Kind, Revert, SafetyLevel
+from blendwright.tool_api.promises import Revert, SafetyLevel
+from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

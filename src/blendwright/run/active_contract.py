@@ -22,10 +22,9 @@ from blendwright.policy.session_contract import (
     proposal_of,
     registry,
 )
-from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import Invocation, new_id
 from blendwright.run.live_scene import LiveScene
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import tool_registry
 from blendwright.values.errors import Refusal

@@ -21,8 +21,7 @@ from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
 from blendwright.run.approval_text import line
 from blendwright.run.files import FileAccess
-from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import Invocation, new_id
 from blendwright.values.cancel import CancelToken
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible

@@ -19,7 +19,7 @@ from blendwright.run.isolated_code import IsolatedRunner
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.tool_api.arguments import file_arguments
-from blendwright.tool_api.effects import Isolation
+from blendwright.tool_api.promises import Isolation
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError

@@ -18,7 +18,7 @@ from blendwright.records.checkpoints import GcReport, StagedCheckpoint
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.externals import External
 from blendwright.run.hash_scheme import other_scheme, scheme_of
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.rebuild import rebuild_commit, take_worker
 from blendwright.run.scratch_files import copy_scene

@@ -24,7 +24,7 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.resource_guard import ResourceGuard
 from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
-from blendwright.tool_api.effects import Isolation
+from blendwright.tool_api.promises import Isolation
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import WorkerError
 from blendwright.values.faults import Fault

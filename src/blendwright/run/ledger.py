@@ -14,8 +14,7 @@ from blendwright.records.audit import AuditDetails, Status
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
 from blendwright.run.active_contract import ActiveContract
-from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import Invocation, new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault

@@ -15,11 +15,10 @@ from typing import Any
 
 from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.commits import NewAudit
-from blendwright.run.clock import PhaseClock
 from blendwright.run.exclusive_step import StepOutcome, report_exception, revert_method
 from blendwright.run.failure_reasons import reason_of
 from blendwright.run.invocation import Invocation
-from blendwright.run.options import RunDeadline, RunOptions
+from blendwright.run.options import PhaseClock, RunDeadline, RunOptions
 from blendwright.run.rebuild import WINDOW
 from blendwright.run.run_state import RunState
 from blendwright.run.session import Session

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, cast
 
 import jsonschema_rs
@@ -40,11 +40,8 @@ class Checker:
         self._advice = advice
 
     def findings(self, document: Any) -> Iterator[Finding]:
-        return islice(self._all(document), MOST_FINDINGS)
-
-    def _all(self, document: Any) -> Iterator[Finding]:
-        for error in self._validator.iter_errors(document):
-            yield from self._explained(error)
+        problems = self._validator.iter_errors(document)
+        return islice(chain.from_iterable(map(self._explained, problems)), MOST_FINDINGS)
 
     def _explained(self, error: Any) -> Iterator[Finding]:
         kind, pointer = error.kind, pointer_of(error.instance_path)
