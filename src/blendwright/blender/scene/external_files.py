@@ -4,8 +4,6 @@ Blender's own list has what it reads when it opens a file. Where it renders to, 
 properties are found by what RNA says of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache

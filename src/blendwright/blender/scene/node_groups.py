@@ -3,8 +3,6 @@
 Responsible for: that nobody sees a half-changed tree, and that a change of the interface reaches whoever uses the group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """The reading half of the Scene port: names, did-you-mean, evaluation, hashes and files. Writes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path

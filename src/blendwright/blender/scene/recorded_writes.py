@@ -3,8 +3,6 @@
 Responsible for: recording the inverse of each write together with the write. Knows nothing of collections and deletion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,8 +11,8 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import preimage, references
+from blendwright.blender.scene.preimage import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.blender.scene.values import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

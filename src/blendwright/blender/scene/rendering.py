@@ -3,8 +3,6 @@
 Responsible for: leaving the scene as it was. What is rendered and how large is the tool's to say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any

@@ -4,8 +4,6 @@ Responsible for: taking all of it out of reach for the length of a save, so that
 and putting everything back as it was. The texts themselves stay in the file, as plain text. Nothing here ever runs them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass

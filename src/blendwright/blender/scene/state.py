@@ -4,8 +4,6 @@ References to datablocks live in the name map only, and the map is dropped whene
 References to structures inside datablocks are never kept: they dangle without notice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any

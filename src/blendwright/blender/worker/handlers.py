@@ -1,8 +1,6 @@
 """What the worker can be asked, by method name: those on its scene as `wire/methods.py` lists them. Paths are inside its scratch."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -14,12 +12,12 @@ from blendwright.blender.scene.scripts import active_content, silenced
 from blendwright.blender.step import Stepper, StepRun
 from blendwright.blender.worker import profile
 from blendwright.blender.worker.extensions import load_extensions
-from blendwright.blender.worker.loop import Deferred, Handler, Refused
+from blendwright.blender.worker.loop import Handler, Refused
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.wire import methods
-from blendwright.wire.methods import EPOCH_CLOSED, Answer, Method, Request, StepAnswer, StepRequest
+from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepRequest
 
 
 def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
@@ -46,7 +44,7 @@ def ping(params: dict[str, Any]) -> object:
 
 
 class SceneMethods:
-    """One scene and the requests it answers."""
+    """One scene and the requests it answers; `RemoteScene` says what each is for."""
 
     def __init__(self, scratch: Path, tools: Mapping[str, AnyTool]) -> None:
         self._scratch = scratch
@@ -66,12 +64,10 @@ class SceneMethods:
         }
 
     def reset(self, request: methods.NoArguments) -> methods.SceneHash:
-        """An empty scene."""
         self._state.reset()
         return self._hash()
 
     def open(self, request: methods.FileRequest) -> methods.SceneHash:
-        """The scene of a .blend file; its scripts never run."""
         path = self._inside(request["path"])
         try:
             self._state.open(path)
@@ -88,7 +84,6 @@ class SceneMethods:
         return self._hash()
 
     def export(self, request: methods.FileRequest) -> methods.ExportAnswer:
-        """Save for use outside of the workspace: the file goes without code that would run where it is opened."""
         path = self._inside(request["path"])
         with silenced(lambda key: None) as carried:
             self._state.save(path)
@@ -96,28 +91,23 @@ class SceneMethods:
         return {**self._hash(), "cleaned": [cast("methods.Script", asdict(entry)) for entry in carried]}
 
     def external_files(self, request: methods.NoArguments) -> methods.ExternalFilesAnswer:
-        """The paths of all files that the scene refers to, as they stand in it."""
         return {"paths": external_files.paths()}
 
     def relocate_files(self, request: methods.RelocateRequest) -> methods.SceneHash:
-        """Give external files other paths; the scene is afterwards that of the file which it is saved to."""
         external_files.relocate(request["new_paths"])
         self._state.save(self._inside(request["path"]))
         return self.open({"path": request["path"]})
 
     def active_content(self, request: methods.NoArguments) -> methods.ActiveContentAnswer:
-        """What the scene carries that would run by itself, or that names a file."""
         return {"active_content": active_content()}
 
     def swap(self, request: methods.FileRequest) -> methods.SwapAnswer:
-        """Open a file in place of the scene, and say what is different in it and what it carries."""
         leaves = dict(self._state.fingerprint.leaves())
         opened = self.open(request)
         changes = fp.changes_between(leaves, self._state.fingerprint.leaves())
         return {**opened, "changes": changes, "active_content": active_content()}
 
     def hash(self, request: methods.HashRequest) -> methods.SceneHash:
-        """The scene's hash: as kept from step to step, or with `full` recomputed."""
         return {"hash": self._state.full_root()} if request.get("full") else self._hash()
 
     def step(self, request: StepRequest) -> StepAnswer | StepRun:
@@ -149,13 +139,12 @@ class SceneMethods:
         return resolved
 
 
-def _checked(method: Method[Request, Answer], handle: Callable[[Request], Answer | Deferred]) -> Handler:
+def _checked(method: Method, handle: Handler) -> Handler:
     """The handler for requests that fit the method; any other is refused."""
-    fits = method.request_fits
 
     def checked(params: dict[str, Any]) -> object:
-        if not fits(params):
+        if not method.request_fits(params):
             raise Refused("malformed_request", f"this is no request of {method.name}: {sorted(params)[:8]}")
-        return handle(cast("Request", params))
+        return handle(params)
 
     return checked

@@ -1,7 +1,5 @@
 """Describes the Blender of this process for the handshake. Reads only; changes nothing in the scene."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import os
