@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -10,11 +9,10 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
+from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import existing_object, required_object
 from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed, delete_objects
 from blendwright.tools.parenting import unparent_conflicts
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -46,7 +44,7 @@ class DeleteObject(Deletes[DeleteArgs, Removed]):
         ),
     )
 
-    def check(self, scene: Scene, args: DeleteArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: DeleteArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         if obj is not None:
             yield from unparent_conflicts(scene, _victims(args, obj), "/children")

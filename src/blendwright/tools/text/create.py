@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
@@ -11,7 +10,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import Setting, Settings
 
 # Argument -> Blender's property on the text.
 PROPERTIES: dict[str, str] = {
@@ -76,5 +75,5 @@ class CreateText(CreatesObject[CreateTextArgs]):
             scene.adopt(Kind.FONT, text.font, text.font.name)
         return text
 
-    def settings(self, scene: Scene, args: CreateTextArgs, target: Block) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: CreateTextArgs, target: Block) -> Settings:
         return [Setting(target, name, getattr(args, argument), f"/{argument}") for argument, name in PROPERTIES.items()]
