@@ -248,22 +248,15 @@ def _verification_finding(finding: Finding) -> Finding:
 
 def _exception_finding(error: Exception) -> Finding:
     if isinstance(error, ValidationError):
-        return _invalid_result(error)
+        # An answer that its own model refuses: something in the scene became infinite, or no number at all.
+        [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
+        place = pointer_of(first["loc"])
+        message = f"the result has no JSON, since at {place} there is no finite number: {first['msg']}"
+        cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
+        return Finding(Fault.EXECUTION_FAILED, message, "", cure)
     line = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-    return Finding(
-        Fault.EXECUTION_FAILED,
-        f"Blender raised {line}",
-        "",
-        "Change the arguments; the worker's log has the whole trace.",
-    )
-
-
-def _invalid_result(error: ValidationError) -> Finding:
-    """An answer that its own model refuses: something in the scene became infinite, or no number at all."""
-    [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
-    message = f"the result has no JSON, since at {pointer_of(first['loc'])} there is no finite number: {first['msg']}"
-    cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
-    return Finding(Fault.EXECUTION_FAILED, message, "", cure)
+    cure = "Change the arguments; the worker's log has the whole trace."
+    return Finding(Fault.EXECUTION_FAILED, f"Blender raised {line}", "", cure)
 
 
 def _push_undo(message: str) -> None:

@@ -1,17 +1,25 @@
-"""Floats in their canonical form: exact, with -0.0 folded into 0.0 and one NaN.
+"""Floats and file paths in their canonical form.
 
-Responsible for: every float that enters the fingerprint passes here.
+Responsible for: every float that enters the fingerprint passes here, exact, with -0.0 folded into 0.0 and one NaN; and a path hashes
+alike whether Blender keeps it absolute or relative to the .blend (saving turns one into the other). Must not touch the file system.
 """
 
 import math
+import posixpath
+import re
 from collections.abc import Iterable
 from typing import Any
 
+import bpy
 import numpy as np
 
 _NAN = math.nan
 _plus_zero = (0.0).__add__
 _NEGATIVE_ZERO = b"\x00\x00\x00\x80"
+_data: Any = bpy.data
+
+# Blender's directory for temporary files, which some caches have as their default, has a new name in every session.
+_SESSION_DIRECTORY = re.compile(r"/blender_\w{6}(?=/|$)")
 
 
 def fold(value: float) -> float:
@@ -53,3 +61,27 @@ def may_need_fold(raw: bytes) -> bool:
             return True
         place = raw.find(_NEGATIVE_ZERO, place + 1)  # bytes of two numbers that only look like one
     return False
+
+
+def canonical_path(path: str, owner: Any) -> str:
+    """One form for a path of a datablock: absolute outside the directory of the .blend, `//` inside it, empty for none."""
+    if not path:
+        return ""
+    library = owner.library
+    base = posixpath.dirname(_slashes(library.filepath if library else _data.filepath))
+    path = _slashes(path)
+    if path.startswith("//") and not path.startswith("//.."):
+        return "//" + posixpath.normpath(path[2:])
+    if path.startswith("//"):
+        if not base:
+            return path  # relative to a file that has never been saved
+        path = posixpath.join(base, path[2:])
+    path = posixpath.normpath(path)
+    if base and path.startswith(f"{base}/"):
+        return "//" + path[len(base) + 1 :]
+    # Saving turns an empty path into a relative one that leads to the root.
+    return "" if path == "/" else _SESSION_DIRECTORY.sub("/blender", path)
+
+
+def _slashes(path: str) -> str:
+    return path.replace("\\", "/")
