@@ -29,6 +29,8 @@ _log = logging.getLogger(__name__)
 MEMBER_KIND = str(Kind.COLLECTION)
 # Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
+# A rehearsal is taken back at once, and a cross-check compares hashes at once.
+ANSWERED_AT_ONCE = frozenset({"rehearse", "cross_check", "prompt"})
 # Soft-deleted datablocks cost memory; removing them all at once is cheap, one at a time is not.
 MOST_TOMBSTONES = 512
 
@@ -48,13 +50,7 @@ class StepRun:
         self._call = request.get("call")
         self._scene = BpyScene(state, request.get("files", {}), outbox)
         self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
-        # A rehearsal is taken back at once, and a cross-check compares hashes at once.
-        self._may_wait = (
-            tool.revert is Revert.INVERSE
-            and "rehearse" not in request
-            and "cross_check" not in request
-            and "prompt" not in request
-        )
+        self._may_wait = tool.revert is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
         self._written = False

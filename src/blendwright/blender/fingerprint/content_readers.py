@@ -4,6 +4,7 @@ Responsible for: the list of readers that add to the plain walk, and those for s
 """
 
 import hashlib
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,10 @@ from blendwright.blender.fingerprint.identity import key_of, layer_collections, 
 from blendwright.blender.fingerprint.poses import encode_pose
 from blendwright.blender.fingerprint.walk import Out, Reader, Walk
 
+_link = attrgetter(
+    *("to_node.name", "to_socket.identifier", "multi_input_sort_id"),
+    *("from_node.name", "from_socket.identifier", "is_muted"),
+)
 _CACHE_RANGE = ("frame_start", "frame_end")
 
 
@@ -143,24 +148,13 @@ def encode_tree(walk: Walk, tree: Any, out: Out) -> None:
     out.append(len(nodes))
     for _, node in nodes:
         walk.inner(node, out)
-    out.append(sorted([_link(link) for link in tree.links]))
+    out.append(sorted(map(_link, tree.links)))
     items = tree.interface.items_tree
     out.append(len(items))
     for item in items:
         walk.inner(item, out)
         # Panels may share a name, so the parent goes by its place.
         out.append(item.parent.index)
-
-
-def _link(link: Any) -> tuple[Any, ...]:
-    return (
-        link.to_node.name,
-        link.to_socket.identifier,
-        link.multi_input_sort_id,
-        link.from_node.name,
-        link.from_socket.identifier,
-        link.is_muted,
-    )
 
 
 def encode_sockets(walk: Walk, node: Any, out: Out) -> None:
