@@ -363,7 +363,7 @@ BUGS = (
     ),
     Bug(
         "a yes to all is a yes to code",
-        "blendwright.cli.approver:TerminalApprover.ask",
+        "blendwright.cli.approvals:TerminalApprover.ask",
         approves_code_by_its_level,
         "tests/cli/test_approver.py",
     ),
