@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from blendwright.planner import anthropic, openai
 from blendwright.planner.gemini import GeminiPlanner, GeminiSettings
 from blendwright.planner.port import Planner
+from blendwright.planner.sdk_planners import AnthropicPlanner, OpenAIPlanner, SdkPlanner
 
 Provider = Literal["gemini", "anthropic", "openai"]
+SDK_PLANNERS: dict[str, type[SdkPlanner]] = {"anthropic": AnthropicPlanner, "openai": OpenAIPlanner}
 
 
 def create_planner(
@@ -26,13 +27,4 @@ def create_planner(
     if provider == "gemini":
         settings = GeminiSettings.from_environment(variables, model=model)
         return GeminiPlanner(settings if base_url is None else replace(settings, base_url=base_url))
-    if provider == "anthropic":
-        return anthropic.AnthropicPlanner(
-            _set(variables, anthropic.KEY), model, base_url or _set(variables, anthropic.BASE_URL)
-        )
-    return openai.OpenAIPlanner(_set(variables, openai.KEY), model, base_url or _set(variables, openai.BASE_URL))
-
-
-def _set(variables: Mapping[str, str], name: str) -> str | None:
-    """A variable that is empty is not set."""
-    return variables.get(name, "").strip() or None
+    return SDK_PLANNERS[provider](variables, model, base_url)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from blendwright.planner.prompt_examples import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
+from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
 from blendwright.server.client_info import RequestContext
 
 
