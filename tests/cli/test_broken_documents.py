@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.app.contract_files import read_contract, read_proposal
+from blendwright.app.contracts import read_contract, read_proposal
 from blendwright.cli.running import call, validate
 from blendwright.dialects.registry import read_plan
 from blendwright.macros.loading import read_macros

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.recovery import recover
-from blendwright.app.session_scratch import SessionScratch
-from blendwright.app.workspace_settings import load_settings
+from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
+from blendwright.app.workspace_settings import copy_start, load_settings, require_no_scene
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
@@ -25,7 +24,6 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 DEFAULT_WORKSPACE = ".blendwright"
 
@@ -65,8 +63,7 @@ def open(
     """
     start = None if scene is None else Path(scene)
     if start is not None and not start.is_file():
-        cure = "Check the path given as scene."
-        raise Refusal([Finding(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "", cure)])
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "Check the path given as scene.")
     place = place_of(workspace)
     settings = load_settings(place, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract)
     draft, files = settings.draft, settings.files
@@ -74,19 +71,17 @@ def open(
         events = EventBus()
         journal = Journal(place, observe=events)
         undo.callback(journal.close)
-        if start is not None and journal.head is not None:
-            raise EnvironmentUnfit(
-                f"the workspace {place} has a scene already, which {start.name} would replace",
-                cure="Leave the scene out to go on with what is there, or name another workspace.",
-            )
-        scratch = _scratch(place)
+        if start is not None:
+            require_no_scene(journal, place, start)
+        with unfit_on_os_error(f"{place} cannot be a workspace", "Name another directory."):
+            scratch = SessionScratch(place / "scratch")
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
         open_event_bus(events, place, observers, redact=draft.terms.audit.redact)
         undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(place), recovered))
-        copied_start = None if start is None else _copy_of(start, scratch)
+        copied_start = None if start is None else copy_start(start, scratch.path)
         pool = worker_source(blender).open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
         live = LiveScene(
@@ -111,23 +106,3 @@ def place_of(workspace: str | Path) -> Path:
     if wrong is not None:
         raise EnvironmentUnfit(f"{place} cannot be a workspace: {wrong}", cure="Name another directory.")
     return place
-
-
-def _scratch(place: Path) -> SessionScratch:
-    try:
-        return SessionScratch(place / "scratch")
-    except OSError as error:
-        raise EnvironmentUnfit(
-            f"{place} cannot be a workspace: {error.strerror}", cure="Name another directory."
-        ) from error
-
-
-def _copy_of(start: Path, scratch: SessionScratch) -> Path:
-    """A copy of the file to start from: what the workspace begins with must not depend on what became of the original."""
-    kept = scratch.path / "opened" / start.name
-    try:
-        kept.parent.mkdir()
-        shutil.copyfile(start, kept)
-    except OSError as error:
-        raise EnvironmentUnfit(f"{start} cannot be read: {error.strerror}", cure="Check its permissions.") from error
-    return kept

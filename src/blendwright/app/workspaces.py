@@ -17,10 +17,11 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import DEFAULT_WORKSPACE, open, place_of
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.read_workspace import read_journal
+from blendwright.app.session_scratch import unfit_on_os_error
 from blendwright.journal.store import FILE as JOURNAL
 from blendwright.run.externals import External, externals_of_receipt, findings_about
 from blendwright.run.history import require_head
-from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -79,14 +80,12 @@ def create_workspace(
 def _write_starter_files(directory: Path) -> tuple[Path, ...]:
     written: list[Path] = []
     for path in (directory / POLICY, directory / EXAMPLE):
-        try:
-            with path.open("xb") as file:
-                file.write(files("blendwright").joinpath("app", "starter", path.name).read_bytes())
-        except FileExistsError:
-            continue
-        except OSError as error:
-            cure = "Check the disk and the permissions there."
-            raise EnvironmentUnfit(f"{path} cannot be written: {error.strerror}", cure=cure) from error
+        with unfit_on_os_error(f"{path} cannot be written", "Check the disk and the permissions there."):
+            try:
+                with path.open("xb") as file:
+                    file.write(files("blendwright").joinpath("app", "starter", path.name).read_bytes())
+            except FileExistsError:
+                continue
         written.append(path)
     return tuple(written)
 

@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 
 import anyio
 
-from blendwright.app.environment_checks import Check, check_environment
-from blendwright.app.host_checks import check_host
+from blendwright.app.checks import Check, check_environment, check_host
 from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, snippet
 from blendwright.app.policy_files import home_directory
 from blendwright.cli.options import AsJson, Blender, Workspace, argument, option

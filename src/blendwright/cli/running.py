@@ -10,8 +10,8 @@ import orjson
 from rich.text import Text
 
 from blendwright.app import RunOptions
-from blendwright.app.document_validation import Validation, validate_plan, validate_result
 from blendwright.app.exporting import export_open_scene, render_picture
+from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.app.queries import external_findings
 from blendwright.cli.approvals import approver

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import blendwright
-from blendwright.app.contract_files import read_contract
+from blendwright.app.contracts import read_contract
 from blendwright.app.queries import call_reader
 from blendwright.cli.approvals import at_a_terminal
 from blendwright.cli.output import Exit, fail, note_recovered

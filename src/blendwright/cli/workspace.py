@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from blendwright.app.contract_files import read_proposal
-from blendwright.app.contract_preview import negotiated
+from blendwright.app.contracts import negotiated, read_proposal
 from blendwright.app.opening import DEFAULT_WORKSPACE
 from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy, settings_of
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.queries import external_files, journal_metrics
-from blendwright.app.workspace_repair import RepairReport, repair_workspace
+from blendwright.app.recovery import RepairReport, repair_workspace
 from blendwright.app.workspaces import EXAMPLE, create_workspace
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace, option
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, present

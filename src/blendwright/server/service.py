@@ -15,16 +15,20 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from blendwright.server import catalogue_tools, contract_tools, history_tools, job_tools, plan_tools, scene_tools
-from blendwright.server.client_info import RequestContext, client_id, contract_proposal, supports_elicitation
+from blendwright.server import catalogue_tools, history_tools, plan_tools, scene_tools, session_tools
+from blendwright.server.client_info import (
+    ProgressReporter,
+    RequestContext,
+    client_id,
+    contract_proposal,
+    supports_elicitation,
+)
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.direct_tools import direct_tools
 from blendwright.server.elicitation import MultiRoundCall, PendingApproval, PendingCalls, session_approver
-from blendwright.server.progress import ProgressReporter
 from blendwright.server.prompts import Prompts
 from blendwright.server.resources import Resources
 from blendwright.server.responses import Envelope, ToolResponse, error_failure, failure, render_response
-from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool
+from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool, direct_tools
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -37,8 +41,7 @@ TOOLS: tuple[ServerTool, ...] = (
     *scene_tools.TOOLS,
     *catalogue_tools.TOOLS,
     *history_tools.TOOLS,
-    *contract_tools.TOOLS,
-    *job_tools.TOOLS,
+    *session_tools.TOOLS,
 )
 INSTRUCTIONS = """\
 Blendwright changes a Blender scene through plans: strict JSON that is checked, run step by step, verified and committed.

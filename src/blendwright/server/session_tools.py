@@ -1,11 +1,13 @@
-"""job_status, job_cancel: runs that were started in the background."""
+"""contract_get, job_status, job_cancel: the contract of the session with this host, and runs that were started in the background."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from pydantic import Field
 
+from blendwright.app.open_scene import OpenScene
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.jobs import Job
 from blendwright.server.responses import ToolResponse, error_failure, failure, success
@@ -13,6 +15,25 @@ from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+
+
+class ContractArgs(Args):
+    registries: bool = Field(default=False, description="Also the hash of every tool and macro.")
+
+
+@server_tool(
+    "The contract of this session: limits, what is allowed, asked about or denied, Blender, registries.", read_only=True
+)
+async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:
+    def work(opened: OpenScene) -> dict[str, Any]:
+        contract = opened.contract
+        document = contract.to_json()
+        if not args.registries:
+            for name in ("tool_registry", "macro_registry"):
+                document[name]["entries"] = len(document[name]["entries"])
+        return {"fingerprint": contract.fingerprint, "contract": document}
+
+    return success(await context.run(caller, work))
 
 
 class StatusArgs(Args):
@@ -77,4 +98,4 @@ def _unknown(job_id: str) -> ToolResponse:
     return failure(Finding(Fault.TARGET_NOT_FOUND, f"there is no job '{job_id}'", "/job_id", cure))
 
 
-TOOLS = (job_status, job_cancel)
+TOOLS = (contract_get, job_status, job_cancel)
