@@ -26,8 +26,7 @@ from blendwright.planner.port import (
     Truncated,
     Turn,
 )
-from blendwright.planner.providers import Provider, create_planner
-from blendwright.planner.sdk_planners import AnthropicPlanner
+from blendwright.planner.providers import AnthropicPlanner, Provider, create_planner
 from planner.local_services import KEY, LocalService, local_service
 
 SERVICES: tuple[Provider, ...] = ("anthropic", "openai")

@@ -47,7 +47,8 @@ class Check:
 
 def check_environment(blender: str | None = None) -> list[Check]:
     """Python, the libraries of the system, Blender (the executable, or bpy), and the tools."""
-    return [_python(), *([] if blender else _libraries()), *_blender(blender), _tools()]
+    tools = Check("tools", True, f"{len(catalog.tools())} ({catalog.fingerprint()[:12]})")
+    return [_python(), *([] if blender else _libraries()), *_blender(blender), tools]
 
 
 def _python() -> Check:
@@ -98,10 +99,6 @@ def _confinement(profile: BlenderProfile) -> Check:
     reason = confinement.get("reason") or "not available here"
     cure = f"{reason}. Tools work; Python steps in safe mode will be refused."
     return Check("confinement", confinement["level"] == "full", state, cure, required=False)
-
-
-def _tools() -> Check:
-    return Check("tools", True, f"{len(catalog.tools())} ({catalog.fingerprint()[:12]})")
 
 
 def check_host(name: str) -> list[Check]:

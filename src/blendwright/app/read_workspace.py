@@ -28,14 +28,9 @@ from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
 
-@contextlib.contextmanager
-def read_journal(workspace: str | Path) -> Generator[JournalReader]:
+def read_journal(workspace: str | Path) -> contextlib.AbstractContextManager[JournalReader]:
     """The journal, for those who only read. Raises EnvironmentUnfit when there is none."""
-    view = JournalView(Path(workspace).resolve())
-    try:
-        yield view
-    finally:
-        view.close()
+    return contextlib.closing(JournalView(Path(workspace).resolve()))
 
 
 @contextlib.contextmanager

@@ -20,8 +20,16 @@ from rich.tree import Tree
 from blendwright.app.exporting import render_picture
 from blendwright.cli.approvals import approver, at_a_terminal, read_line
 from blendwright.cli.options import Approve, AsJson, Blender, Image, Scene, Workspace, argument, option
-from blendwright.cli.output import Exit, SafeConsole, note_outcome, notes, present, print_json, show_difference
-from blendwright.cli.progress import Pausable
+from blendwright.cli.output import (
+    Exit,
+    Pausable,
+    SafeConsole,
+    note_outcome,
+    notes,
+    present,
+    print_json,
+    show_difference,
+)
 from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.planner.budget import Budget, Price
 from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
@@ -97,6 +105,13 @@ def ask(
     cancel, screen = CancelToken(), PlannerProgress(quiet=json)
     preview_image = _beside(image) if image is not None and not skip_preview else None
     picture: Outcome | None = None
+
+    def question(proposal: PlanProposal, shown: Preview | None) -> bool:
+        with screen.pause():
+            notes().show("Run this plan? [y/N] ", "bold", end="")
+            line = read_line(time.time() + ANSWER_SECONDS, cancel)
+        return line is not None and line.strip().casefold() in ("y", "yes")
+
     with (
         stops_on_interrupt(cancel),
         open_session(workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause)) as opened,
@@ -107,7 +122,7 @@ def ask(
             first = build_first_request(opened, request, dialect, request_id)
         planner_run = PlannerRun(
             opened, planner, first, request_id, budget=budget, preview=not skip_preview, dry_run=dry_run,
-            image=image if dry_run else preview_image, approve=approve_all if yes else PlanQuestion(screen, cancel), observer=screen,
+            image=image if dry_run else preview_image, approve=approve_all if yes else question, observer=screen,
             cancel=cancel,
         )  # fmt: skip
         with screen.busy("asking"):
@@ -129,20 +144,6 @@ def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
         return create_planner(provider, model=model, base_url=base_url)
     except KeyProblem as error:
         raise EnvironmentUnfit(error.message, cure=error.cure) from error
-
-
-class PlanQuestion:
-    """Asks at the terminal whether a plan may run."""
-
-    def __init__(self, screen: PlannerProgress, cancel: CancelToken) -> None:
-        self._screen = screen
-        self._cancel = cancel
-
-    def __call__(self, proposal: PlanProposal, shown: Preview | None) -> bool:
-        with self._screen.pause():
-            notes().show("Run this plan? [y/N] ", "bold", end="")
-            line = read_line(time.time() + ANSWER_SECONDS, self._cancel)
-        return line is not None and line.strip().casefold() in ("y", "yes")
 
 
 class PlannerProgress(Pausable, PlannerObserver):

@@ -33,8 +33,16 @@ from blendwright.cli.options import (
     argument,
     option,
 )
-from blendwright.cli.output import Exit, SafeConsole, note_external_files, note_outcome, notes, present, show_difference
-from blendwright.cli.progress import ProgressBar
+from blendwright.cli.output import (
+    Exit,
+    ProgressBar,
+    SafeConsole,
+    note_external_files,
+    note_outcome,
+    notes,
+    present,
+    show_difference,
+)
 from blendwright.cli.session import command_line, open_session, plan_text, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import core_envelope, tool_result

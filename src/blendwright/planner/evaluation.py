@@ -67,12 +67,8 @@ class Expectations(Strict):
         return self
 
 
-def unmet_expectations(opened: OpenScene, expected: Expectations) -> tuple[str, ...]:
+def unmet_expectations(opened: OpenScene, expected: Expectations) -> Iterator[str]:
     """What the scene lacks, in sentences; none means that it is as expected."""
-    return tuple(_unmet(opened, expected))
-
-
-def _unmet(opened: OpenScene, expected: Expectations) -> Iterator[str]:
     scene = read_scene(opened, "scene.snapshot", {"limit": PAGE})
     objects: list[dict[str, Any]] = scene["objects"]["items"]
     for group in expected.objects:
@@ -239,7 +235,7 @@ def evaluate(
             opened, planner, first, id, budget=budget, preview=False, cancel=cancel or CancelToken()
         )
         run = asyncio.run(planner_run.run())
-        missing = unmet_expectations(opened, request.expect) if run.ending == "done" else ()
+        missing = tuple(unmet_expectations(opened, request.expect)) if run.ending == "done" else ()
         results.append(EvaluationResult(request.name, run, missing))
         on_result(results[-1])
         if run.ending == "interrupted":

@@ -1,19 +1,21 @@
 """The dialects that models write plans in, one table: what a model is told of each, which tools, and the form of its answer.
 
-Everything about a dialect that the planner knows stands here; reading and running its plans is for `dialects`.
+Everything about a dialect that the planner knows stands here; reading and running its plans is for `dialects`. Tools are chosen by the
+words of the request, beside those that nearly every scene needs. Being left out forbids nothing: a plan may name any tool of its contract.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.planner.port import ResponseSchema
-from blendwright.planner.relevance import choose_tools, permitted_tools
 from blendwright.planner.response_schema import geonodes_schema, operations_schema
+from blendwright.policy.policy import Verdict, ruling
 from blendwright.policy.session_contract import Terms
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tools.tool_search import score, words_of
 
 OPERATIONS_EXAMPLE = """\
 {"request_id": "round-table-1", "operations": [
@@ -56,6 +58,71 @@ resort and may be refused. group_input and group_output are given node ids. Set 
 "done" is accepted only when the gates pass: output connected, no invalid links, no cycles, evaluates, geometry not empty."""
 PlannableDialect = Literal["operations", "geonodes"]
 Tools = tuple[AnyTool, ...]
+# What a prompt and its response schema have room for; see docs/planner.md.
+MOST_TOOLS = 24
+
+CORE = (
+    "mesh.create_primitive",
+    "material.ensure_principled",
+    "material.assign",
+    "object.transform",
+    "object.set_parent",
+    "object.duplicate",
+    "place.around",
+    "place.on_surface",
+    "light.create",
+    "camera.create",
+    "camera.frame_objects",
+    "collection.create",
+    "modifier.add",
+)
+
+# Words of people that stand in no declaration, and the words of declarations that are meant.
+SYNONYMS: dict[str, str] = {
+    "animate": "animation keyframe",
+    "background": "backdrop world sky",
+    "beside": "align place",
+    "bigger": "transform scale",
+    "brighter": "light",
+    "copies": "duplicate",
+    "copy": "duplicate",
+    "erase": "delete",
+    "fence": "duplicate grid array",
+    "forest": "scatter",
+    "hide": "visibility",
+    "hole": "modifier boolean",
+    "label": "text",
+    "lamp": "light",
+    "letters": "text",
+    "move": "transform",
+    "photo": "render camera",
+    "picture": "render camera",
+    "pipe": "curve",
+    "random": "scatter",
+    "remove": "delete",
+    "rotate": "transform",
+    "rounded": "modifier bevel",
+    "row": "distribute grid array",
+    "save": "export",
+    "smaller": "transform scale",
+    "smooth": "shade modifier",
+    "spin": "animation keyframe",
+    "sun": "light sky",
+    "sunset": "sky light",
+    "turn": "transform",
+    "wall": "mesh",
+    "window": "modifier boolean",
+    "word": "text",
+    "write": "text",
+}
+
+# Found in so many declarations that they say nothing about any of them.
+SMALL_WORDS = """
+a about above all an and any are as at be below by each every five for four from give has have in into is it its make me my new of on one
+onto or our out over please set should six so some than that the their them then there these this those three to two up us use want
+was which with would you your
+"""
+STOP_WORDS = frozenset(words_of(SMALL_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +155,37 @@ LESSONS: dict[PlannableDialect, PlannerLesson] = {
         lambda tools: geonodes_schema(*tools),
     ),
 }
+
+
+def permitted_tools(tools: Mapping[str, AnyTool], terms: Terms) -> dict[str, AnyTool]:
+    """Those that the contract does not rule out whatever their arguments."""
+    rules, capabilities = terms.constraints.rules, set(terms.capabilities)
+    return {
+        name: tool
+        for name, tool in tools.items()
+        if ruling(rules, name, tool.safety_mode, tool.safety_level.value).verdict is not Verdict.DENY
+        and capabilities.issuperset(tool.requires.capabilities)
+    }
+
+
+def choose_tools(
+    request: str, tools: Mapping[str, AnyTool], *, always: Iterable[str] = (), limit: int = MOST_TOOLS
+) -> tuple[AnyTool, ...]:
+    """At most `limit` tools, the most telling first. `always` are those that an earlier plan used or a finding named."""
+    words = _search_words(request)
+    ranked = sorted((-score(tool, words), name) for name, tool in tools.items())
+    named = [name for name in always if name in tools]
+    by_words = [name for rank, name in ranked if rank]
+    core = [name for name in CORE if name in tools]
+    # A chatty request cannot push out what every scene needs.
+    order = [*named, *by_words[: max(0, limit - len(core) - len(named))], *core, *by_words]
+    return tuple(tools[name] for name in list(dict.fromkeys(order))[:limit])
+
+
+def _search_words(request: str) -> list[str]:
+    words = [word for word in words_of(request) if word not in STOP_WORDS and len(word) > 2]
+    return words + [synonym for word in words for synonym in _synonyms(word).split()]
+
+
+def _synonyms(word: str) -> str:
+    return SYNONYMS.get(word) or SYNONYMS.get(word.removesuffix("s"), "")

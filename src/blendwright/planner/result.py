@@ -25,9 +25,6 @@ class PlannerAttempt:
     model: str
     prompt_hash: str
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class PlannerResult:
@@ -65,7 +62,7 @@ class PlannerResult:
             "request_id": self.request_id,
             "asked": self.request,
             "dialect": self.dialect,
-            "attempts": [each.to_json() for each in self.calls],
+            "attempts": [asdict(each) for each in self.calls],
             "usage": self.usage.to_json(),
             "seconds": round(self.seconds, 3),
             "cost": self.cost,

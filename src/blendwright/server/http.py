@@ -13,7 +13,7 @@ import errno
 import hmac
 import logging
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from time import monotonic
 from typing import Any
 
@@ -27,8 +27,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from blendwright.server.early_server import LARGEST_MESSAGE
 from blendwright.server.jsonrpc import INVALID_REQUEST, error_response, message_error
-from blendwright.server.shutdown import Shutdown
 from blendwright.values.errors import EnvironmentUnfit
+
+OnShutdown = Callable[[Callable[[], None]], None]
 
 ENDPOINT = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -57,8 +58,8 @@ def application(server: Server[Any], token: str, *, host: str, port: int, larges
     return RequestGuard(inner, token, security, largest)
 
 
-async def serve_http(server: Server[Any], token: str, host: str, port: int, shutdown: Shutdown) -> None:
-    """Serve until a shutdown is requested."""
+async def serve_http(server: Server[Any], token: str, host: str, port: int, on_shutdown: OnShutdown) -> None:
+    """Serve until a shutdown is requested; `on_shutdown` is told what to call then."""
     app = application(server, token, host=host, port=port)
     config = uvicorn.Config(
         app,
@@ -73,7 +74,7 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int, shut
     )
     asyncio.get_running_loop().set_exception_handler(DescriptorExhaustionHandler())
     web_server = _WebServer(config)
-    shutdown.on_request(web_server.end)
+    on_shutdown(web_server.end)
     try:
         await web_server.serve()
     except SystemExit as stopped:

@@ -59,8 +59,10 @@ class Resources:
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         kinds = (
-            ResourceKind("tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools, self._tool),
-            ResourceKind("macros", "name", "Inputs, steps and promises of a macro.", lambda: context.macros, self._macro),
+            ResourceKind("tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools,
+                         lambda name: tool_page(context.tools[name])),
+            ResourceKind("macros", "name", "Inputs, steps and promises of a macro.", lambda: context.macros,
+                         lambda name: context.macros[name].declaration()),
             ResourceKind("nodes", "bl_idname", "Sockets and properties of a geometry node.", lambda: catalogue(NEWEST), _node),
             ResourceKind("schemas", "name", "A published JSON Schema.", published.names, _schema),
             ResourceKind("commits", "number", "One commit: arguments, receipt, hashes.", self._commits, self._commit),
@@ -153,12 +155,6 @@ class Resources:
         if not outcome.ok:
             raise _unreadable(uri, outcome.message, outcome.findings[0].cure if outcome.findings else None)
         return outcome.result
-
-    def _tool(self, name: str) -> Any:
-        return tool_page(self._context.tools[name])
-
-    def _macro(self, name: str) -> Any:
-        return self._context.macros[name].declaration()
 
     def _commits(self) -> list[str]:
         with read_journal(self._context.workspace) as journal:

@@ -25,7 +25,7 @@ from blendwright.server.client_info import (
 )
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.elicitation import MultiRoundCall, PendingApproval, PendingCalls, session_approver
-from blendwright.server.prompts import Prompts
+from blendwright.server.prompts import get_prompt, list_prompts
 from blendwright.server.resources import Resources
 from blendwright.server.responses import Envelope, ToolResponse, error_failure, failure, render_response
 from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool, direct_tools
@@ -64,7 +64,7 @@ class Service:
         # Where both have a name, the server's own is the one that its instructions speak of.
         self._tools = {tool.name: tool for tool in (*added, *TOOLS)}
         self._pending_calls = PendingCalls()
-        resources, prompts = Resources(context), Prompts()
+        resources = Resources(context)
         self.server: Server[Any] = Server(
             NAME,
             version=version,
@@ -76,8 +76,8 @@ class Service:
             on_list_resources=resources.list,
             on_list_resource_templates=resources.list_templates,
             on_read_resource=resources.read,
-            on_list_prompts=prompts.list,
-            on_get_prompt=prompts.get,
+            on_list_prompts=list_prompts,
+            on_get_prompt=get_prompt,
             on_completion=resources.complete,
         )
 

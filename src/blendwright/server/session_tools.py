@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.server.context import Caller, ServerContext
-from blendwright.server.jobs import Job
+from blendwright.server.context import Caller, Job, ServerContext
 from blendwright.server.responses import ToolResponse, error_failure, failure, success
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
