@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from blendwright.planner.feedback import (
+from blendwright.planner.answers import (
     CONTINUE_RULES,
     LONGEST_ECHO,
     MOST_FINDINGS,

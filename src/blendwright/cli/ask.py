@@ -31,14 +31,13 @@ from blendwright.cli.output import (
     show_difference,
 )
 from blendwright.cli.session import open_session, stops_on_interrupt
+from blendwright.planner.answers import AttemptFailure, PlanProposal
 from blendwright.planner.budget import Budget, Price
 from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
-from blendwright.planner.feedback import AttemptFailure
 from blendwright.planner.loop import PlannerObserver, PlannerRun, approve_all
 from blendwright.planner.plannable import PlannableDialect
 from blendwright.planner.port import KeyProblem, PlannerError
 from blendwright.planner.prompt import build_first_request
-from blendwright.planner.proposal import PlanProposal
 from blendwright.planner.providers import Provider, create_planner
 from blendwright.planner.result import PlannerResult
 from blendwright.policy.redaction import redacted

@@ -14,8 +14,8 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app import exporting, queries
+from blendwright.app.opening import open_existing
 from blendwright.app.read_workspace import read_journal
-from blendwright.app.workspaces import open_existing
 from blendwright.cli.options import AsJson, Blender, Workspace, argument, option
 from blendwright.cli.output import (
     Exit,

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from blendwright.app.contracts import negotiated, read_proposal
-from blendwright.app.opening import DEFAULT_WORKSPACE
+from blendwright.app.opening import DEFAULT_WORKSPACE, EXAMPLE, create_workspace
 from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy, settings_of
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.queries import external_files, journal_metrics
 from blendwright.app.recovery import RepairReport, repair_workspace
-from blendwright.app.workspaces import EXAMPLE, create_workspace
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace, option
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
 from blendwright.cli.session import command_line

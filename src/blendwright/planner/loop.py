@@ -15,10 +15,9 @@ from typing import Any, cast
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.dialects import registry
+from blendwright.planner.answers import AttemptFailure, PlanProposal, Stage, read_proposal, repair_turns
 from blendwright.planner.budget import Budget, Sleep, UsageMeter, request_plan
-from blendwright.planner.feedback import AttemptFailure, Stage, repair_turns
 from blendwright.planner.port import NoResponse, Planner, PlannerError, PlanRequest, PlanResponse, Usage
-from blendwright.planner.proposal import PlanProposal, read_proposal
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
 from blendwright.records.planner_attempts import NewAttempt
 from blendwright.run.options import RunOptions

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from blendwright.dialects.registry import render
-from blendwright.planner.feedback import Stage
+from blendwright.planner.answers import Stage
 from blendwright.planner.port import PlannerError, Usage
 from blendwright.run.preview import Preview
 from blendwright.values.report import RunReport

@@ -15,7 +15,7 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from blendwright.server import catalogue_tools, history_tools, plan_tools, scene_tools, session_tools
+from blendwright.server import catalogue_tools, plan_tools, scene_tools, workspace_tools
 from blendwright.server.client_info import (
     ProgressReporter,
     RequestContext,
@@ -40,8 +40,7 @@ TOOLS: tuple[ServerTool, ...] = (
     *plan_tools.TOOLS,
     *scene_tools.TOOLS,
     *catalogue_tools.TOOLS,
-    *history_tools.TOOLS,
-    *session_tools.TOOLS,
+    *workspace_tools.TOOLS,
 )
 INSTRUCTIONS = """\
 Blendwright changes a Blender scene through plans: strict JSON that is checked, run step by step, verified and committed.
