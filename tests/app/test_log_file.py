@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.observing.log import Log, shown_level
-from blendwright.app.observing.log_file import KEPT, LogFile
+from blendwright.app.observing.log import KEPT, Log, LogFile, shown_level
 from blendwright.values import events
 from plans import box
 from shell import PROGRAM

@@ -18,7 +18,7 @@ from blendwright.macros import load_macros, macro_registry, package_macros, regi
 from blendwright.macros.loading import read_macros
 from blendwright.schemas.check import Checker
 from blendwright.schemas.published import schema
-from blendwright.tool_api.effects import SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -16,7 +16,7 @@ from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.server_tool import ServerTool
 from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
-from blendwright.tool_api.effects import Idempotence, SafetyLevel
+from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from hosts import Era, talk

@@ -18,7 +18,6 @@ from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.journal.journal_copy import copy_journal, has_journal
 from blendwright.plan.refusal import refused
-from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
@@ -103,7 +102,7 @@ def _preview_on_copy(
         )  # fmt: skip
         try:
             previewer = Previewer(scene, journal, settings.tools, settings.draft, settings.files, directory)
-            return previewer.run(schedule(valid, settings.registry, scene.hash), options, image=image)
+            return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image)
         finally:
             scene.discard()
 

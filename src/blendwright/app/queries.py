@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from blendwright.app.opening import open
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import InspectionWorkers, inspection_workers, read_journal
+from blendwright.journal import JournalView
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.commits import Commit, HeadMove
-from blendwright.records.journal_port import JournalReader
 from blendwright.records.planner_attempts import Attempt
 from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
@@ -158,7 +158,7 @@ def compare_commits(
         return ComparedCommits(before, after, difference(journal, inspection, before, after))
 
 
-def difference(journal: JournalReader, workers: InspectionWorkers, before: Commit, after: Commit) -> Difference:
+def difference(journal: JournalView, workers: InspectionWorkers, before: Commit, after: Commit) -> Difference:
     with ThreadPoolExecutor(2) as starting:
         first, second = (start.result() for start in [starting.submit(workers.worker) for _ in range(2)])
     old, new = _snapshot(journal, first, before), _snapshot(journal, second, after)
@@ -166,7 +166,7 @@ def difference(journal: JournalReader, workers: InspectionWorkers, before: Commi
     return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second))
 
 
-def _snapshot(journal: JournalReader, worker: RemoteScene, commit: Commit) -> SceneSnapshot:
+def _snapshot(journal: JournalView, worker: RemoteScene, commit: Commit) -> SceneSnapshot:
     rebuild_commit(worker, journal, commit.number)
     return take_snapshot(worker)
 
@@ -201,12 +201,12 @@ def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[F
     return current, tuple(findings_about(current))
 
 
-def external_findings(journal: JournalReader) -> tuple[Finding, ...]:
+def external_findings(journal: JournalView) -> tuple[Finding, ...]:
     """What was wrong with the files that HEAD's scene refers to when it was taken in."""
     return tuple(findings_about(recorded_externals(journal)))
 
 
-def recorded_externals(journal: JournalReader) -> tuple[External, ...]:
+def recorded_externals(journal: JournalView) -> tuple[External, ...]:
     """Those of the file that HEAD's scene was taken in from last."""
     return next((externals_of_receipt(commit.receipt) for commit in journal.origins()), ())
 

@@ -17,7 +17,6 @@ from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
-from blendwright.records.journal_port import JournalPort, JournalReader
 from blendwright.run.externals import Externals
 from blendwright.run.file_roots import FileRoots
 from blendwright.run.rebuild import take_worker
@@ -28,13 +27,13 @@ from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
 
-def read_journal(workspace: str | Path) -> contextlib.AbstractContextManager[JournalReader]:
+def read_journal(workspace: str | Path) -> contextlib.AbstractContextManager[JournalView]:
     """The journal, for those who only read. Raises EnvironmentUnfit when there is none."""
     return contextlib.closing(JournalView(Path(workspace).resolve()))
 
 
 @contextlib.contextmanager
-def repair_journal(workspace: str | Path) -> Generator[JournalPort]:
+def repair_journal(workspace: str | Path) -> Generator[Journal]:
     """The journal, writable also in quarantine. Raises EnvironmentUnfit when there is none or another process holds it."""
     with read_journal(workspace):
         pass

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.app.read_workspace import inspection_workers, repair_journal
-from blendwright.records.journal_port import JournalPort
+from blendwright.journal import Journal
 from blendwright.records.recovery import RecoveryInfo
 from blendwright.run import workspace_problems
 from blendwright.run.history import find
@@ -17,7 +17,7 @@ from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
 
 
-def recover(journal: JournalPort, abandoned: int) -> tuple[str, ...]:
+def recover(journal: Journal, abandoned: int) -> tuple[str, ...]:
     """Roll back what was left half done; `abandoned` counts the sessions whose scratch was cleared away.
 
     Safe to be killed in: every part is one transaction, and what is done already is not found again.

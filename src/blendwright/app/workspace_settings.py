@@ -10,10 +10,10 @@ from pathlib import Path
 from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.app.session_scratch import unfit_on_os_error
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.journal import JournalView
 from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
-from blendwright.records.journal_port import JournalReader
 from blendwright.run.active_contract import ContractDraft
 from blendwright.run.files import FileAccess
 from blendwright.tool_api.tool import AnyTool
@@ -67,7 +67,7 @@ def load_settings(
     return WorkspaceSettings(directory, known, macros, draft, files)
 
 
-def require_no_scene(journal: JournalReader, place: Path, start: Path) -> None:
+def require_no_scene(journal: JournalView, place: Path, start: Path) -> None:
     """A workspace starts from a file once. Raises EnvironmentUnfit."""
     if journal.head is not None:
         raise EnvironmentUnfit(

@@ -9,7 +9,7 @@ import typer
 
 from blendwright.app.opening import place_of
 from blendwright.dialects import registry
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Boundary

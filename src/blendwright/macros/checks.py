@@ -11,7 +11,7 @@ import jsonschema_rs
 from blendwright.macros.definition import MacroDocument, properties_of
 from blendwright.macros.templates import EACH, TEMPLATE, Use, uses
 from blendwright.schemas.check import BROKEN_SCHEMA, Checker
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
 from blendwright.values.json_shapes import fields_of

@@ -10,10 +10,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from blendwright.policy.session_contract import Registry, registry
-from blendwright.schemas.check import Checker
-from blendwright.schemas.model_check import argument_advice
+from blendwright.schemas.check import Checker, argument_advice
 from blendwright.schemas.whole_numbers import whole_numbers
-from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.values.canonical import digest
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

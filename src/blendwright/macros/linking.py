@@ -11,7 +11,7 @@ from typing import Any
 
 from blendwright.macros.definition import Macro, MacroDocument
 from blendwright.macros.expansion import EXPECT
-from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean

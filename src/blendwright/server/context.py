@@ -21,7 +21,7 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.macros import Macro
 from blendwright.policy.approvals import ApprovalPrompt, Approver
 from blendwright.policy.session_contract import Proposal
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
 from blendwright.server.responses import ToolResponse
 from blendwright.server.workspace_queue import WorkspaceQueue

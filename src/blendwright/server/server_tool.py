@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, get_type_hints
 
-from blendwright.schemas.model_check import ModelChecker
+from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.tool_api.arguments import Args
-from blendwright.tool_api.effects import Idempotence, SafetyLevel
+from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import non_interoperable_values, read_json

@@ -10,22 +10,23 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.effects import (
+from blendwright.tool_api.promises import (
     Determinism,
     Idempotence,
     Isolation,
-    Kind,
+    Promises,
+    Requires,
     Revert,
     SafetyLevel,
     SafetyMode,
+    Version,
 )
-from blendwright.tool_api.promises import Promises, Requires, Version
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.values.findings import Finding
 
 # What replaces a file loses what was in it.
@@ -33,12 +34,12 @@ OVERWRITE = "overwrite"
 NAME = re.compile(r"[a-z]+\.[a-z]+(_[a-z]+)*")
 
 
-@dataclass(frozen=True, slots=True)
 class Example:
     """Arguments that work; `given` are the calls that set the stage, as (tool name, arguments)."""
 
-    args: Mapping[str, Any]
-    given: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
+    def __init__(self, args: Mapping[str, Any], *given: tuple[str, Mapping[str, Any]]) -> None:
+        self.args = args
+        self.given = given
 
 
 A = TypeVar("A", bound=Args)
@@ -198,6 +199,16 @@ class Tool(Generic[A, R]):
 
 
 AnyTool = Tool[Any, Any]
+
+
+class Reads(Tool[A, R], Generic[A, R], family=True):
+    """Answers a question about the scene. A tool defines `apply`, and `check` where something can be wrong."""
+
+    def check(self, scene: Scene, args: A) -> Iterable[Finding]:
+        return ()
+
+    def verify(self, scene: Scene, args: A, result: R) -> Iterable[Finding]:
+        return ()
 
 
 def _problems(cls: type[AnyTool]) -> Iterable[str]:

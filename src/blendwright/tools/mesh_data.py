@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from blendwright.tool_api.scene import Block
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs
 from blendwright.values.findings import Finding
 
 Point = tuple[float, float, float]

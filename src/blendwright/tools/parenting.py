@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.errors import StepError

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tools.bounding_boxes import BoundingBox, corners, everything
 from blendwright.tools.mesh_data import Point
 

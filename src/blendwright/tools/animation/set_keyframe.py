@@ -10,9 +10,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation.channels import (
     PATHS,
@@ -25,8 +24,7 @@ from blendwright.tools.animation.channels import (
     write_values,
 )
 from blendwright.tools.animation_data import LAYERED, action_of, action_sharers, curve_list, curves, is_driven
-from blendwright.tools.readback import close, differs
-from blendwright.tools.targets import existing_object, required_object
+from blendwright.tools.checks import close, differs, existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -115,18 +113,15 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
     name = "animation.set_keyframe"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.ACTION).needs("animation_write")
     examples = (
-        Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, given=(BOX,)),
+        Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, BOX),
         Example(
             {"object": "Box", "channel": "location", "frame": 24, "value": [0, 0, 2], "interpolation": "LINEAR"},
-            given=(BOX, START),
+            BOX,
+            START,
         ),
-        Example(
-            {"object": "Box", "channel": "rotation_euler_deg", "frame": 1, "value": [0, 0, 90]}, given=(BOX, START)
-        ),
-        Example({"object": "Box", "channel": "hide_render", "frame": 10, "value": True}, given=(BOX,)),
-        Example(
-            {"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, given=(BOX, MASS)
-        ),
+        Example({"object": "Box", "channel": "rotation_euler_deg", "frame": 1, "value": [0, 0, 90]}, BOX, START),
+        Example({"object": "Box", "channel": "hide_render", "frame": 10, "value": True}, BOX),
+        Example({"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, BOX, MASS),
     )
 
     def check(self, scene: Scene, args: SetKeyframeArgs) -> Iterator[Finding]:

@@ -9,9 +9,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.camera_views import (
@@ -28,11 +27,10 @@ from blendwright.tools.camera_views import (
     view_matrix,
     zero_scale,
 )
+from blendwright.tools.checks import close, differs, existing_object, existing_objects
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.picture_subject import subject_points
-from blendwright.tools.readback import close, differs
 from blendwright.tools.settings import Setting, animation_conflicts, write_settings
-from blendwright.tools.targets import existing_object, existing_objects
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 
@@ -87,14 +85,14 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     name = "camera.frame_objects"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA).needs("object_write")
     examples = (
-        Example({"name": "Camera", "objects": ["Box"]}, given=(CAMERA, CUBE)),
-        Example(
-            {"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, given=(CAMERA, CUBE, BALL)
-        ),
-        Example({"name": "Camera", "view": "ISO"}, given=(CAMERA, CUBE)),
+        Example({"name": "Camera", "objects": ["Box"]}, CAMERA, CUBE),
+        Example({"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, CAMERA, CUBE, BALL),
+        Example({"name": "Camera", "view": "ISO"}, CAMERA, CUBE),
         Example(
             {"name": "Plan", "objects": ["Box", "Ball"], "from_direction": [0, 0, 1]},
-            given=(CUBE, BALL, ("camera.create", {"name": "Plan", "projection": "ORTHO"})),
+            CUBE,
+            BALL,
+            ("camera.create", {"name": "Plan", "projection": "ORTHO"}),
         ),
     )
 

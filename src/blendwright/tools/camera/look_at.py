@@ -10,17 +10,15 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Vector3
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import corners
 from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale
+from blendwright.tools.checks import differs, existing_object
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import existing_object
+from blendwright.tools.settings import ObjectChanged
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -60,11 +58,12 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     name = "camera.look_at"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Camera", "target": "Box"}, given=(CAMERA, CUBE)),
-        Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, given=(CAMERA,)),
+        Example({"name": "Camera", "target": "Box"}, CAMERA, CUBE),
+        Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, CAMERA),
         Example(
             {"name": "Key", "target": "Box", "aim": "CENTER"},
-            given=(CUBE, ("light.create", {"name": "Key", "type": "SPOT", "location": [3, -3, 5]})),
+            CUBE,
+            ("light.create", {"name": "Key", "type": "SPOT", "location": [3, -3, 5]}),
         ),
     )
 

@@ -7,14 +7,11 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
-from blendwright.tools.families import SetsObjectSettings
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting
 from blendwright.values.findings import Finding
 
 CAMERA = ("camera.create", {"name": "Camera"})
@@ -31,9 +28,9 @@ class SetCamera(SetsObjectSettings[SetCameraArgs, ObjectChanged]):
     # An object that was in focus may lose its last user.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.CAMERA, Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Camera", "lens_mm": 85}, given=(CAMERA,)),
-        Example({"name": "Camera", "projection": "ORTHO", "ortho_scale": 4, "shift": [0.1, 0]}, given=(CAMERA,)),
-        Example({"name": "Camera", "focus_distance": 3.5, "fstop": 2.8}, given=(CAMERA,)),
+        Example({"name": "Camera", "lens_mm": 85}, CAMERA),
+        Example({"name": "Camera", "projection": "ORTHO", "ortho_scale": 4, "shift": [0.1, 0]}, CAMERA),
+        Example({"name": "Camera", "focus_distance": 3.5, "fstop": 2.8}, CAMERA),
     )
 
     object_types = ("CAMERA",)

@@ -8,12 +8,10 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import is_scene_collection, missing_target_collection, target_collection
+from blendwright.tools.checks import differs, is_scene_collection, missing_target_collection, target_collection
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -42,7 +40,7 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
         Example({"name": "Props"}),
         Example(
             {"name": "Chairs", "parent": "Furniture", "color_tag": "COLOR_05"},
-            given=(("collection.create", {"name": "Furniture"}),),
+            ("collection.create", {"name": "Furniture"}),
         ),
     )
 

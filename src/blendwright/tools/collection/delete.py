@@ -8,16 +8,12 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Deletes
-from blendwright.tools.object_data import DELETION_WRITES, delete_objects
+from blendwright.tools.checks import differs, existing, is_scene_collection
+from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed, delete_objects
 from blendwright.tools.parenting import unparent_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.results import Removed
-from blendwright.tools.targets import existing, is_scene_collection
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -44,8 +40,8 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
     name = "collection.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
-        Example({"name": "Props"}, given=(PROPS, BOX)),
-        Example({"name": "Props", "objects": "delete"}, given=(PROPS, BOX)),
+        Example({"name": "Props"}, PROPS, BOX),
+        Example({"name": "Props", "objects": "delete"}, PROPS, BOX),
     )
 
     def check(self, scene: Scene, args: DeleteCollectionArgs) -> Iterator[Finding]:

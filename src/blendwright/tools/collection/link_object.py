@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import missing_target_collection, target_collection
+from blendwright.tools.checks import differs, missing_target_collection, target_collection
+from blendwright.tools.settings import ObjectChanged
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -33,7 +31,7 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
     name = "collection.link_object"
     # The collection of a simulation makes an object a rigid body.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
-    examples = (Example({"object": "Box", "collection": "Props"}, given=(BOX, PROPS)),)
+    examples = (Example({"object": "Box", "collection": "Props"}, BOX, PROPS),)
 
     def check(self, scene: Scene, args: LinkObjectArgs) -> Iterator[Finding]:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")

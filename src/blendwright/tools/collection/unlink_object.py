@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import missing_target_collection, target_collection
+from blendwright.tools.checks import differs, missing_target_collection, target_collection
+from blendwright.tools.settings import ObjectChanged
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -39,8 +37,8 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
     # An object that nobody holds any more is kept by a mark on itself.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.COLLECTION, Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"object": "Box"}, given=(BOX, PROPS, BOX_IN_PROPS)),
-        Example({"object": "Box", "allow_unlinked": True}, given=(BOX,)),
+        Example({"object": "Box"}, BOX, PROPS, BOX_IN_PROPS),
+        Example({"object": "Box", "allow_unlinked": True}, BOX),
     )
 
     def check(self, scene: Scene, args: UnlinkObjectArgs) -> Iterator[Finding]:

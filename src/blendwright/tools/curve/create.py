@@ -10,13 +10,11 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Vector3
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding
 
@@ -124,7 +122,6 @@ class CreateCurve(CreatesObject[CreateCurveArgs]):
     )
 
     object_type = "CURVE"
-    data_kind = Kind.CURVE
 
     def new_data(self, scene: Scene, args: CreateCurveArgs) -> Block:
         return scene.create(Kind.CURVE, args.name, "CURVE")

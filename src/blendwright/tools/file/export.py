@@ -10,13 +10,11 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from blendwright.tool_api.arguments import Args, Name, Result, WritePath, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs, existing_object
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -83,9 +81,9 @@ class ExportFile(Tool[ExportArgs, Exported]):
         .needs("scene_read", "file_write")
     )
     examples = (
-        Example({"path": "box.glb"}, given=(CUBE, EMPTY)),
-        Example({"path": "box.stl", "objects": ["Box"]}, given=(CUBE, EMPTY)),
-        Example({"path": "scene.blend"}, given=(CUBE,)),
+        Example({"path": "box.glb"}, CUBE, EMPTY),
+        Example({"path": "box.stl", "objects": ["Box"]}, CUBE, EMPTY),
+        Example({"path": "scene.blend"}, CUBE),
     )
 
     def determinism_for(self, args: ExportArgs) -> Determinism:

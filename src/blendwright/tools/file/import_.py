@@ -10,14 +10,12 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Arrival, Scene
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idempotence, Revert
+from blendwright.tool_api.scene import Arrival, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs, missing_target_collection, target_collection
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
 from blendwright.tools.file.truncation import truncation_problems
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -117,9 +115,9 @@ class ImportFile(Tool[ImportArgs, Imported]):
         .needs("file_read", "object_write", "mesh_write", "material_write")
     )
     examples = (
-        Example({"path": "crate.glb"}, given=CRATE),
-        Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, given=CRATE_LIBRARY),
-        Example({"path": "crate.obj", "on_collision": "rename"}, given=CRATE_TWICE),
+        Example({"path": "crate.glb"}, *CRATE),
+        Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, *CRATE_LIBRARY),
+        Example({"path": "crate.obj", "on_collision": "rename"}, *CRATE_TWICE),
     )
 
     def idempotence_for(self, args: ImportArgs) -> Idempotence:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from blendwright.tool_api.geometry import GeometryFacts
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, GeometryFacts, Scene
 from blendwright.tools.geonodes.gate_models import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
 from blendwright.tools.geonodes.structural_gates import StructuralGates
 from blendwright.tools.modifier.inputs import sockets_of

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
+from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.tool import Example, Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
@@ -31,7 +29,7 @@ class Gates(Reads[GatesArgs, GateReport]):
     name = "geonodes.gates"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),
+        Example({"object_name": "Cube"}, CUBE, SIZED_CUBE),
         Example(
             {
                 "object_name": "Cube",
@@ -42,7 +40,8 @@ class Gates(Reads[GatesArgs, GateReport]):
                     {"gate": "MAX_SIZE", "value": [2, 2, 2]},
                 ],
             },
-            (CUBE, SIZED_CUBE),
+            CUBE,
+            SIZED_CUBE,
         ),
     )
 

@@ -10,11 +10,9 @@ from pydantic import Field
 from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, to_payload
 from blendwright.tool_api.arguments import Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
@@ -62,10 +60,11 @@ class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
     name = "geonodes.inspect"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),
+        Example({"object_name": "Cube"}, CUBE, SIZED_CUBE),
         Example(
             {"object_name": "Cube", "modifier_name": "GeometryNodes", "formats": ["payload", "mermaid"]},
-            (CUBE, SIZED_CUBE),
+            CUBE,
+            SIZED_CUBE,
         ),
     )
 

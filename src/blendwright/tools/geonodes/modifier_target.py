@@ -12,8 +12,7 @@ from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import new_tree
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.modifier.blender_settings import missing_modifier, name_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

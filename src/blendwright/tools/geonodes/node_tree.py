@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
+from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import Example
 from blendwright.tools.geonodes.examples import link
 from blendwright.tools.geonodes.tree_editing import EditsNodeTree
@@ -33,7 +33,7 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
                     link("n1.Mesh", "group_output.Geometry"),
                 ],
             },
-            (PLANE,),
+            PLANE,
         ),
         Example(
             {
@@ -61,6 +61,6 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
                 "target": {"object_name": "Plane", "modifier_name": "GeometryNodes", "node_group_name": "GN_Scatter"},
                 "operations": [],
             },
-            (PLANE,),
+            PLANE,
         ),
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import Example
 from blendwright.tools.geonodes.examples import CUBE, link
 from blendwright.tools.geonodes.tree_editing import EditsNodeTree
@@ -49,7 +49,7 @@ class Patch(EditsNodeTree[GnOpsPayload]):
                     link("move.Geometry", "group_output.Geometry", "socket_name"),
                 ],
             },
-            (CUBE,),
+            CUBE,
         ),
         Example(
             {
@@ -57,6 +57,7 @@ class Patch(EditsNodeTree[GnOpsPayload]):
                 "target": {"object_name": "Cube", "modifier_name": "GeometryNodes"},
                 "ops": [{"op": "cleanup_unused"}],
             },
-            (CUBE, UNLINKED_NODE),
+            CUBE,
+            UNLINKED_NODE,
         ),
     )

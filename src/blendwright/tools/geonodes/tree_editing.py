@@ -21,9 +21,8 @@ from blendwright.nodes.payloads.gn_ops import GnOpsPayload
 from blendwright.nodes.payloads.node_tree import NodeTreePayload
 from blendwright.nodes.payloads.parts import GIVEN_IDS
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import Version
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import Idempotence, Version
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Tool
 from blendwright.tools.geonodes.modifier_target import (
     AT,

@@ -8,11 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
+from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.tool import Example, Reads
 from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
 from blendwright.tools.geonodes.gate_report import report_gates
@@ -61,7 +59,7 @@ class Verify(Reads[VerifyArgs, Verified]):
     promises = READ_ONLY.needs("scene_read")
     examples = (
         Example(
-            {"trees": [{"object_name": "Cube", "modifier_name": "GeometryNodes"}], "required": True}, (CUBE, SIZED_CUBE)
+            {"trees": [{"object_name": "Cube", "modifier_name": "GeometryNodes"}], "required": True}, CUBE, SIZED_CUBE
         ),
         Example(
             {
@@ -70,7 +68,8 @@ class Verify(Reads[VerifyArgs, Verified]):
                     {"object_name": "Gone", "modifier_name": "GeometryNodes"},
                 ]
             },
-            (CUBE, SIZED_CUBE),
+            CUBE,
+            SIZED_CUBE,
         ),
     )
 

@@ -8,14 +8,12 @@ from typing import Any
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
+from blendwright.tools.checks import differs
 from blendwright.tools.light_settings import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.readback import differs
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Setting
 from blendwright.values.findings import Finding
 
@@ -77,7 +75,6 @@ class CreateLight(CreatesObject[CreateLightArgs]):
     )
 
     object_type = "LIGHT"
-    data_kind = Kind.LIGHT
 
     def new_data(self, scene: Scene, args: CreateLightArgs) -> Block:
         return scene.create(Kind.LIGHT, args.name, args.type)

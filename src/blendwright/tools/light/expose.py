@@ -8,14 +8,12 @@ from collections.abc import Generator, Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsObjectSettings
+from blendwright.tools.checks import existing_objects
 from blendwright.tools.picture_subject import subject
-from blendwright.tools.settings import Setting
-from blendwright.tools.targets import existing_objects
+from blendwright.tools.settings import SetsObjectSettings, Setting
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -63,8 +61,8 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
     name = "light.expose"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
-        Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, given=(BOX, KEY)),
-        Example({"name": "Sun", "brightness": 3}, given=(BOX, SUN)),
+        Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, BOX, KEY),
+        Example({"name": "Sun", "brightness": 3}, BOX, SUN),
     )
 
     object_types = ("LIGHT",)

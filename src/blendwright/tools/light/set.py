@@ -7,14 +7,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsObjectSettings
 from blendwright.tools.light_settings import LightSettings, has_own_height, light_settings, unsuitable_settings
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -32,8 +29,8 @@ class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
     name = "light.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
-        Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, given=(LAMP,)),
-        Example({"name": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, given=(SPOT,)),
+        Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, LAMP),
+        Example({"name": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, SPOT),
     )
 
     object_types = ("LIGHT",)

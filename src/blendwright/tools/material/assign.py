@@ -9,12 +9,10 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object
+from blendwright.tools.checks import differs, existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -61,10 +59,13 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
         "material_write"
     )
     examples = (
-        Example({"object": "Box", "material": "Red"}, given=(CUBE, RED)),
+        Example({"object": "Box", "material": "Red"}, CUBE, RED),
         Example(
             {"object": "Box", "material": "Blue", "faces": [0, 1]},
-            given=(CUBE, RED, BLUE, ("material.assign", {"object": "Box", "material": "Red"})),
+            CUBE,
+            RED,
+            BLUE,
+            ("material.assign", {"object": "Box", "material": "Red"}),
         ),
     )
 

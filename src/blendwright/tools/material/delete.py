@@ -7,14 +7,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Deletes
-from blendwright.tools.object_data import DELETION_WRITES
-from blendwright.tools.results import Removed
-from blendwright.tools.targets import existing
+from blendwright.tools.checks import existing
+from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -38,10 +35,9 @@ class DeleteMaterial(Deletes[DeleteMaterialArgs, Removed]):
     name = "material.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("material_write")
     examples = (
-        Example({"name": "Red"}, given=(RED,)),
+        Example({"name": "Red"}, RED),
         Example(
-            {"name": "Red", "clear_users": True},
-            given=(CUBE, RED, ("material.assign", {"object": "Box", "material": "Red"})),
+            {"name": "Red", "clear_users": True}, CUBE, RED, ("material.assign", {"object": "Box", "material": "Red"})
         ),
     )
 

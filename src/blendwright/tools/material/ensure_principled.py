@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.principled_shader import (
     PrincipledValues,
@@ -47,7 +46,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         Example({"name": "Glass", "transmission": 1, "roughness": 0, "ior": 1.45}),
         Example(
             {"name": "Steel", "metallic": 1, "roughness": 0.25},
-            given=(("material.ensure_principled", {"name": "Steel", "base_color": [0.6, 0.6, 0.62]}),),
+            ("material.ensure_principled", {"name": "Steel", "base_color": [0.6, 0.6, 0.62]}),
         ),
         Example({"name": "Lamp", "emission_color": [1, 0.8, 0.6], "emission_strength": 5}),
     )

@@ -9,13 +9,11 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Vector3
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
 from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
-from blendwright.tools.object_placement import ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -63,7 +61,6 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
     )
 
     object_type = "MESH"
-    data_kind = Kind.MESH
 
     def vertices_for(self, args: CreateMeshArgs) -> int:
         return len(args.vertices)

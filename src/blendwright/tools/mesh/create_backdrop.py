@@ -9,15 +9,13 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs, existing_objects, missing_target_collection, target_collection
 from blendwright.tools.mesh_data import Geometry, Point, fill_mesh, geometry
+from blendwright.tools.object_creation import ObjectMade
 from blendwright.tools.picture_subject import Subject, subject
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.targets import existing_objects, missing_target_collection, target_collection
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 0]})
@@ -46,7 +44,7 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         "object_write", "mesh_write"
     )
     examples = (
-        Example({"name": "Backdrop", "targets": ["Box"]}, given=(BOX,)),
+        Example({"name": "Backdrop", "targets": ["Box"]}, BOX),
         Example({"name": "Backdrop", "size": 4}),
     )
 

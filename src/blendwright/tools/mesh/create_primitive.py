@@ -8,14 +8,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import LengthFloat, PositiveFloat
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
 from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
 from blendwright.tools.mesh_data import fill_mesh, mesh_differs
-from blendwright.tools.object_placement import ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.values.findings import Finding
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
@@ -69,7 +67,6 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
     )
 
     object_type = "MESH"
-    data_kind = Kind.MESH
 
     def vertices_for(self, args: CreatePrimitiveArgs) -> int:
         return vertex_count(args.shape())

@@ -9,16 +9,14 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Reads
 from blendwright.tools.bounding_boxes import SOLID
-from blendwright.tools.families import Reads
+from blendwright.tools.checks import existing_object, not_evaluated
 from blendwright.tools.mesh.solid import area_of, bounds_of, joins_of, positions_of, volume_of
 from blendwright.tools.scene.plain_values import number, vector3
 from blendwright.tools.scene.snapshot_model import Number, Vector3
-from blendwright.tools.targets import existing_object, not_evaluated
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -68,8 +66,8 @@ class Measure(Reads[MeasureArgs, Measures]):
     name = "mesh.measure"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"object": "Box"}, given=(CUBE,)),
-        Example({"object": "Box", "space": "local", "evaluated": False}, given=(CUBE,)),
+        Example({"object": "Box"}, CUBE),
+        Example({"object": "Box", "space": "local", "evaluated": False}, CUBE),
     )
 
     def tolerance_for(self, args: MeasureArgs) -> float:

@@ -11,12 +11,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, AttributeName, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
+from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -95,10 +93,10 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
     name = "mesh.set_attribute"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
-        Example({"object": "Box", "name": "heat", "type": "FLOAT", "value": 0.5}, given=(CUBE,)),
+        Example({"object": "Box", "name": "heat", "type": "FLOAT", "value": 0.5}, CUBE),
         Example(
             {"object": "Box", "name": "tint", "type": "FLOAT_COLOR", "domain": "FACE", "values": [[1, 0, 0, 1]] * 6},
-            given=(CUBE,),
+            CUBE,
         ),
     )
 

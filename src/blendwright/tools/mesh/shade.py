@@ -9,13 +9,11 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import existing_object, required_object
+from blendwright.tools.checks import differs, existing_object, required_object
+from blendwright.tools.settings import ObjectChanged
 from blendwright.values.findings import Finding
 
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"})
@@ -32,10 +30,8 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     name = "mesh.shade"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
-        Example({"object": "Ball", "shading": "smooth"}, given=(BALL,)),
-        Example(
-            {"object": "Ball", "shading": "flat"}, given=(BALL, ("mesh.shade", {"object": "Ball", "shading": "smooth"}))
-        ),
+        Example({"object": "Ball", "shading": "smooth"}, BALL),
+        Example({"object": "Ball", "shading": "flat"}, BALL, ("mesh.shade", {"object": "Ball", "shading": "smooth"})),
     )
 
     def check(self, scene: Scene, args: ShadeArgs) -> Iterator[Finding]:

@@ -8,15 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.results import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -45,21 +43,19 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     examples = (
         Example(
             {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 5, "constant_offset": [3, 0, 0]}},
-            (CUBE,),
+            CUBE,
         ),
         Example(
-            {"object": "Box", "name": "Smooth", "settings": {"type": "SUBSURF", "levels": 2}, "index": 0}, (CUBE, ARRAY)
+            {"object": "Box", "name": "Smooth", "settings": {"type": "SUBSURF", "levels": 2}, "index": 0}, CUBE, ARRAY
         ),
-        Example(
-            {"object": "Box", "name": "Edges", "settings": {"type": "BEVEL", "width": 0.1, "segments": 3}}, (CUBE,)
-        ),
+        Example({"object": "Box", "name": "Edges", "settings": {"type": "BEVEL", "width": 0.1, "segments": 3}}, CUBE),
         Example(
             {
                 "object": "Box",
                 "name": "Bars",
                 "settings": {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False},
             },
-            (CUBE,),
+            CUBE,
         ),
         Example(
             {
@@ -67,7 +63,8 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
                 "name": "Cut",
                 "settings": {"type": "BOOLEAN", "operation": "DIFFERENCE", "object": "Ball"},
             },
-            (CUBE, BALL),
+            CUBE,
+            BALL,
         ),
     )
 

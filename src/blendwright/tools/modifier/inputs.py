@@ -11,11 +11,10 @@ from typing import Any
 
 from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.checks.values import socket_value_problems
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.animation_data import channel_conflicts, custom_path
+from blendwright.tools.checks import same
 from blendwright.tools.node_trees.values import to_json
-from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from blendwright.tool_api.scene import Block
+from blendwright.tools.checks import same
 from blendwright.tools.node_trees.values import refused_by_blender, to_json
-from blendwright.tools.readback import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

@@ -8,15 +8,12 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import action_of
-from blendwright.tools.object_data import DATA_KINDS, own_data
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.targets import existing_object
+from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.object_creation import DATA_KINDS, ObjectMade, own_data
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -51,8 +48,8 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         Kind.SHAPE_KEY,
     ).needs("object_write")
     examples = (
-        Example({"name": "Box", "new_name": "Second box"}, given=(CUBE,)),
-        Example({"name": "Box", "new_name": "Own box", "mode": "deep"}, given=(CUBE,)),
+        Example({"name": "Box", "new_name": "Second box"}, CUBE),
+        Example({"name": "Box", "new_name": "Own box", "mode": "deep"}, CUBE),
     )
 
     def check(self, scene: Scene, args: DuplicateArgs) -> Iterator[Finding]:

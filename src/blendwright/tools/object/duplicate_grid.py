@@ -9,16 +9,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
+from blendwright.tools.checks import differs, evaluated_object, missing_target_collection, target_collection
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.movement import is_negligible
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import evaluated_object, missing_target_collection, target_collection
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 
@@ -75,10 +73,8 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     name = "object.duplicate_grid"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (
-        Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, given=(CUBE,)),
-        Example(
-            {"name": "Box", "prefix": "Tower", "columns": 1, "rows": 1, "layers": 5, "gap": [0, 0, 0]}, given=(CUBE,)
-        ),
+        Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, CUBE),
+        Example({"name": "Box", "prefix": "Tower", "columns": 1, "rows": 1, "layers": 5, "gap": [0, 0, 0]}, CUBE),
     )
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Iterator[Finding]:

@@ -9,17 +9,15 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import Reach
-from blendwright.tools.object_data import own_data
+from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.object_creation import own_data
 from blendwright.tools.plain_data import custom_properties, plain_settings, plain_value
-from blendwright.tools.readback import differs
 from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
-from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import orientation, world_matrix
 from blendwright.values.findings import Finding
 
@@ -78,7 +76,7 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
 
     name = "object.inspect"
     promises = READ_ONLY.needs("scene_read")
-    examples = (Example({"name": "Box"}, given=(CUBE,)),)
+    examples = (Example({"name": "Box"}, CUBE),)
 
     def check(self, scene: Scene, args: InspectArgs) -> Iterator[Finding]:
         yield from existing_object(scene, args.name, "/name")

@@ -6,15 +6,12 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Idempotence
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.object_data import DATA_KINDS, own_data
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectRenamed
-from blendwright.tools.targets import existing_object
+from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.object_creation import DATA_KINDS, own_data
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -30,6 +27,14 @@ class RenameArgs(Args):
     )
 
 
+class ObjectRenamed(Result):
+    """An object that a tool gave another name."""
+
+    object: str = Field(description="Name of the object now.")
+    data: str | None = Field(description="Name of its data now, when it has any of its own.")
+    changed: bool = Field(description="False when everything was named as asked already.")
+
+
 class Rename(Tool[RenameArgs, ObjectRenamed]):
     """Give an object another name, and if asked its data as well. Whatever refers to it goes on doing so."""
 
@@ -37,8 +42,8 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
     # Any kind may refer to the object or to its data, and is then told apart by the new name.
     promises = SAFE_ONE_TIME_WRITE.writes_to(*Kind).needs("object_write")
     examples = (
-        Example({"name": "Box", "new_name": "Crate"}, given=(CUBE,)),
-        Example({"name": "Box", "new_name": "Crate", "rename_data": True}, given=(CUBE,)),
+        Example({"name": "Box", "new_name": "Crate"}, CUBE),
+        Example({"name": "Box", "new_name": "Crate", "rename_data": True}, CUBE),
     )
 
     def idempotence_for(self, args: RenameArgs) -> Idempotence:

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs, existing_object
 from blendwright.tools.parenting import IDENTITY, parent_space, stay_in_place_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import matrix_rows, nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -45,12 +43,9 @@ class SetParent(Tool[SetParentArgs, Parented]):
     name = "object.set_parent"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"child": "Tip", "parent": "Box"}, given=(CUBE, TIP)),
-        Example({"child": "Tip", "parent": "Box", "keep_transform": False}, given=(CUBE, TIP)),
-        Example(
-            {"child": "Tip", "parent": None},
-            given=(CUBE, TIP, ("object.set_parent", {"child": "Tip", "parent": "Box"})),
-        ),
+        Example({"child": "Tip", "parent": "Box"}, CUBE, TIP),
+        Example({"child": "Tip", "parent": "Box", "keep_transform": False}, CUBE, TIP),
+        Example({"child": "Tip", "parent": None}, CUBE, TIP, ("object.set_parent", {"child": "Tip", "parent": "Box"})),
     )
 
     def check(self, scene: Scene, args: SetParentArgs) -> Iterator[Finding]:

@@ -9,14 +9,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, InnerName, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import channel_conflicts, custom_path
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import existing_object
+from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.settings import ObjectChanged
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -62,12 +60,13 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     name = "object.set_property"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Marker", "key": "mass", "value": 2.5}, given=(EMPTY,)),
-        Example({"name": "Marker", "key": "part", "value": "hull"}, given=(EMPTY,)),
-        Example({"name": "Marker", "key": "size", "value": [1, 2, 3], "number_type": "float"}, given=(EMPTY,)),
+        Example({"name": "Marker", "key": "mass", "value": 2.5}, EMPTY),
+        Example({"name": "Marker", "key": "part", "value": "hull"}, EMPTY),
+        Example({"name": "Marker", "key": "size", "value": [1, 2, 3], "number_type": "float"}, EMPTY),
         Example(
             {"name": "Marker", "key": "mass", "value": None},
-            given=(EMPTY, ("object.set_property", {"name": "Marker", "key": "mass", "value": 1})),
+            EMPTY,
+            ("object.set_property", {"name": "Marker", "key": "mass", "value": 1}),
         ),
     )
 

@@ -8,13 +8,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsObjectSettings
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -37,8 +34,8 @@ class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
     name = "object.set_visibility"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Box", "render": False}, given=(CUBE,)),
-        Example({"name": "Box", "viewport": False, "render": True}, given=(CUBE,)),
+        Example({"name": "Box", "render": False}, CUBE),
+        Example({"name": "Box", "viewport": False, "render": True}, CUBE),
     )
 
     def settings(self, scene: Scene, args: SetVisibilityArgs, target: Block) -> Iterator[Setting]:

@@ -10,15 +10,13 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
-from blendwright.tools.object_placement import radians
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.object_creation import radians
 from blendwright.tools.settings import Setting, write_settings
-from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import orientation
 from blendwright.values.findings import Finding
 
@@ -76,9 +74,9 @@ class Transform(Tool[TransformArgs, Transformed]):
     name = "object.transform"
     promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, given=(CUBE,)),
-        Example({"name": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, given=(CUBE,)),
-        Example({"name": "Box", "rotation_quaternion": [0.7071068, 0, 0, 0.7071068]}, given=(CUBE,)),
+        Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, CUBE),
+        Example({"name": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, CUBE),
+        Example({"name": "Box", "rotation_quaternion": [0.7071068, 0, 0, 0.7071068]}, CUBE),
     )
 
     def idempotence_for(self, args: TransformArgs) -> Idempotence:

@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, Name, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import world_bounds
+from blendwright.tools.checks import differs, evaluated_object
 from blendwright.tools.place.bounds import AXES, Edge, side
 from blendwright.tools.place.movement import (
     Offset,
@@ -26,8 +26,6 @@ from blendwright.tools.place.movement import (
     shift_all,
 )
 from blendwright.tools.place.results import Moved
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -62,11 +60,11 @@ class Align(Tool[AlignArgs, Moved]):
     name = "place.align"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, (BOX, BALL)),
+        Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, BOX, BALL),
         Example(
-            {"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, (BOX, BALL)
+            {"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, BOX, BALL
         ),
-        Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, (BOX, BALL)),
+        Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, BOX, BALL),
     )
 
     def check(self, scene: Scene, args: AlignArgs) -> Iterator[Finding]:

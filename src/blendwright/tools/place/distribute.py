@@ -9,16 +9,15 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
+from blendwright.tools.checks import differs
 from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.bounds import AXES
 from blendwright.tools.place.movement import Offset, along, is_in_place, movement_problems, shift_all
 from blendwright.tools.place.results import Moved
-from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -70,9 +69,9 @@ class Distribute(Tool[DistributeArgs, Moved]):
     name = "place.distribute"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, ROW),
-        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, ROW),
-        Example({"objects": ["Box2", "Box1", "Box0"], "start": [0, 0, 0], "end": [3, 3, 3], "order": "given"}, ROW),
+        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, *ROW),
+        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, *ROW),
+        Example({"objects": ["Box2", "Box1", "Box0"], "start": [0, 0, 0], "end": [3, 3, 3], "order": "given"}, *ROW),
     )
 
     def check(self, scene: Scene, args: DistributeArgs) -> Iterator[Finding]:

@@ -8,9 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Result, Seed
-from blendwright.tool_api.effects import Determinism, Isolation, Kind, Revert
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Version
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Isolation, Revert, Version
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.python.code_check import check_code
 from blendwright.values.findings import Finding
@@ -72,7 +71,7 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
                 "timeout_ms": 2000,
                 "seed": 7,
             },
-            given=(("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),),
+            ("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
         ),
     )  # fmt: skip
 

@@ -10,13 +10,12 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Seed, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import READ_ONLY, Determinism
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import everything
 from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs
 from blendwright.tools.render.engines import engine_id
 from blendwright.tools.render.pictures import PngName, Rendered
 from blendwright.tools.render.rendering import camera_problems, render_picture
@@ -55,10 +54,8 @@ class Preview(Tool[PreviewArgs, Rendered]):
     name = "render.preview"
     promises = READ_ONLY.but(determinism=Determinism.SEEDED).needs("scene_read", "render")
     examples = (
-        Example({"view": "ISO", "width": 160, "height": 120}, given=(CUBE,)),
-        Example(
-            {"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, given=(CUBE, CAMERA, SUN)
-        ),
+        Example({"view": "ISO", "width": 160, "height": 120}, CUBE),
+        Example({"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, CUBE, CAMERA, SUN),
     )
 
     def determinism_for(self, args: PreviewArgs) -> Determinism:

@@ -9,11 +9,10 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs
 from blendwright.tools.render.engines import engine_name
 from blendwright.tools.render.pictures import PngName, Rendered
 from blendwright.tools.render.rendering import camera_problems, render_picture
@@ -67,8 +66,8 @@ class Still(Tool[StillArgs, Rendered]):
     )
     destructive_with = ("overwrite",)
     examples = (
-        Example({"camera": "Camera"}, given=STAGE),
-        Example({"path": "picture.png", "samples": 1}, given=(*STAGE, ("camera.set_active", {"name": "Camera"}))),
+        Example({"camera": "Camera"}, *STAGE),
+        Example({"path": "picture.png", "samples": 1}, *STAGE, ("camera.set_active", {"name": "Camera"})),
     )
 
     def determinism_for(self, args: StillArgs) -> Determinism:

@@ -7,12 +7,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.object_placement import ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Setting
 
 # Argument -> Blender's property on the text.
@@ -69,7 +67,6 @@ class CreateText(CreatesObject[CreateTextArgs]):
     )
 
     object_type = "FONT"
-    data_kind = Kind.CURVE
 
     def new_data(self, scene: Scene, args: CreateTextArgs) -> Block:
         fonts = set(scene.names(Kind.FONT))
