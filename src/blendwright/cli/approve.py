@@ -14,7 +14,7 @@ from blendwright.cli.approver import TerminalApprover, at_a_terminal
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, present
 from blendwright.cli.safe_console import SafeConsole
-from blendwright.records.approvals import StoredApproval
+from blendwright.records.requests import StoredApproval
 
 BY = "blendwright approve"
 REQUEST_FIELDS = (

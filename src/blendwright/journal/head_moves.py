@@ -70,13 +70,6 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
     return CommitResult((*(None for _ in failed), *undone), (None,) * count, base, audit.head, audit.records)
 
 
-def undo_target(store: Store) -> int | None:
-    row = store.row(
-        "SELECT parent FROM commits WHERE number = (SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1)"
-    )
-    return None if row is None else row[0]
-
-
 def redo_targets(store: Store) -> list[int]:
     """Where each `redo` in turn would lead: back over the undos that nothing but redos has followed, the last one first."""
     targets: list[int] = []

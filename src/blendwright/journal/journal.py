@@ -36,13 +36,20 @@ from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.statistics import Statistics
 from blendwright.journal.store import FILE, Store, as_json, translate_errors, utc_now
 from blendwright.policy.approvals import Approval, ApprovalRequest
-from blendwright.records.approvals import StoredApproval
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoint
-from blendwright.records.commits import Commit, CommitResult, Entry, HeadMove, NewAudit, NewCommit
-from blendwright.records.operation_lookup import OperationMatch, OperationQuery
-from blendwright.records.planner_attempts import Attempt, NewAttempt
+from blendwright.records.commits import (
+    Commit,
+    CommitResult,
+    Entry,
+    HeadMove,
+    NewAudit,
+    NewCommit,
+    OperationMatch,
+    OperationQuery,
+)
 from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
+from blendwright.records.requests import Attempt, NewAttempt, StoredApproval
 from blendwright.values import crash_points, events
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
@@ -144,11 +151,6 @@ class JournalView:
         """The latest moves of HEAD, newest first."""
         with self._store.snapshot():
             return head_moves.moves(self._store, limit)
-
-    def undo_target(self) -> int | None:
-        """Where `undo` would lead; None when there is nothing before HEAD."""
-        with self._store.snapshot():
-            return head_moves.undo_target(self._store)
 
     def redo_target(self) -> int | None:
         """Where `redo` would lead: back over the last undo, unless something else has happened since."""

@@ -22,7 +22,7 @@ from blendwright.planner.port import NoResponse, Planner, PlannerError, PlanRequ
 from blendwright.planner.proposal import PlanProposal, read_proposal
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
 from blendwright.planner.retries import Sleep, request_plan
-from blendwright.records.planner_attempts import NewAttempt
+from blendwright.records.requests import NewAttempt
 from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
