@@ -66,7 +66,7 @@ def _show_page(out: SafeConsole, macro: Macro) -> None:
     out.print()
     out.show(f"  safety_level {macro.safety_level.value}")
     out.show(f"  determinism  {macro.determinism.value}")
-    out.show(f"  rollback     {'all steps or none' if macro.rollback else 'what was done stays'}")
+    out.show(f"  rollback     {'all steps or none' if macro.document.rollback else 'what was done stays'}")
     for moment, conditions in (("before", document.preconditions), ("after", document.postconditions)):
         for condition in conditions:
             out.show(f"  {moment:13}{orjson.dumps(condition).decode()}")

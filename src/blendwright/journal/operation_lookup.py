@@ -102,8 +102,5 @@ def _position(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> Hist
 
 
 def _is_same_operation(known: MatchedCommit | Reading, query: OperationQuery) -> bool:
-    return (known.operation_key, known.tool, known.tool_version) == (
-        query.operation_key,
-        query.tool,
-        query.tool_version,
-    )
+    wanted = (query.operation_key, query.tool, query.tool_version)
+    return (known.operation_key, known.tool, known.tool_version) == wanted

@@ -41,8 +41,7 @@ def find(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> R
 
 def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[Checkpoint]:
     """The checkpoints of the ancestors from generation `floor` on, newest first; their files are not looked at."""
-    for row in store.rows(_ALL, (floor,)):
-        *checkpoint, line = row
+    for *checkpoint, line in store.rows(_ALL, (floor,)):
         if ancestors.holds(line, checkpoint[2]):
             yield rows.checkpoint_of(tuple(checkpoint), files.directory)
 
