@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Findings
+from blendwright.tool_api import Block, Findings, Kind, Scene
 from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.checks import conflict
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix

@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Args, Color3, Name, PositiveFloat, UnitFloat, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import invalid
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 

@@ -1,13 +1,9 @@
-"""material.ensure_principled"""
-
 from __future__ import annotations
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Name, Result
+from blendwright.tool_api import Block, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict
 from blendwright.tools.principled_shader import (
     PrincipledValues,

@@ -1,21 +1,16 @@
-"""mesh.measure"""
-
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api import Args, Block, Kind, Name, Point, Result, Scene
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
-from blendwright.tools.bounding_boxes import SOLID, bounds_of
+from blendwright.tools.bounding_boxes import SOLID, bounds_of, mesh_copy
 from blendwright.tools.checks import conflict, existing_object, not_evaluated
 from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.scene.plain_values import number, vector3
@@ -87,20 +82,11 @@ class Measure(Reads[MeasureArgs, Measures]):
     def apply(self, scene: Scene, args: MeasureArgs) -> Measures:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         place = world_matrix(scene, obj)
-        with _own_mesh(scene.evaluated(obj) if args.evaluated else obj) as mesh:
+        with mesh_copy(scene.evaluated(obj) if args.evaluated else obj) as mesh:
             if args.space == "world":
                 mesh.transform(place)
             mirrored = args.space == "world" and place.determinant() < 0.0
             return _measures(args.object, mesh, mirrored)
-
-
-@contextmanager
-def _own_mesh(obj: Block) -> Generator[Block, None, None]:
-    """The object's mesh as a copy of our own, so that it can be moved; freed at the end."""
-    try:
-        yield obj.to_mesh()
-    finally:
-        obj.to_mesh_clear()
 
 
 def _measures(name: str, mesh: Block, mirrored: bool) -> Measures:
