@@ -140,7 +140,9 @@ def _area(mesh: Block) -> float:
 
 def _joins(mesh: Block) -> Joins:
     count = len(mesh.edges)
-    edges, vertices = _corners(mesh)
+    edges, vertices = (array("i", bytes(4 * len(mesh.loops))) for _ in range(2))
+    mesh.loops.foreach_get("edge_index", edges)
+    mesh.loops.foreach_get("vertex_index", vertices)
     ends = array("i", bytes(8 * count))
     mesh.edges.foreach_get("vertices", ends)
     uses, along = [0] * count, [0] * count
@@ -176,11 +178,3 @@ def _six_volumes(points: list[Point], corners: array[int]) -> list[float]:
         (ax, ay, az), (bx, by, bz), (cx, cy, cz) = points[a], points[b], points[c]
         volumes.append(ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx))
     return volumes
-
-
-def _corners(mesh: Block) -> tuple[array[int], array[int]]:
-    edges = array("i", bytes(4 * len(mesh.loops)))
-    vertices = array("i", bytes(4 * len(mesh.loops)))
-    mesh.loops.foreach_get("edge_index", edges)
-    mesh.loops.foreach_get("vertex_index", vertices)
-    return edges, vertices
