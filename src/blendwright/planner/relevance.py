@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from blendwright.policy.policy import Verdict, ruling
 from blendwright.policy.session_contract import Terms
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.tool_search import score, words_of
+from blendwright.tools.catalog import score, words_of
 
 # What a prompt and its response schema have room for; see docs/planner.md.
 MOST_TOOLS = 24
