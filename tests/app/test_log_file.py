@@ -40,7 +40,7 @@ def test_a_torn_line_is_ended_before_the_next_one(tmp_path: Path) -> None:
 def test_the_log_is_rotated_and_takes_bounded_room(tmp_path: Path) -> None:
     file = LogFile(tmp_path, most_bytes=100)
     for number in range(40):
-        file.info(b'{"line":%06d}' % number)
+        file.add("info", b'{"line":%06d}' % number)
         file.flush()
     file.close()
     kept = sorted(path.name for path in file.path.parent.iterdir())

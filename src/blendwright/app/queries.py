@@ -19,7 +19,7 @@ from blendwright.app.read_workspace import InspectionWorkers, inspection_workers
 from blendwright.journal import JournalView
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.commits import Commit, HeadMove
-from blendwright.records.planner_attempts import Attempt
+from blendwright.records.requests import Attempt
 from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
 from blendwright.run.file_roots import FileRoots

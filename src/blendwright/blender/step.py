@@ -4,8 +4,6 @@ The order is fixed here and no tool can skip a part of it. A step that is not ke
 hash from before proves it; where it cannot be proven the answer says so, and the core rebuilds the scene elsewhere.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -33,27 +31,6 @@ MEMBER_KIND = str(Kind.COLLECTION)
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
 # Soft-deleted datablocks cost memory; removing them all at once is cheap, one at a time is not.
 MOST_TOMBSTONES = 512
-
-
-class Stepper:
-    """Runs steps against one scene state."""
-
-    def __init__(self, state: SceneState, tools: Mapping[str, AnyTool], outbox: Path) -> None:
-        self._state = state
-        self._tools = tools
-        self._outbox = outbox
-
-    def run(self, request: StepRequest) -> StepAnswer:
-        """One step, answered at once."""
-        answer = self.begin(request)
-        return answer.finish() if isinstance(answer, StepRun) else answer
-
-    def begin(self, request: StepRequest) -> StepAnswer | StepRun:
-        """One step. Where it was kept and only its hash is missing, that may wait: see `StepRun.finish`."""
-        tool = self._tools[request["tool"]]
-        args: Any = tool.args_model.model_validate(request["args"])
-        run = StepRun(self._state, tool, args, request, self._outbox)
-        return run.answer() or run
 
 
 class StepRun:
@@ -240,6 +217,27 @@ class StepRun:
             "execute_ms": self._ms.get("execute"),
             "verify_ms": self._ms.get("verify"),
         }
+
+
+class Stepper:
+    """Runs steps against one scene state."""
+
+    def __init__(self, state: SceneState, tools: Mapping[str, AnyTool], outbox: Path) -> None:
+        self._state = state
+        self._tools = tools
+        self._outbox = outbox
+
+    def run(self, request: StepRequest) -> StepAnswer:
+        """One step, answered at once."""
+        answer = self.begin(request)
+        return answer.finish() if isinstance(answer, StepRun) else answer
+
+    def begin(self, request: StepRequest) -> StepAnswer | StepRun:
+        """One step. Where it was kept and only its hash is missing, that may wait: see `StepRun.finish`."""
+        tool = self._tools[request["tool"]]
+        args: Any = tool.args_model.model_validate(request["args"])
+        run = StepRun(self._state, tool, args, request, self._outbox)
+        return run.answer() or run
 
 
 def _verification_finding(finding: Finding) -> Finding:

@@ -18,7 +18,7 @@ from blendwright.app.approving import parse_grants
 from blendwright.cli.options import AsJson, Workspace, argument, option
 from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
-from blendwright.records.approvals import StoredApproval
+from blendwright.records.requests import StoredApproval
 from blendwright.values.cancel import CancelToken
 from blendwright.values.invisible import escape_invisible
 

@@ -10,7 +10,7 @@ import orjson
 
 from blendwright.cli.options import AsJson, Workspace, argument, option
 from blendwright.cli.output import Exit, SafeConsole, present, print_json
-from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, registry_fingerprint
+from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, macro_registry
 from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
@@ -129,7 +129,7 @@ def macros(
         json,
         lambda: {
             "version": REGISTRY_VERSION,
-            "fingerprint": registry_fingerprint(known.values()),
+            "fingerprint": macro_registry(known.values()).fingerprint,
             "macros": [_summary(macro) for macro in chosen],
         },
         lambda out: out.columns(
@@ -160,7 +160,7 @@ def _show_macro(out: SafeConsole, macro: Macro) -> None:
     out.print()
     out.show(f"  safety_level {macro.safety_level.value}")
     out.show(f"  determinism  {macro.determinism.value}")
-    out.show(f"  rollback     {'all steps or none' if macro.rollback else 'what was done stays'}")
+    out.show(f"  rollback     {'all steps or none' if macro.document.rollback else 'what was done stays'}")
     for moment, conditions in (("before", document.preconditions), ("after", document.postconditions)):
         for condition in conditions:
             out.show(f"  {moment:13}{orjson.dumps(condition).decode()}")

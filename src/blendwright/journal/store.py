@@ -232,7 +232,7 @@ def _explanation(doing: str, error: apsw.Error | OSError) -> EnvironmentUnfit | 
 
 def utc_now() -> str:
     """The time as the journal writes it: UTC, RFC 3339 with microseconds, which sorts as text."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def as_json(what: str, value: Mapping[str, Any]) -> str:

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from blendwright.policy.session_contract import Registry, registry
-from blendwright.schemas.check import Checker, argument_advice
-from blendwright.schemas.whole_numbers import whole_numbers
+from blendwright.schemas.check import Checker, argument_advice, whole_numbers
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.values.canonical import digest
 from blendwright.values.faults import Fault
@@ -96,10 +95,6 @@ class Macro:
     def determinism(self) -> Determinism:
         return self.document.determinism
 
-    @property
-    def rollback(self) -> bool:
-        return self.document.rollback
-
     @cached_property
     def fingerprint(self) -> str:
         """One hash over everything the document says."""
@@ -138,10 +133,5 @@ def properties_of(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def macro_registry(macros: Iterable[Macro]) -> Registry:
-    """All of them by reference, as a contract names them."""
+    """All of them by reference, as a contract names them; two sides with the same fingerprint mean the same by every name."""
     return registry(str(REGISTRY_VERSION), {macro.name: macro.document.model_dump(mode="json") for macro in macros})
-
-
-def registry_fingerprint(macros: Iterable[Macro]) -> str:
-    """One hash over all of them: two sides with the same one mean the same by every name."""
-    return macro_registry(macros).fingerprint

@@ -19,7 +19,7 @@ from blendwright.planner.answers import AttemptFailure, PlanProposal, Stage, rea
 from blendwright.planner.budget import Budget, Sleep, UsageMeter, request_plan
 from blendwright.planner.port import NoResponse, Planner, PlannerError, PlanRequest, PlanResponse, Usage
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
-from blendwright.records.planner_attempts import NewAttempt
+from blendwright.records.requests import NewAttempt
 from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken

@@ -15,7 +15,7 @@ from blendwright.planner.response_schema import geonodes_schema, operations_sche
 from blendwright.policy.policy import Verdict, ruling
 from blendwright.policy.session_contract import Terms
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.tool_search import score, words_of
+from blendwright.tools.catalog import score, words_of
 
 OPERATIONS_EXAMPLE = """\
 {"request_id": "round-table-1", "operations": [

@@ -22,7 +22,7 @@ from blendwright.values.findings import Finding
 
 # A Blender datablock or a structure inside one. Only the worker knows its type, so nothing here can be more precise.
 Block: TypeAlias = Any
-Corner = tuple[float, float, float]
+Point = tuple[float, float, float]
 
 
 class Kind(StrEnum):
@@ -115,8 +115,8 @@ class GeometryFacts:
     loose_instances: int = 0
     open_edges: int | None = None
     attributes: frozenset[str] = frozenset()
-    low: Corner | None = None
-    high: Corner | None = None
+    low: Point | None = None
+    high: Point | None = None
 
     @property
     def elements(self) -> int:
@@ -124,7 +124,7 @@ class GeometryFacts:
         return self.vertices + self.curves + self.points + self.volumes + self.strokes
 
     @property
-    def size(self) -> Corner:
+    def size(self) -> Point:
         if self.low is None or self.high is None:
             return (0.0, 0.0, 0.0)
         return (self.high[0] - self.low[0], self.high[1] - self.low[1], self.high[2] - self.low[2])

@@ -7,12 +7,23 @@ The generators that return a datablock are for `check`: they yield findings, so 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, cast
 
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api import Block, Findings, Kind, Scene
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+
+
+def conflict(message: str, at: str, cure: str) -> Finding:
+    """What the scene holds speaks against these arguments."""
+    return Finding(Fault.SCENE_CONFLICT, message, at, cure)
+
+
+def invalid(message: str, at: str, cure: str) -> Finding:
+    """These arguments are wrong in themselves, or for any such target."""
+    return Finding(Fault.ARGS_INVALID, message, at, cure)
+
 
 # Blender keeps single-precision floats: a value that was asked for in double precision comes back rounded.
 RELATIVE = 1e-5
@@ -35,13 +46,13 @@ def same(expected: Any, actual: Any) -> bool:
     return expected == actual
 
 
-def differs(what: str, expected: Any, actual: Any, at: str) -> Iterator[Finding]:
+def differs(what: str, expected: Any, actual: Any, at: str) -> Findings:
     """A finding when a value is not what was asked for."""
     if isinstance(expected, tuple) and expected == tuple(actual):
         return  # most values come back exactly, and most calls ask for plain ones
     if not same(expected, actual):
         cure = "Use another name, or change the one that is there."
-        yield Finding(Fault.SCENE_CONFLICT, f"{what} is {_shown(actual)}, not {_shown(expected)}", at, cure)
+        yield conflict(f"{what} is {_shown(actual)}, not {_shown(expected)}", at, cure)
 
 
 def _shown(value: Any) -> str:
@@ -78,7 +89,7 @@ def wrong_type(obj: Block, types: Sequence[str], at: str) -> Sequence[Finding]:
         return ()
     allowed = " or ".join(types)
     message = f"'{obj.name}' is of type {obj.type}, not {allowed}"
-    return (Finding(Fault.SCENE_CONFLICT, message, at, f"Name an object of type {allowed}."),)
+    return (conflict(message, at, f"Name an object of type {allowed}."),)
 
 
 def evaluated_object(scene: Scene, name: str, at: str) -> Generator[Finding, None, Block | None]:
@@ -89,11 +100,11 @@ def evaluated_object(scene: Scene, name: str, at: str) -> Generator[Finding, Non
     return obj
 
 
-def not_evaluated(scene: Scene, obj: Block, at: str) -> Iterator[Finding]:
+def not_evaluated(scene: Scene, obj: Block, at: str) -> Findings:
     """A finding when an object is out of the dependency graph: hidden from the viewport, or in no collection of the scene."""
     if not scene.evaluated(obj).is_evaluated:
         message = f"object '{obj.name}' is not evaluated: it is disabled in viewports, or in no visible collection"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Make it visible, or link it to a collection of the scene.")
+        yield conflict(message, at, "Make it visible, or link it to a collection of the scene.")
 
 
 def existing_objects(scene: Scene, names: Sequence[str], at: str) -> Generator[Finding, None, list[Block] | None]:

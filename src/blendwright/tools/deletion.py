@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Tool
+from blendwright.tool_api import Args, Block, Findings, Kind, Result, Scene, Tool
 from blendwright.tools.animation_data import actions_of
 from blendwright.tools.checks import differs
-from blendwright.tools.parenting import unparent_children
-from blendwright.values.findings import Finding
+from blendwright.tools.world_space import unparent_children
 
 # Any kind may change when an object goes: whoever referred to it.
 DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)
@@ -34,7 +31,7 @@ D = TypeVar("D", bound=Removed)
 class Deletes(Tool[A, D], Generic[A, D], family=True):
     """Deletes datablocks. The result names them in `removed`, as kind/name, and none of them may be there afterwards."""
 
-    def verify(self, scene: Scene, args: A, result: D) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: A, result: D) -> Findings:
         for entry in result.removed:
             kind, name = entry.split("/", 1)
             yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, "/name")

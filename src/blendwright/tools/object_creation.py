@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Tool
+from blendwright.tool_api import Block, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tools.checks import differs, missing_target_collection, required_object, same, target_collection
-from blendwright.tools.settings import Setting, initialize_settings, settings_differ
-from blendwright.values.findings import Finding
+from blendwright.tools.settings import Settings, initialize_settings, settings_differ
 
 # Types of object whose data belongs to them. An empty may show an image, which is nobody's own.
 DATA_KINDS: dict[str, Kind] = {
@@ -37,16 +35,14 @@ class ObjectPlacement(Args):
         default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees, in XYZ order."
     )
     scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
-    collection: Name | None = Field(
-        default=None, description="Collection to link it to; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to link it to; the scene's own when left out.")
 
 
 class ObjectMade(Result):
     """An object that a tool created, or found just as it should be."""
 
     object: str = Field(description="Name of the object.")
-    data: str | None = Field(default=None, description="Name of the object's data, when it has any.")
+    data: str | None = optional("Name of the object's data, when it has any.")
     created: bool = Field(description="False when an equal object was there already and nothing was written.")
 
 
@@ -65,7 +61,7 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         """The kind of its data; None for an object without any."""
         return DATA_KINDS.get(self.object_type)
 
-    def problems(self, scene: Scene, args: P) -> Iterable[Finding]:
+    def problems(self, scene: Scene, args: P) -> Findings:
         """What speaks against the arguments, besides a name that is in use and a collection that is missing."""
         return ()
 
@@ -73,18 +69,18 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         """New data for the object, still empty."""
         return None if self.data_kind is None else scene.create(self.data_kind, args.name)
 
-    def settings(self, scene: Scene, args: P, target: Block) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: P, target: Block) -> Settings:
         """The settings of the data; of the object itself where it has no data."""
         return ()
 
     def build(self, scene: Scene, args: P, data: Block) -> None:
         """Fill new data with what is more than settings: geometry, points."""
 
-    def differences(self, scene: Scene, args: P, data: Block) -> Iterable[Finding]:
+    def differences(self, scene: Scene, args: P, data: Block) -> Findings:
         """How data differs from what `build` makes."""
         return ()
 
-    def check(self, scene: Scene, args: P) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: P) -> Findings:
         problems = list(self.problems(scene, args))
         yield from problems
         missing = missing_target_collection(scene, args.collection)
@@ -119,10 +115,10 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
             data = None if self.data_kind is None else existing.data
         return ObjectMade(object=args.name, data=None if data is None else data.name, created=existing is None)
 
-    def verify(self, scene: Scene, args: P, result: ObjectMade) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: P, result: ObjectMade) -> Findings:
         yield from self._all_differences(scene, args, required_object(scene, args.name))
 
-    def _all_differences(self, scene: Scene, args: P, obj: Block) -> Iterator[Finding]:
+    def _all_differences(self, scene: Scene, args: P, obj: Block) -> Findings:
         if obj.type != self.object_type:
             yield from differs("its type", self.object_type, obj.type, "/name")
             return
@@ -141,7 +137,7 @@ def radians(degrees: Sequence[float]) -> tuple[float, ...]:
     return tuple(map(math.radians, degrees))
 
 
-def _changed_since(obj: Block) -> Iterator[Finding]:
+def _changed_since(obj: Block) -> Findings:
     """How an object differs from any that was just created, in what its creation takes no arguments for."""
     yield from differs("its parent", None, None if obj.parent is None else obj.parent.name, "/name")
     yield from differs("its rotation mode", "XYZ", obj.rotation_mode, "/rotation_euler_deg")
@@ -151,7 +147,7 @@ def _changed_since(obj: Block) -> Iterator[Finding]:
         yield from differs("that its faces are shaded flat", True, not any(smooth), "/name")
 
 
-def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block) -> Iterator[Finding]:
+def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block) -> Findings:
     """How an object's placement differs from what was asked."""
     # Most values come back exactly; a slice is read in one piece.
     if args.location != obj.location[:]:

@@ -5,15 +5,13 @@ Knows nothing of what the settings mean; the tools' own tables say that.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Tool
+from blendwright.tool_api import Args, Block, Findings, Result, Scene, Tool
 from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.values.findings import Finding
@@ -32,7 +30,10 @@ class Setting:
     at: str
 
 
-def write_settings(scene: Scene, settings: Iterable[Setting], *, owner: Block | None = None) -> bool:
+Settings: TypeAlias = Iterable[Setting]
+
+
+def write_settings(scene: Scene, settings: Settings, *, owner: Block | None = None) -> bool:
     """Write all of them; True when one of them was not so before. `owner` as in `Scene.set`."""
     changed = False
     for setting in settings:
@@ -42,7 +43,7 @@ def write_settings(scene: Scene, settings: Iterable[Setting], *, owner: Block | 
     return changed
 
 
-def animation_conflicts(scene: Scene, settings: Iterable[Setting]) -> Iterator[Finding]:
+def animation_conflicts(scene: Scene, settings: Settings) -> Findings:
     """Where a value would not last, because keyframes or a driver have the property."""
     for setting in settings:
         holder = setting.target.id_data
@@ -51,13 +52,13 @@ def animation_conflicts(scene: Scene, settings: Iterable[Setting]) -> Iterator[F
             yield from channel_conflicts(scene, holder, path, setting.at)
 
 
-def initialize_settings(settings: Iterable[Setting]) -> None:
+def initialize_settings(settings: Settings) -> None:
     """Write all of them to datablocks that are new, of which nobody has to keep what was before."""
     for setting in settings:
         setattr(setting.target, setting.attribute, setting.value)
 
 
-def settings_differ(settings: Iterable[Setting]) -> Iterator[Finding]:
+def settings_differ(settings: Settings) -> Findings:
     """Where what Blender holds is not what was asked for."""
     for setting in settings:
         label = f"its {setting.attribute.replace('_', ' ')}"
@@ -101,11 +102,11 @@ class SetsSettings(Tool[A, R], Generic[A, R], family=True):
         """For `apply` and `verify`: what the settings belong to."""
         raise NotImplementedError
 
-    def settings(self, scene: Scene, args: A, target: Any) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: A, target: Any) -> Settings:
         """The settings that the arguments ask for."""
         raise NotImplementedError
 
-    def problems(self, scene: Scene, args: A, target: Any) -> Iterable[Finding]:
+    def problems(self, scene: Scene, args: A, target: Any) -> Findings:
         """What else speaks against these arguments for this target."""
         return ()
 
@@ -113,7 +114,7 @@ class SetsSettings(Tool[A, R], Generic[A, R], family=True):
         """The answer, after all was written."""
         raise NotImplementedError
 
-    def check(self, scene: Scene, args: A) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: A) -> Findings:
         target = yield from self.find_target(scene, args)
         if target is None:
             return
@@ -125,7 +126,7 @@ class SetsSettings(Tool[A, R], Generic[A, R], family=True):
         changed = write_settings(scene, self.settings(scene, args, target))
         return self.result(scene, args, target, changed)
 
-    def verify(self, scene: Scene, args: A, result: R) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: A, result: R) -> Findings:
         yield from settings_differ(self.settings(scene, args, self.target(scene, args)))
 
 

@@ -116,7 +116,8 @@ class EventCounters:
         self.stored: Statistics | None = None
 
     def __call__(self, event: events.Event) -> None:
-        self.counts.update(counts_of(event))
+        for name, count in counts_of(event).items():
+            self.counts[name] += count
         match event:
             case events.Committed() | events.RolledBack():
                 for record in event.records:
@@ -145,9 +146,12 @@ class EventCounters:
             self.failures[tool, code] += 1
         if record["plan_us"] is None:
             return
-        spent = {phase: record[field] or 0 for phase, field in PHASES}
-        self.phases.update(spent)
-        self.durations[tool].add(sum(spent.values()) / 1e6, record)
+        whole = 0
+        for phase, field in PHASES:
+            spent = record[field] or 0
+            self.phases[phase] += spent
+            whole += spent
+        self.durations[tool].add(whole / 1e6, record)
 
     def _ended(self, event: events.RunEnded) -> None:
         report = event.report

@@ -42,10 +42,7 @@ class Blobs:
         self._pending: list[tuple[int, Future[bytes]]] = []
 
     def add(self, array: Any) -> None:
-        size = array.nbytes
-        if size <= _SMALL:
-            self._out.append(array.tobytes())
-        elif size < _HUGE:
+        if array.nbytes < _HUGE:
             self._out.append(blob(array))
         else:
             self._pending.append((len(self._out), _threads().submit(blob, array)))

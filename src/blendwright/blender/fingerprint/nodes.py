@@ -3,16 +3,14 @@
 Responsible for: an encoding that does not depend on the order of nodes (which selecting changes) or links.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from blendwright.blender.fingerprint.floats import fold, fold_all
 from blendwright.blender.fingerprint.identity import key_of
-
-if TYPE_CHECKING:
-    from blendwright.blender.fingerprint.walk import Out, Walk
+from blendwright.blender.fingerprint.walk import Out, Walk
 
 
-def encode_tree(walk: "Walk", tree: Any, out: "Out") -> None:
+def encode_tree(walk: Walk, tree: Any, out: Out) -> None:
     nodes = sorted([(node.name, node) for node in tree.nodes], key=lambda pair: pair[0])
     out.append(len(nodes))
     for _, node in nodes:
@@ -37,12 +35,12 @@ def _link(link: Any) -> tuple[Any, ...]:
     )
 
 
-def encode_sockets(walk: "Walk", node: Any, out: "Out") -> None:
+def encode_sockets(walk: Walk, node: Any, out: Out) -> None:
     _sockets(walk, node.inputs, out)
     _sockets(walk, node.outputs, out)
 
 
-def _sockets(walk: "Walk", sockets: Any, out: "Out") -> None:
+def _sockets(walk: Walk, sockets: Any, out: Out) -> None:
     # The same content as walk.struct gives, kept short: a default material has 35 sockets.
     channels = walk.channels
     for socket in sockets:
@@ -66,7 +64,7 @@ def _sockets(walk: "Walk", sockets: Any, out: "Out") -> None:
             walk.properties(socket, layout, None, out)
 
 
-def encode_image_layers(_walk: "Walk", node: Any, out: "Out") -> None:
+def encode_image_layers(_walk: Walk, node: Any, out: Out) -> None:
     """Layer and view of an image with several; for others they have no valid value."""
     out.append(node.layer if node.has_layers else None)
     out.append(node.view if node.has_views else None)

@@ -3,8 +3,6 @@
 Holds nothing back by itself: whoever asks has chosen a process that may be lost, or a person has allowed the code.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random

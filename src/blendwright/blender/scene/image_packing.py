@@ -1,7 +1,5 @@
 """Pixels that were painted: Blender keeps them in memory only, and drops them when it saves, unless they are packed into the file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

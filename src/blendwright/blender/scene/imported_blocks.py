@@ -4,8 +4,6 @@ Importers name things themselves, and Blender gives `.001` to whatever comes sec
 only when nothing in the scene is in their way, hence `ImportTracker.with_names_free`. Knows no file format.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager

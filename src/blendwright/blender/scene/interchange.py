@@ -4,8 +4,6 @@ Responsible for: calling them so that they depend on nothing but their arguments
 the tool's to judge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path

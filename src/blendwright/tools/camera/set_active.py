@@ -1,16 +1,10 @@
-"""camera.set_active"""
-
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api import Args, Block, Example, Kind, Name, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
 
 class SetActiveArgs(Args):
@@ -27,5 +21,5 @@ class SetActiveCamera(SetsObjectSettings[SetActiveArgs, ObjectChanged]):
 
     object_types = ("CAMERA",)
 
-    def settings(self, scene: Scene, args: SetActiveArgs, target: Block) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: SetActiveArgs, target: Block) -> Settings:
         return [Setting(scene.active, "camera", target, "/name")]

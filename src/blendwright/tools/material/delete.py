@@ -1,19 +1,11 @@
-"""material.delete"""
-
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api import Args, Example, Findings, Kind, Name, Scene
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.checks import existing
+from blendwright.tools.checks import conflict, existing
 from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.05, 0.05]})
@@ -41,7 +33,7 @@ class DeleteMaterial(Deletes[DeleteMaterialArgs, Removed]):
         ),
     )
 
-    def check(self, scene: Scene, args: DeleteMaterialArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: DeleteMaterialArgs) -> Findings:
         material = yield from existing(scene, Kind.MATERIAL, args.name, "/name")
         if material is None or args.clear_users:
             return
@@ -51,9 +43,7 @@ class DeleteMaterial(Deletes[DeleteMaterialArgs, Removed]):
                 " …" if len(users) > MOST_NAMED else ""
             )
             message = f"material '{args.name}' is used by {named}"
-            yield Finding(
-                Fault.SCENE_CONFLICT, message, "/name", "Set clear_users to true, or assign another material first."
-            )
+            yield conflict(message, "/name", "Set clear_users to true, or assign another material first.")
 
     def apply(self, scene: Scene, args: DeleteMaterialArgs) -> Removed:
         scene.remove(scene.require(Kind.MATERIAL, args.name, "/name"))

@@ -1,18 +1,14 @@
-"""object.create_empty"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Kind, Scene
 from blendwright.tool_api.arguments import PositiveFloat
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import Setting, Settings
 
 Display = Literal["PLAIN_AXES", "ARROWS", "SINGLE_ARROW", "CIRCLE", "CUBE", "SPHERE", "CONE"]
 
@@ -34,6 +30,6 @@ class CreateEmpty(CreatesObject[CreateEmptyArgs]):
 
     object_type = "EMPTY"
 
-    def settings(self, scene: Scene, args: CreateEmptyArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: CreateEmptyArgs, target: Block) -> Settings:
         yield Setting(target, "empty_display_type", args.display, "/display")
         yield Setting(target, "empty_display_size", args.display_size, "/display_size")

@@ -1,19 +1,11 @@
-"""object.rename"""
-
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api import Args, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Idempotence
-from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.object_creation import DATA_KINDS, own_data
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -49,7 +41,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
     def idempotence_for(self, args: RenameArgs) -> Idempotence:
         return Idempotence.IDEMPOTENT if args.name == args.new_name else Idempotence.NON_IDEMPOTENT
 
-    def check(self, scene: Scene, args: RenameArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: RenameArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         if args.new_name != args.name:
             yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
@@ -58,7 +50,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
         data = own_data(obj)
         if data is None:
             message = f"'{args.name}' is of type {obj.type} and has no data that could be renamed"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/rename_data", "Leave rename_data out.")
+            yield conflict(message, "/rename_data", "Leave rename_data out.")
         elif data.name != args.new_name:
             yield from scene.taken(DATA_KINDS[obj.type], args.new_name, "/new_name")
             others = sorted(user.name for user in scene.users(data) if user.id_type == "OBJECT" and user != obj)
@@ -66,7 +58,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
                 message = f"the data of '{args.name}' is shared with '{others[0]}'" + (
                     " and others" if others[1:] else ""
                 )
-                yield Finding(Fault.SCENE_CONFLICT, message, "/rename_data", "Leave rename_data out.")
+                yield conflict(message, "/rename_data", "Leave rename_data out.")
 
     def apply(self, scene: Scene, args: RenameArgs) -> ObjectRenamed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
@@ -80,7 +72,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
         data = own_data(obj)
         return ObjectRenamed(object=args.new_name, data=None if data is None else data.name, changed=changed)
 
-    def verify(self, scene: Scene, args: RenameArgs, result: ObjectRenamed) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: RenameArgs, result: ObjectRenamed) -> Findings:
         obj = scene.require(Kind.OBJECT, args.new_name, "/new_name")
         yield from differs("its name", args.new_name, obj.name, "/new_name")
         if args.new_name != args.name:

@@ -9,13 +9,12 @@ from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import subject
 from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, view_matrix, zero_scale
 from blendwright.tools.checks import differs, existing_object, existing_objects, required_object
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import subject
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -10,11 +10,10 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.scene import Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
 from blendwright.tools.checks import differs
-from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.bounds import AXES
 from blendwright.tools.place.movement import Offset, along, is_in_place, movement_problems, shift_all
 from blendwright.tools.place.results import Moved

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.checks import evaluated_object
-from blendwright.tools.mesh_data import Point
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

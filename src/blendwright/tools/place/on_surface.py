@@ -9,13 +9,12 @@ from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2, optional
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import Reach, own_box, shape
 from blendwright.tools.checks import differs, evaluated_object
-from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.mesh_data import Point
+from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.place.movement import (
     ancestors,
     does_not_settle,

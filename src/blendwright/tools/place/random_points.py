@@ -6,7 +6,7 @@ import itertools
 import math
 from random import Random
 
-from blendwright.tools.mesh_data import Point
+from blendwright.tool_api.scene import Point
 from blendwright.tools.place.surface import Hit, Surface
 
 # How many random points are tried for each requested one before the surface counts as full.

@@ -13,10 +13,9 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.checks import missing_target_collection, same, target_collection
-from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.random_points import random_points
 from blendwright.tools.place.surface import Hit, Surface, surface_problems
 from blendwright.tools.world_space import world_matrix

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
 from blendwright.tools.checks import evaluated_object
-from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.mesh_data import Point
+from blendwright.tools.mesh_data import positions_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Args, Seed, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.render.engines import Engine, engine_id, engine_name
+from blendwright.tools.render.rendering import Engine, engine_id, engine_name
 from blendwright.tools.settings import SetsSceneSettings, Setting
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
