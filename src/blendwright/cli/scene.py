@@ -1,31 +1,57 @@
-"""blendwright gates: whether the geometry-nodes tree of an object passes its gates."""
+"""blendwright snapshot, gates: questions about the scene."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
-from blendwright.cli.options import AsJson, Blender, Scene, Workspace
-from blendwright.cli.output import Exit, present
-from blendwright.cli.safe_console import SafeConsole
+from blendwright.cli.options import AsJson, Blender, Scene, Workspace, argument, option
+from blendwright.cli.output import Exit, SafeConsole, present
 from blendwright.cli.session import ask_tool
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not_judged": ("?", "yellow")}
 
 
+def snapshot(
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    find: Annotated[str | None, option("--find PATTERN", "Only objects with such names (* and ?).")] = None,
+    offset: Annotated[int, option("--offset", "Skip that many objects.", min=0)] = 0,
+    limit: Annotated[int, option("--limit", "At most so many objects.", min=1, max=1000)] = 200,
+    json: AsJson = False,
+) -> int:
+    """Show a scene: its objects page by page, its collections, materials, settings and fingerprint."""
+    args: dict[str, Any] = {"offset": offset, "limit": limit}
+    if find is not None:
+        args["name"] = find
+    page = ask_tool("scene.snapshot", args, workspace, scene, blender)
+    return present(json, lambda: page, lambda out: _show_snapshot(out, page))
+
+
+def _show_snapshot(out: SafeConsole, page: dict[str, Any]) -> None:
+    objects = page["objects"]["items"]
+    out.columns(
+        (
+            (entry["name"], "bold"), entry["type"],
+            f"({', '.join(f'{value:g}' for value in entry['transform']['location'])})",
+            (", ".join(entry["collections"]), "dim"),
+        )
+        for entry in objects
+    )  # fmt: skip
+    out.show(f"{len(objects)} of {page['objects']['total']} objects", "dim")
+    out.show(f"scene {page['fingerprint']}", "dim")
+
+
 def gates(
-    name: Annotated[str, typer.Argument(metavar="OBJECT", help="The object whose tree is judged.")],
+    name: Annotated[str, argument("OBJECT", "The object whose tree is judged.")],
     modifier: Annotated[
-        str | None,
-        typer.Option("--modifier", metavar="NAME", help="Its modifier; the only one with nodes when left out."),
+        str | None, option("--modifier NAME", "Its modifier; the only one with nodes when left out.")
     ] = None,
     gate: Annotated[
         list[str] | None,
-        typer.Option(
-            "--gate",
-            metavar="GATE[=VALUE]",
-            help="Require this too: MANIFOLD, MIN_VERTICES=100, MAX_SIZE=2,2,2, HAS_ATTRIBUTE=mask; repeatable.",
+        option(
+            "--gate GATE[=VALUE]",
+            "Require this too: MANIFOLD, MIN_VERTICES=100, MAX_SIZE=2,2,2, HAS_ATTRIBUTE=mask; repeatable.",
         ),
     ] = None,
     workspace: Workspace = ".blendwright",
@@ -39,7 +65,7 @@ def gates(
         args["modifier_name"] = modifier
     report = ask_tool("geonodes.gates", args, workspace, scene, blender)
     exit_code = Exit.DONE if report["success"] else Exit.FAILED
-    return present(json, lambda: report, lambda out: _show(out, report), exit_code)
+    return present(json, lambda: report, lambda out: _show_gates(out, report), exit_code)
 
 
 def _gate(text: str) -> dict[str, Any]:
@@ -58,7 +84,7 @@ def _gate(text: str) -> dict[str, Any]:
     return {"gate": gate, "value": numbers}
 
 
-def _show(out: SafeConsole, report: dict[str, Any]) -> None:
+def _show_gates(out: SafeConsole, report: dict[str, Any]) -> None:
     verdicts = report["gates"]
     out.columns(
         (MARKS[one["status"]], one["gate"] + ("" if one["required"] else " (advisory)"), (one["message"], "dim"))

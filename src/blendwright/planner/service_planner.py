@@ -1,43 +1,26 @@
 """The base of planners: schemas of the answer from the strictest on, one call, and every way it can fail as an error of the port.
 
-What an SDK raises is never passed on, nor chained: it holds the request with its headers. How a service is asked, and how its answer
-is read, is for the planner of that service. The SDKs of Anthropic and OpenAI are of one make, with the same options and errors.
+What an SDK raises is never passed on, nor chained: it holds the request with its headers; and no message shows the key. How a service
+is asked, and how its answer is read, is for the planner of that service.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
-from blendwright.planner.port import (
-    Blocked,
-    NoResponse,
-    PlannerError,
-    PlanRequest,
-    PlanResponse,
-    SchemaForm,
-    SchemaRefused,
-    Truncated,
-    Usage,
-)
+from blendwright.planner import port
+from blendwright.planner.port import PlannerError, PlanRequest, PlanResponse, SchemaForm, ServiceUnavailable
+from blendwright.planner.prompt_data import visible
 from blendwright.planner.response_schema import unpack
-from blendwright.planner.service_errors import (
-    check_address,
-    check_key,
-    error_of_status,
-    missing_extra,
-    no_response,
-    timed_out,
-    unreachable,
-)
 from blendwright.values.canonical import digest
 
-ROLES = {"user": "user", "model": "assistant"}
-# The SDKs demand a key; servers that need none ignore it.
-NO_KEY = "none"
+LONGEST_MESSAGE = 300
+HIDDEN_KEY = "[key]"
 
 
 class ServicePlanner(ABC):
@@ -74,7 +57,7 @@ class ServicePlanner(ABC):
                 continue
             try:
                 answer = await self._request(request, form, schema)
-            except SchemaRefused:
+            except port.SchemaRefused:
                 refused.add(schema_hash)
                 continue
             self._refused_schemas |= refused
@@ -125,66 +108,88 @@ class ServicePlanner(ABC):
         raise problem
 
     def _whole(
-        self, text: str, reason: str, usage: Usage, form: SchemaForm, *, withheld: bool, model: str | None = None
+        self, text: str, reason: str, usage: port.Usage, form: SchemaForm, *, withheld: bool, model: str | None = None
     ) -> PlanResponse:
         """The response, if there is a whole one. `reason` says why the model ended."""
         if withheld:
             message, cure = f"{self.service} withheld its answer ({reason})", "Say the request in other words."
-            raise Blocked(message, reason=reason, usage=usage, text=text, cure=cure)
+            raise port.Blocked(message, reason=reason, usage=usage, text=text, cure=cure)
         if reason in self.cut_off:
             message, cure = f"the answer was cut off ({reason})", "Allow more tokens, or ask for less at once."
-            raise Truncated(message, reason=reason, usage=usage, text=text, cure=cure)
+            raise port.Truncated(message, reason=reason, usage=usage, text=text, cure=cure)
         if not text.strip():
-            raise NoResponse("the answer is empty", reason=reason, usage=usage, cure="Try again.")
+            raise port.NoResponse("the answer is empty", reason=reason, usage=usage, cure="Try again.")
         return PlanResponse(unpack(text), usage, model or self.model, reason, form)
 
 
-class SdkPlanner(ServicePlanner):
-    """On an SDK of that make."""
+def short_message(message: object, *secrets: str) -> str:
+    """What a service says when something is wrong, made fit to be shown: short, visible, and without `secrets`."""
+    text = str(message)
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, HIDDEN_KEY)
+    return visible(" ".join(text.split()), LONGEST_MESSAGE)
 
-    package: ClassVar[str]
-    """The SDK, and the extra that installs it. It is loaded with the first call."""
-    client: ClassVar[str]
-    refuses_schema: ClassVar[frozenset[int]]
-    """The statuses that may mean that the service does not take the form of the answer."""
 
-    @abstractmethod
-    async def _ask(
-        self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
-    ) -> Any:
-        """Ask once, through a client."""
+def check_key(service: str, key: str) -> None:
+    """Refuses a key that no header could carry."""
+    if not re.fullmatch(r"[!-~]+", key):
+        raise port.KeyRefused(f"the key for {service} has characters that no key has", cure="Check the key.")
 
-    async def _call(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> Any:
-        check_address(self._base_url)
-        turns = [{"role": ROLES[turn.role], "content": turn.text} for turn in request.turns]
-        # Retries are the loop's: it knows what is left of the budget, and tells of them.
-        open_client = getattr(self._sdk(), self.client)(
-            api_key=self._key or NO_KEY, base_url=self._base_url, timeout=request.allowance.seconds, max_retries=0
+
+def timed_out(service: str, seconds: float) -> ServiceUnavailable:
+    return ServiceUnavailable(f"{service} did not answer within {seconds:g} seconds")
+
+
+def unreachable(service: str, error: object, secret: str | None) -> ServiceUnavailable:
+    message = short_message(error, secret or "") or type(error).__name__
+    return ServiceUnavailable(f"{service} cannot be reached: {message}", cure="Check the network and the base URL.")
+
+
+def no_response(service: str) -> ServiceUnavailable:
+    """Neither an error nor an answer: a proxy's page, or JSON of another shape. What it says may be anything."""
+    message = f"what came back is no answer of {service}"
+    return ServiceUnavailable(message, cure="Check the base URL; a proxy may have answered instead.")
+
+
+def missing_extra(service: str, extra: str) -> PlannerError:
+    return port.ServiceRefused(
+        f"the package for {service} is not installed", cure=f"Install it: pip install 'blendwright[{extra}]'"
+    )
+
+
+def check_address(base_url: str | None) -> None:
+    """Refuses what cannot be the address of a service; None is the service's own."""
+    if base_url is None:
+        return
+    try:
+        address = urlsplit(base_url)
+        valid = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        message = f"the base URL '{short_message(base_url)}' is no address of a service"
+        raise port.ServiceRefused(
+            message, cure="Give one like http://127.0.0.1:8080/v1 in --base-url or the environment."
         )
-        async with open_client as client:
-            return await self._ask(client, request, turns, schema)
-
-    def _problem(self, error: Exception, request: PlanRequest, form: SchemaForm) -> PlannerError | None:
-        sdk = self._sdk()
-        if isinstance(error, sdk.APITimeoutError):
-            return timed_out(self.service, request.allowance.seconds)
-        if isinstance(error, sdk.APIStatusError):
-            status: Any = error
-            problem = error_of_status(
-                self.service, status.status_code, str(status.message), status.response.headers, self._key
-            )
-            if status.status_code in self.refuses_schema and form != "none":
-                return SchemaRefused(problem.message, cure=problem.cure)
-            return problem
-        return unreachable(self.service, error, self._key) if isinstance(error, sdk.APIError) else None
-
-    def _sdk(self) -> Any:
-        try:
-            return import_module(self.package)
-        except ImportError:
-            raise missing_extra(self.service, self.package) from None
 
 
-def token_count(value: Any) -> int:
-    """A number of tokens. Local servers may count nothing, or say so in their own way."""
-    return value if isinstance(value, int) and value > 0 else 0
+def error_of_status(
+    service: str, status: int, message: str, headers: Mapping[str, str], secret: str | None
+) -> PlannerError:
+    """The error that an HTTP status stands for."""
+    text = f"{service} answered {status}: {short_message(message, secret or '')}"
+    if status in (401, 403):
+        return port.KeyRefused(text, cure="Check the key, and what it may be used for.")
+    if status in (408, 409, 425, 429) or status >= 500:
+        return ServiceUnavailable(text, status=status, retry_after=_seconds(headers.get("retry-after")))
+    return port.ServiceRefused(
+        text, cure="Check the model's name and the settings of the service.", details={"status": status}
+    )
+
+
+def _seconds(value: str | None) -> float | None:
+    try:
+        return None if value is None else max(0.0, float(value))
+    except ValueError:
+        return None

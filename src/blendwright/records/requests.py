@@ -1,18 +1,29 @@
-"""Attempts of a planner at one request, as they are kept: what was asked of which model, what it cost, what came of it.
-
-Of the prompt only the hash is kept: it holds the scene, which the journal has anyway, and never a key.
-"""
+"""What is kept of requests beside their commits: approvals that were asked for, and the attempts of planners."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
+
+from blendwright.policy.approvals import ApprovalRequest
+
+ApprovalState = Literal["pending", "approved", "declined", "used"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredApproval:
+    """A question and what became of it; `given_by` says how it was answered."""
+
+    request: ApprovalRequest
+    state: ApprovalState
+    given_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class NewAttempt:
-    """One call of a planner. `plan` is the text that came back, None where none did.
+    """One call of a planner: what was asked of which model, what it cost, what came of it. `plan` is the text that came back,
+    None where none did. Of the prompt only the hash is kept: it holds the scene, which the journal has anyway, and never a key.
 
     `outcome` has `stage` (service, reading, validation, preview, approval, execution, gates, done), `status` and what was wrong.
     """

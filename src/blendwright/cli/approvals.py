@@ -1,4 +1,4 @@
-"""The person at the terminal, as the one who approves what the policy does not simply allow."""
+"""blendwright approve, and the person at the terminal as the one who approves what the policy does not simply allow."""
 
 from __future__ import annotations
 
@@ -9,15 +9,33 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
+from blendwright.app import approving
 from blendwright.app.approving import parse_grants
-from blendwright.cli.output import notes
+from blendwright.cli.options import AsJson, Workspace, argument, option
+from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
+from blendwright.records.requests import StoredApproval
 from blendwright.values.cancel import CancelToken
 from blendwright.values.invisible import escape_invisible
 
 # Makes room on the screen for a question.
 Pause = Callable[[], AbstractContextManager[None]]
+BY = "blendwright approve"
+REQUEST_FIELDS = (
+    "tool",
+    "request_id",
+    "operation_id",
+    "operation_hash",
+    "what",
+    "why",
+    "expires",
+    "shown",
+    "in_person",
+)
 
 
 def approver(approve: Sequence[str] | None, pause: Pause | None = None) -> Approver:
@@ -76,3 +94,51 @@ def read_line(expires: float, cancel: CancelToken | None) -> str | None:
 
 def at_a_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def approve(
+    ids: Annotated[list[str] | None, argument("ID", "What to answer; without one, what waits.")] = None,
+    decline: Annotated[bool, option("--decline", "Say no instead.")] = False,
+    yes: Annotated[
+        bool, option("--yes", "Allow it without a question; trusted code is asked about all the same.")
+    ] = False,
+    workspace: Workspace = ".blendwright",
+    json: AsJson = False,
+) -> int:
+    """Allow an operation that waits for a person: once, as it was asked, until it expires. It is shown whole before the question.
+
+    Without an ID, list what waits."""
+    if not ids:
+        approvals = approving.pending_approvals(workspace)
+    elif decline:
+        approvals = approving.decline(workspace, ids, by=BY)
+    else:
+        approver = TerminalApprover() if at_a_terminal() else None
+        approvals = approving.approve(workspace, ids, approver, by=BY, unseen=yes)
+    unanswered = bool(ids) and any(approval.state == "pending" for approval in approvals)
+    return present(
+        json,
+        lambda: {"approvals": [_approval_document(approval) for approval in approvals]},
+        lambda out: _show_approvals(out, approvals),
+        Exit.REFUSED if unanswered else Exit.DONE,
+    )
+
+
+def _approval_document(approval: StoredApproval) -> dict[str, Any]:
+    request = asdict(approval.request)
+    return {"id": request["id"], "state": approval.state, **{name: request[name] for name in REQUEST_FIELDS}}
+
+
+def _show_approvals(out: SafeConsole, approvals: Sequence[StoredApproval]) -> None:
+    for approval in approvals:
+        request = approval.request
+        style = "green" if approval.state == "approved" else "yellow"
+        out.labelled(f"{approval.state:9}", f"{request.id}  {request.what}", style)
+        until = datetime.fromtimestamp(request.expires, UTC).strftime("%H:%M:%S UTC")
+        out.show(f"  {', '.join(request.why)}; until {until}", "dim")
+        if request.shown and approval.state == "pending":
+            out.show(request.shown)
+    if any(approval.state == "approved" for approval in approvals):
+        out.show("Run the plan or call again: it goes on with this.")
+    if not approvals:
+        out.show("nothing waits for an approval")
