@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.outcome import PHASES, DeterminismClass, Outcome, PhaseTrace
-from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipts
-from blendwright.values.report import OperationReport, OperationStatus, RunReport
+from blendwright.values.report import OperationReport, OperationStatus, ReceiptSummary, RunReport, summarise_receipts
 
 ToolErrorCode = Literal[
     "invalid_input",

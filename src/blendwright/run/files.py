@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
-from blendwright.records.workspace_files import OWN
 from blendwright.run.resource_guard import UncountableDirectory, files_below
 from blendwright.run.scratch_files import copy_in, list_files, make_directory, move_out
 from blendwright.tool_api.arguments import file_arguments

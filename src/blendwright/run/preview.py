@@ -43,8 +43,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Schedule
-from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipts
-from blendwright.values.report import OperationReport, RunReport
+from blendwright.values.report import OperationReport, ReceiptSummary, RunReport, summarise_receipts
 
 
 class PreviewFiles(FileAccess):
