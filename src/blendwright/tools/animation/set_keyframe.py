@@ -38,21 +38,8 @@ ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 
 Number = int | float
 Numbers = Annotated[list[Number], Field(min_length=1, max_length=64)]
-Interpolation = Literal[
-    "CONSTANT",
-    "LINEAR",
-    "BEZIER",
-    "SINE",
-    "QUAD",
-    "CUBIC",
-    "QUART",
-    "QUINT",
-    "EXPO",
-    "CIRC",
-    "BACK",
-    "BOUNCE",
-    "ELASTIC",
-]
+Easing = Literal["SINE", "QUAD", "CUBIC", "QUART", "QUINT", "EXPO", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
+Interpolation = Literal["CONSTANT", "LINEAR", "BEZIER", Easing]
 
 
 class SetKeyframeArgs(Args):

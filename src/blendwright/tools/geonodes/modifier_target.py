@@ -174,14 +174,13 @@ def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> 
             message = f"modifier '{modifier_name}' is of type {other.type}, not NODES"
             yield Finding(Fault.SCENE_CONFLICT, message, "/modifier_name", "Name a geometry-nodes modifier.")
         return
-    group = nodes_modifier(obj, modifier_name).node_group
+    group = nodes_modifier(scene, object_name, modifier_name).node_group
     if group is None or group.bl_idname != TREE:
         message = "the modifier has no node group"
         yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier_name", "Give it one with geonodes.node_tree.")
 
 
-def nodes_modifier(obj: Block, name: str | None) -> Block:
+def nodes_modifier(scene: Scene, object_name: str, name: str | None) -> Block:
     """The modifier of that name, or the only one with nodes."""
-    if name is not None:
-        return obj.modifiers[name]
-    return next(modifier for modifier in obj.modifiers if modifier.type == "NODES")
+    modifiers = scene.require(Kind.OBJECT, object_name, "/object_name").modifiers
+    return modifiers[name] if name is not None else next(each for each in modifiers if each.type == NODES)

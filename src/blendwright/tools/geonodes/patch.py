@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.tool import Example
-from blendwright.tools.geonodes.examples import CUBE, link
-from blendwright.tools.geonodes.tree_editing import EditsNodeTree
+from blendwright.tools.geonodes.examples import CUBE, ON_CUBE, link
+from blendwright.tools.geonodes.tree_editing import EDITED_KINDS, EditsNodeTree
 
 UNLINKED_NODE = (
     "geonodes.patch",
     {
         "v": 1,
-        "target": {"object_name": "Cube", "modifier_name": "GeometryNodes"},
+        "target": ON_CUBE,
         "ops": [
             {"op": "ensure_target", "allow_create_modifier": True},
             {"op": "add_node", "id": "loose", "bl_idname": "GeometryNodeMeshCube"},
@@ -30,14 +29,12 @@ class Patch(EditsNodeTree[GnOpsPayload]):
     All operations are done, or none: the work is on a copy, which takes the tree's place when it is finished."""
 
     name = "geonodes.patch"
-    promises = SAFE_IDEMPOTENT_WRITE.writes_to(
-        Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT
-    ).needs("modifier_write")
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(*EDITED_KINDS).needs("modifier_write")
     examples = (
         Example(
             {
                 "v": 1,
-                "target": {"object_name": "Cube", "modifier_name": "GeometryNodes"},
+                "target": ON_CUBE,
                 "ops": [
                     {"op": "ensure_target", "allow_create_modifier": True},
                     {"op": "ensure_single_group_io"},
@@ -51,12 +48,5 @@ class Patch(EditsNodeTree[GnOpsPayload]):
             },
             (CUBE,),
         ),
-        Example(
-            {
-                "v": 1,
-                "target": {"object_name": "Cube", "modifier_name": "GeometryNodes"},
-                "ops": [{"op": "cleanup_unused"}],
-            },
-            (CUBE, UNLINKED_NODE),
-        ),
+        Example({"v": 1, "target": ON_CUBE, "ops": [{"op": "cleanup_unused"}]}, (CUBE, UNLINKED_NODE)),
     )

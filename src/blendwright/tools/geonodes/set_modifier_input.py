@@ -13,7 +13,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import InputValue
@@ -56,11 +56,8 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
     name = "geonodes.set_modifier_input"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, (CUBE, SIZED_CUBE)),
-        Example(
-            {"object_name": "Cube", "modifier_name": "GeometryNodes", "socket": "Socket_2", "attribute": "width"},
-            (CUBE, SIZED_CUBE),
-        ),
+        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, SIZED_CUBE),
+        Example({**ON_CUBE, "socket": "Socket_2", "attribute": "width"}, SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: SetModifierInputArgs) -> Iterator[Finding]:
@@ -74,9 +71,9 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
             yield inputs.unclear_input(group, sockets, args.socket, "/socket")
         elif args.value is not None:
             modifier, values = _modifier(scene, args), {args.socket: args.value}
-            for finding in inputs.problems(scene, group, values, "", modifier):
-                yield Finding(finding.fault, finding.message, "/value", finding.cure)
-            for finding in inputs.animated_inputs(scene, modifier, values, ""):
+            problems += inputs.problems(scene, group, values, "", modifier)
+            problems += inputs.animated_inputs(scene, modifier, values, "")
+            for finding in problems:
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
         elif sockets[0].socket_type not in FIELDS:
             message = f"input '{args.socket}' of type {sockets[0].socket_type} cannot be read from an attribute"
@@ -114,4 +111,4 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
 
 
 def _modifier(scene: Scene, args: SetModifierInputArgs) -> Block:
-    return nodes_modifier(scene.require(Kind.OBJECT, args.object_name, "/object_name"), args.modifier_name)
+    return nodes_modifier(scene, args.object_name, args.modifier_name)

@@ -38,6 +38,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 P = TypeVar("P", NodeTreePayload, GnOpsPayload)
+EDITED_KINDS = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT)
 
 
 class TreeChanged(Result):

@@ -8,14 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.families import Reads
-from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
-from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
-from blendwright.tools.geonodes.gate_report import report_gates
+from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report_gates
 from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -60,18 +58,8 @@ class Verify(Reads[VerifyArgs, Verified]):
     name = "geonodes.verify"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example(
-            {"trees": [{"object_name": "Cube", "modifier_name": "GeometryNodes"}], "required": True}, (CUBE, SIZED_CUBE)
-        ),
-        Example(
-            {
-                "trees": [
-                    {"object_name": "Cube", "modifier_name": "GeometryNodes"},
-                    {"object_name": "Gone", "modifier_name": "GeometryNodes"},
-                ]
-            },
-            (CUBE, SIZED_CUBE),
-        ),
+        Example({"trees": [ON_CUBE], "required": True}, SIZED_CUBE),
+        Example({"trees": [ON_CUBE, {**ON_CUBE, "object_name": "Gone"}]}, SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: VerifyArgs) -> Iterator[Finding]:
@@ -97,8 +85,7 @@ def _verified(scene: Scene, args: VerifyArgs) -> Verified:
             failed.append(WITHOUT_A_TREE)
             messages.append(f"{prefix}there is no tree to judge: {missing.message}")
             continue
-        obj = scene.require(Kind.OBJECT, tree.object_name, "/trees")
-        report = report_gates(scene, obj, nodes_modifier(obj, tree.modifier_name), args.gates)
+        report = report_gates(scene, nodes_modifier(scene, tree.object_name, tree.modifier_name), args.gates)
         reports.append(report)
         failed += report.failed_gates
         messages += [prefix + message for message in report.messages]

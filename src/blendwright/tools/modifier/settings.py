@@ -25,6 +25,7 @@ from blendwright.tool_api.effects import Kind
 
 Axis = Literal["X", "Y", "Z"]
 Axes = Annotated[list[Axis], Field(max_length=3)]
+KeptCorners = Literal["PRESERVE_CORNERS", "PRESERVE_CORNERS_AND_JUNCTIONS", "PRESERVE_CORNERS_JUNCTIONS_AND_CONCAVE"]
 InputValue = bool | int | float | str | Annotated[list[float], Field(min_length=2, max_length=4)]
 
 
@@ -133,17 +134,9 @@ class SubsurfSettings(ModifierSettings):
     render_levels: int | None = optional("Subdivisions in renders; on a new modifier the same as `levels`.", ge=0, le=6)
     subdivision_type: Literal["CATMULL_CLARK", "SIMPLE"] | None = optional("Smooth, or only subdivide.")
     boundary_smooth: Literal["ALL", "PRESERVE_CORNERS"] | None = optional("Smoothing of open borders.")
-    uv_smooth: (
-        Literal[
-            "NONE",
-            "PRESERVE_CORNERS",
-            "PRESERVE_CORNERS_AND_JUNCTIONS",
-            "PRESERVE_CORNERS_JUNCTIONS_AND_CONCAVE",
-            "PRESERVE_BOUNDARIES",
-            "SMOOTH_ALL",
-        ]
-        | None
-    ) = optional("Smoothing of UV maps.")
+    uv_smooth: Literal["NONE", KeptCorners, "PRESERVE_BOUNDARIES", "SMOOTH_ALL"] | None = optional(
+        "Smoothing of UV maps."
+    )
     use_creases: bool | None = optional("Honour creased edges.")
     use_limit_surface: bool | None = optional("Put vertices where endless subdivision would.")
 

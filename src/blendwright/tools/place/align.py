@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, Name, optional
+from blendwright.tool_api.arguments import BoundedFloat, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.bounding_boxes import world_bounds
-from blendwright.tools.place.bounds import AXES, Edge, side
-from blendwright.tools.place.movement import (
-    Offset,
-    along,
-    ancestors,
-    does_not_settle,
-    is_in_place,
-    most_rounds,
-    movement_problems,
-    shift_all,
-)
-from blendwright.tools.place.results import Moved
-from blendwright.tools.readback import differs
+from blendwright.tool_api.tool import Example
+from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
+from blendwright.tools.place.movement import AXES, MoveArgs, MovesObjects, Offset, along, ancestors, movement_problems
 from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -34,11 +22,10 @@ from blendwright.values.findings import Finding
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [3, 1, 2]})
 
+Edge = Literal["min", "center", "max"]
 
-class AlignArgs(Args):
-    objects: Annotated[list[Name], Field(min_length=1, max_length=1000)] = Field(
-        description="Names of the objects to move."
-    )
+
+class AlignArgs(MoveArgs):
     axis: Literal["X", "Y", "Z"] = Field(description="World axis along which they move.")
     edge: Edge = Field(default="center", description="Which end of each object's bounds is put in place.")
     reference: Name | None = optional("Object to align to; stays where it is.")
@@ -56,7 +43,7 @@ class AlignArgs(Args):
         return self
 
 
-class Align(Tool[AlignArgs, Moved]):
+class Align(MovesObjects[AlignArgs]):
     """Align objects along a world axis by their bounds: to an object, or to a coordinate."""
 
     name = "place.align"
@@ -68,6 +55,7 @@ class Align(Tool[AlignArgs, Moved]):
         ),
         Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, (BOX, BALL)),
     )
+    in_place = "aligned"
 
     def check(self, scene: Scene, args: AlignArgs) -> Iterator[Finding]:
         yield from movement_problems(scene, args.objects, "/objects")
@@ -80,32 +68,23 @@ class Align(Tool[AlignArgs, Moved]):
                 at = f"/objects/{args.objects.index(parent.name)}"
                 yield Finding(Fault.SCENE_CONFLICT, message, at, "Take another reference, or leave the parent out.")
 
-    def apply(self, scene: Scene, args: AlignArgs) -> Moved:
-        moved = shift_all(scene, self._offsets(scene, args))
-        named = [*args.objects, *filter(None, [args.reference])]
-        rounds = most_rounds(*(scene.require(Kind.OBJECT, name) for name in named))
-        while rounds and (offsets := [each for each in self._offsets(scene, args) if not is_in_place(scene, each)]):
-            rounds -= 1
-            if not rounds:
-                name = offsets[0][0]
-                raise does_not_settle(name, f"/objects/{args.objects.index(name)}")
-            moved |= shift_all(scene, offsets)
-        return Moved(objects=args.objects, moved=[name for name in args.objects if name in moved])
+    def references(self, args: AlignArgs) -> Iterator[str]:
+        if args.reference is not None:
+            yield args.reference
 
-    def verify(self, scene: Scene, args: AlignArgs, result: Moved) -> Iterator[Finding]:
-        for number, offset in enumerate(self._offsets(scene, args)):
-            aligned = is_in_place(scene, offset)
-            yield from differs(f"that '{offset[0]}' is aligned", True, aligned, f"/objects/{number}")
-
-    def _offsets(self, scene: Scene, args: AlignArgs) -> list[Offset]:
+    def offsets(self, scene: Scene, args: AlignArgs) -> list[Offset]:
         axis = AXES[args.axis]
         target = args.value
         if target is None:
             reference = scene.require(Kind.OBJECT, args.reference or "", "/reference")
             [box] = world_bounds(scene, [reference])
-            target = side(box, axis, args.reference_edge or args.edge)
+            target = _side(box, axis, args.reference_edge or args.edge)
         bounds = world_bounds(scene, [scene.require(Kind.OBJECT, name) for name in args.objects])
         return [
-            (name, along(axis, target - side(box, axis, args.edge)))
+            (name, along(axis, target - _side(box, axis, args.edge)))
             for name, box in zip(args.objects, bounds, strict=True)
         ]
+
+
+def _side(bounds: BoundingBox, axis: int, edge: Edge) -> float:
+    return {"min": bounds.low, "center": bounds.center, "max": bounds.high}[edge][axis]

@@ -16,13 +16,7 @@ from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import Reach, own_box, shape
 from blendwright.tools.mesh.solid import positions_of
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.movement import (
-    ancestors,
-    does_not_settle,
-    is_negligible,
-    most_rounds,
-    shift,
-)
+from blendwright.tools.place.movement import ancestors, does_not_settle, is_negligible, most_rounds, shift
 from blendwright.tools.place.surface import Hit, surface_problems, vertical_hit
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import evaluated_object

@@ -17,7 +17,6 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.random_points import random_points
 from blendwright.tools.place.surface import Hit, Surface, surface_problems
 from blendwright.tools.readback import same
 from blendwright.tools.targets import missing_target_collection, target_collection
@@ -143,7 +142,7 @@ def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
         return []
     matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.source, "/source"))
     random = Random(args.seed)
-    hits = random_points(surface, random, args.count, args.min_distance)
+    hits = surface.random_points(random, args.count, args.min_distance)
     return [_spot(scene, args, hit, matrix, random) for hit in hits]
 
 

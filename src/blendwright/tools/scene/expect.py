@@ -19,19 +19,6 @@ from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
-KINDS: dict[str, Kind] = {
-    "object": Kind.OBJECT,
-    "collection": Kind.COLLECTION,
-    "material": Kind.MATERIAL,
-    "mesh": Kind.MESH,
-    "light": Kind.LIGHT,
-    "camera": Kind.CAMERA,
-    "world": Kind.WORLD,
-    "image": Kind.IMAGE,
-    "action": Kind.ACTION,
-    "node_group": Kind.NODE_GROUP,
-}
-
 
 class Expectation(Args):
     """One thing that must hold: of a named datablock, of their number, or of the scene's camera."""
@@ -51,14 +38,12 @@ class Expectation(Args):
     @model_validator(mode="after")
     def _one_question(self) -> Expectation:
         counted = self.at_least is not None or self.at_most is not None
-        if self.kind == "active_camera" and (self.name is not None or counted):
+        if self.kind == "active_camera" and (self.name is not None or self.type is not None or counted):
             raise PydanticCustomError("expect_camera", "active_camera takes only exists")
         if self.name is not None and counted:
             raise PydanticCustomError("expect_count", "at_least and at_most count all of a kind: leave name out")
-        if self.kind not in ("object", "active_camera") and self.type is not None:
+        if self.kind != "object" and self.type is not None:
             raise PydanticCustomError("expect_type", "only objects have a type")
-        if self.kind == "active_camera" and self.type is not None:
-            raise PydanticCustomError("expect_camera", "active_camera takes only exists")
         return self
 
 
@@ -111,7 +96,7 @@ def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]
             cure = "See: blendwright tools camera.set_active"
             yield Finding(Fault.SCENE_CONFLICT, f"the scene {state}", at, cure)
         return
-    kind = KINDS[expectation.kind]
+    kind = Kind[expectation.kind.upper()]
     if expectation.name is None:
         yield from _miscounted(scene, kind, expectation, at)
     elif not expectation.exists:

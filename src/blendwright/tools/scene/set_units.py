@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from blendwright.tool_api.arguments import Args, optional
 from blendwright.tool_api.effects import Kind
@@ -15,10 +15,14 @@ from blendwright.tools.settings import Setting
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
+AnyLength = Literal["ADAPTIVE"]
+MetricLength = Literal["KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS"]
+ImperialLength = Literal["MILES", "FEET", "INCHES", "THOU"]
+LengthUnit = Literal[AnyLength, MetricLength, ImperialLength]
 LENGTHS: dict[str, tuple[str, ...]] = {
-    "METRIC": ("ADAPTIVE", "KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS"),
-    "IMPERIAL": ("ADAPTIVE", "MILES", "FEET", "INCHES", "THOU"),
-    "NONE": ("ADAPTIVE",),
+    "METRIC": get_args(Literal[AnyLength, MetricLength]),
+    "IMPERIAL": get_args(Literal[AnyLength, ImperialLength]),
+    "NONE": get_args(AnyLength),
 }
 ATTRIBUTES = {"scale_length": "scale", "length_unit": "length_unit", "system_rotation": "rotation"}
 # Choosing a system makes Blender choose these anew.
@@ -28,21 +32,7 @@ DEPENDENT = ("length_unit", "mass_unit", "time_unit", "temperature_unit")
 class SetUnitsArgs(Args):
     system: Literal["NONE", "METRIC", "IMPERIAL"] | None = optional("System of units for display and export.")
     scale: float | None = optional("Metres that one Blender unit stands for.", ge=1e-9, le=1e9)
-    length_unit: (
-        Literal[
-            "ADAPTIVE",
-            "KILOMETERS",
-            "METERS",
-            "CENTIMETERS",
-            "MILLIMETERS",
-            "MICROMETERS",
-            "MILES",
-            "FEET",
-            "INCHES",
-            "THOU",
-        ]
-        | None
-    ) = optional("Unit that lengths are shown in; must belong to the system.")
+    length_unit: LengthUnit | None = optional("Unit that lengths are shown in; must belong to the system.")
     rotation: Literal["DEGREES", "RADIANS"] | None = optional("Unit that angles are shown in.")
 
 
