@@ -10,10 +10,9 @@ import typer
 from blendwright.cli.options import AsJson
 from blendwright.cli.output import present
 from blendwright.cli.safe_console import SafeConsole
-from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
-from blendwright.nodes.catalogue.search import search, suggest_node_type
+from blendwright.nodes.catalogue.search import describe_node_type, search, suggest_node_type
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 

@@ -10,10 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from blendwright.nodes.payloads import gn_ops, node_tree
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.payloads.parts import GIVEN_IDS, InterfaceSocket
+from blendwright.nodes import payloads
+from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, InterfaceSocket, NodeTreePayload
 
 Payload = NodeTreePayload | GnOpsPayload
 
@@ -116,54 +114,54 @@ def edits_of(payload: Payload) -> Iterator[Edit]:
                 yield _patch_edit(operation, f"/ops/{number}")
 
 
-def _tree_edit(operation: node_tree.Operation, at: str) -> Edit:
+def _tree_edit(operation: payloads.Operation, at: str) -> Edit:
     match operation:
-        case node_tree.CreateNode(node_id=node_id, bl_idname=bl_idname, location=location):
+        case payloads.CreateNode(node_id=node_id, bl_idname=bl_idname, location=location):
             return AddNode(at, node_id, at + "/node_id", bl_idname, location, exist_ok=False)
-        case node_tree.DeleteNode():
+        case payloads.DeleteNode():
             return RemoveNode(at, operation.node_id, missing_ok=False)
-        case node_tree.SetInputDefault():
+        case payloads.SetInputDefault():
             return SetInput(at, _socket(operation, at), operation.value)
-        case node_tree.SetProperty():
+        case payloads.SetProperty():
             return SetProperty(at, operation.node_id, operation.property, operation.value)
-        case node_tree.Link():
+        case payloads.Link():
             return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
-        case node_tree.Unlink():
+        case payloads.Unlink():
             return Unlink(at, *_ends(operation, at), missing_ok=False)
-        case node_tree.SetGroupIO():
+        case payloads.SetGroupIO():
             removed = operation.remove_inputs, operation.remove_outputs
             return SetInterface(at, operation.inputs, operation.outputs, *removed, operation.replace)
 
 
-def _patch_edit(operation: gn_ops.TreeOperation, at: str) -> Edit:
+def _patch_edit(operation: payloads.TreeOperation, at: str) -> Edit:
     match operation:
-        case gn_ops.AddNode(id=node_id, bl_idname=bl_idname, x=x, y=y):
+        case payloads.AddNode(id=node_id, bl_idname=bl_idname, x=x, y=y):
             return AddNode(at, node_id, at + "/id", bl_idname, (x, y), True, operation.properties)
-        case gn_ops.RemoveNode():
+        case payloads.RemoveNode():
             return RemoveNode(at, operation.node_id, missing_ok=True)
-        case gn_ops.SetInput():
+        case payloads.SetInput():
             return SetInput(at, _socket(operation, at), operation.value)
-        case gn_ops.PatchLink():
+        case payloads.PatchLink():
             return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
-        case gn_ops.PatchUnlink():
+        case payloads.PatchUnlink():
             return Unlink(at, *_ends(operation, at), missing_ok=True)
-        case gn_ops.EnsureSingleGroupIO():
+        case payloads.EnsureSingleGroupIO():
             return EnsureSingleGroupIO(at)
-        case gn_ops.CleanupUnused():
+        case payloads.CleanupUnused():
             return RemoveUnused(at)
 
 
-def _ends(unlink: node_tree.Unlink | gn_ops.PatchUnlink, at: str) -> tuple[SocketRef | None, SocketRef | None]:
+def _ends(unlink: payloads.Unlink | payloads.PatchUnlink, at: str) -> tuple[SocketRef | None, SocketRef | None]:
     source = _socket(unlink.source, at + "/from") if unlink.source else None
     return source, _socket(unlink.target, at + "/to") if unlink.target else None
 
 
 def _socket(
-    named: node_tree.Socket | node_tree.SetInputDefault | gn_ops.NamedSocket | gn_ops.SetInput, at: str
+    named: payloads.Socket | payloads.SetInputDefault | payloads.NamedSocket | payloads.SetInput, at: str
 ) -> SocketRef:
     field, key = (
         ("socket", named.socket)
-        if isinstance(named, (node_tree.Socket, node_tree.SetInputDefault))
+        if isinstance(named, (payloads.Socket, payloads.SetInputDefault))
         else ("socket_name", named.socket_name)
     )
     return SocketRef(named.node_id, key, at + "/node_id", f"{at}/{field}")

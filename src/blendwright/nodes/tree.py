@@ -12,21 +12,19 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from blendwright.nodes.payloads.node_tree import (
-    NodeTreePayload,
-    Socket,
-    TreeTarget,
-)
-from blendwright.nodes.payloads.parts import (
+from blendwright.nodes.payloads import (
     GIVEN_IDS,
     GROUP_INPUT,
     GROUP_OUTPUT,
     InterfaceSocket,
     Location,
     NodeId,
+    NodeTreePayload,
     Part,
     PropertyValue,
+    Socket,
     SocketValue,
+    TreeTarget,
     TypeName,
 )
 

@@ -10,8 +10,7 @@ from blendwright.nodes.catalogue.model import Side, SocketType
 from blendwright.nodes.checks.simulated_tree import GROUP_INPUT, GROUP_OUTPUT, SimulatedTree
 from blendwright.nodes.checks.values import socket_value_problems
 from blendwright.nodes.edits import SetInterface
-from blendwright.nodes.payloads.parts import InterfaceSocket
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import InterfaceSocket, positions_named
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 

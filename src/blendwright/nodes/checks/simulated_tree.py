@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from blendwright.nodes.catalogue.load import Catalogue
 from blendwright.nodes.catalogue.model import ItemSocket, NodeType, Side, SocketType
-from blendwright.nodes.payloads.parts import GIVEN_IDS, InterfaceSocket
+from blendwright.nodes.payloads import GIVEN_IDS, InterfaceSocket
 from blendwright.nodes.tree import Interface, Tree
 
 GROUP, REROUTE, FRAME = "GeometryNodeGroup", "NodeReroute", "NodeFrame"

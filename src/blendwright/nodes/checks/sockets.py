@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from blendwright.nodes.catalogue.model import Side, SocketType
 from blendwright.nodes.checks.simulated_tree import SimulatedTree, Sockets
 from blendwright.nodes.edits import SocketRef
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import positions_named
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
+from blendwright.nodes.payloads import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, to_payload
 from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.promises import READ_ONLY

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from blendwright.nodes.edits import Payload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
+from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT, NodeTreePayload
 from blendwright.nodes.tree import new_tree
 from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
+from blendwright.nodes.payloads import NodeTreePayload
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.tool import Example
 from blendwright.tools.geonodes.examples import float_input, link

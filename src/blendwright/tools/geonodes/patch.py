@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
+from blendwright.nodes.payloads import GnOpsPayload
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.tool import Example
 from blendwright.tools.geonodes.examples import CUBE, ON_CUBE, link

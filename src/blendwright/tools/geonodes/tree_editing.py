@@ -17,9 +17,7 @@ from blendwright.nodes.edits import (
     are_repeatable,
     edits_of,
 )
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.payloads.parts import GIVEN_IDS
+from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, NodeTreePayload
 from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.effects import Idempotence, Kind
 from blendwright.tool_api.promises import Version

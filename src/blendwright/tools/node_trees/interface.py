@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from blendwright.nodes.edits import SetInterface
-from blendwright.nodes.payloads.parts import InterfaceSocket
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import InterfaceSocket, positions_named
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.node_trees.values import refused_by_blender, to_json, write_attribute, write_socket_value
 from blendwright.values.errors import StepError

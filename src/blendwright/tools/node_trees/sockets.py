@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import positions_named
 from blendwright.tool_api.scene import Block
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
