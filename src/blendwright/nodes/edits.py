@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blendwright.nodes import payloads
+from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, InterfaceSocket, NodeTreePayload
 
 Payload = NodeTreePayload | GnOpsPayload
@@ -83,10 +84,10 @@ class Unlink(EditAt):
 
 @dataclass(frozen=True, slots=True)
 class SetInterface(EditAt):
-    inputs: Sequence[InterfaceSocket] | None
-    outputs: Sequence[InterfaceSocket] | None
-    remove_inputs: Sequence[str]
-    remove_outputs: Sequence[str]
+    """What is listed on each side, if anything, and what is removed from it."""
+
+    listed: Mapping[Side, Sequence[InterfaceSocket] | None]
+    removed: Mapping[Side, Sequence[str]]
     replace: bool
 
 
@@ -105,66 +106,55 @@ Edit = AddNode | RemoveNode | SetProperty | SetInput | Link | Unlink | SetInterf
 
 def edits_of(payload: Payload) -> Iterator[Edit]:
     """The edits of a payload in order; what only concerns its target is left out."""
-    if isinstance(payload, NodeTreePayload):
-        for number, operation in enumerate(payload.operations):
-            yield _tree_edit(operation, f"/operations/{number}")
-    else:
-        for number, operation in enumerate(payload.ops):
-            if operation.op != "ensure_target":
-                yield _patch_edit(operation, f"/ops/{number}")
+    name, operations = (
+        ("operations", payload.operations) if isinstance(payload, NodeTreePayload) else ("ops", payload.ops)
+    )
+    for number, operation in enumerate(operations):
+        if operation.op != "ensure_target":
+            yield _edit(operation, f"/{name}/{number}")
 
 
-def _tree_edit(operation: payloads.Operation, at: str) -> Edit:
+def _edit(operation: payloads.TreeOperation, at: str) -> Edit:
+    """An operation of a NODE_TREE may be refused when it is done again; one of a patch says how something should be."""
     match operation:
         case payloads.CreateNode(node_id=node_id, bl_idname=bl_idname, location=location):
             return AddNode(at, node_id, at + "/node_id", bl_idname, location, exist_ok=False)
+        case payloads.AddNode(id=node_id, bl_idname=bl_idname, x=x, y=y):
+            return AddNode(at, node_id, at + "/id", bl_idname, (x, y), True, operation.properties)
         case payloads.DeleteNode():
             return RemoveNode(at, operation.node_id, missing_ok=False)
-        case payloads.SetInputDefault():
+        case payloads.RemoveNode():
+            return RemoveNode(at, operation.node_id, missing_ok=True)
+        case payloads.SetInputDefault() | payloads.SetInput():
             return SetInput(at, _socket(operation, at), operation.value)
         case payloads.SetProperty():
             return SetProperty(at, operation.node_id, operation.property, operation.value)
-        case payloads.Link():
+        case payloads.Link() | payloads.PatchLink():
             return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
-        case payloads.Unlink():
-            return Unlink(at, *_ends(operation, at), missing_ok=False)
+        case payloads.Unlink() | payloads.PatchUnlink():
+            source = _socket(operation.source, at + "/from") if operation.source else None
+            target = _socket(operation.target, at + "/to") if operation.target else None
+            return Unlink(at, source, target, missing_ok=isinstance(operation, payloads.PatchUnlink))
         case payloads.SetGroupIO():
-            removed = operation.remove_inputs, operation.remove_outputs
-            return SetInterface(at, operation.inputs, operation.outputs, *removed, operation.replace)
-
-
-def _patch_edit(operation: payloads.TreeOperation, at: str) -> Edit:
-    match operation:
-        case payloads.AddNode(id=node_id, bl_idname=bl_idname, x=x, y=y):
-            return AddNode(at, node_id, at + "/id", bl_idname, (x, y), True, operation.properties)
-        case payloads.RemoveNode():
-            return RemoveNode(at, operation.node_id, missing_ok=True)
-        case payloads.SetInput():
-            return SetInput(at, _socket(operation, at), operation.value)
-        case payloads.PatchLink():
-            return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
-        case payloads.PatchUnlink():
-            return Unlink(at, *_ends(operation, at), missing_ok=True)
+            listed: dict[Side, Sequence[InterfaceSocket] | None] = {
+                "inputs": operation.inputs,
+                "outputs": operation.outputs,
+            }
+            removed: dict[Side, Sequence[str]] = {
+                "inputs": operation.remove_inputs,
+                "outputs": operation.remove_outputs,
+            }
+            return SetInterface(at, listed, removed, operation.replace)
         case payloads.EnsureSingleGroupIO():
             return EnsureSingleGroupIO(at)
         case payloads.CleanupUnused():
             return RemoveUnused(at)
 
 
-def _ends(unlink: payloads.Unlink | payloads.PatchUnlink, at: str) -> tuple[SocketRef | None, SocketRef | None]:
-    source = _socket(unlink.source, at + "/from") if unlink.source else None
-    return source, _socket(unlink.target, at + "/to") if unlink.target else None
-
-
-def _socket(
-    named: payloads.Socket | payloads.SetInputDefault | payloads.NamedSocket | payloads.SetInput, at: str
-) -> SocketRef:
-    field, key = (
-        ("socket", named.socket)
-        if isinstance(named, (payloads.Socket, payloads.SetInputDefault))
-        else ("socket_name", named.socket_name)
-    )
-    return SocketRef(named.node_id, key, at + "/node_id", f"{at}/{field}")
+def _socket(named: payloads.AnySocket, at: str) -> SocketRef:
+    if isinstance(named, (payloads.Socket, payloads.SetInputDefault)):
+        return SocketRef(named.node_id, named.socket, at + "/node_id", at + "/socket")
+    return SocketRef(named.node_id, named.socket_name, at + "/node_id", at + "/socket_name")
 
 
 def are_repeatable(edits: Sequence[Edit]) -> bool:
@@ -191,7 +181,7 @@ def _is_refused_again(edit: Edit) -> bool:
         case AddNode(exist_ok=repeatable) | RemoveNode(missing_ok=repeatable) | Unlink(missing_ok=repeatable):
             return not repeatable
         case SetInterface():
-            return bool(edit.remove_inputs or edit.remove_outputs)
+            return any(edit.removed.values())
         case _:
             return False
 

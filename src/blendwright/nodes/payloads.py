@@ -336,8 +336,6 @@ class CleanupUnused(Part):
     op: Literal["cleanup_unused"]
 
 
-# What changes the tree; `EnsureTarget` is about the target alone.
-TreeOperation = EnsureSingleGroupIO | AddNode | RemoveNode | PatchLink | PatchUnlink | SetInput | CleanupUnused
 PatchOperation = Annotated[
     EnsureTarget | EnsureSingleGroupIO | AddNode | RemoveNode | PatchLink | PatchUnlink | SetInput | CleanupUnused,
     Field(discriminator="op"),
@@ -353,3 +351,12 @@ class GnOpsPayload(Part):
     ops: Annotated[list[PatchOperation], Field(max_length=MOST_OPERATIONS)] = Field(
         description="What is done, in this order."
     )
+
+
+# What changes the tree, of both payloads; `EnsureTarget` is about the target alone.
+TreeOperation = (
+    CreateNode | DeleteNode | SetInputDefault | SetProperty | Link | Unlink | SetGroupIO
+    | EnsureSingleGroupIO | AddNode | RemoveNode | PatchLink | PatchUnlink | SetInput | CleanupUnused
+)  # fmt: skip
+# What names a socket.
+AnySocket = Socket | SetInputDefault | NamedSocket | SetInput

@@ -24,10 +24,10 @@ SIDES: tuple[Side, Side] = ("inputs", "outputs")
 def interface_problems(tree: SimulatedTree, edit: SetInterface) -> Iterator[Finding]:
     """What is wrong with the sockets that are listed, and with those to be removed."""
     for side in SIDES:
-        for number, socket in enumerate(_listed(edit, side) or ()):
+        for number, socket in enumerate(edit.listed[side] or ()):
             yield from _socket_problems(tree, socket, f"{edit.at}/{side}/{number}")
         existing = tree.interface[side]
-        for number, key in enumerate(_removed(edit, side)):
+        for number, key in enumerate(edit.removed[side]):
             if existing is None:
                 break
             at, matches = f"{edit.at}/remove_{side}/{number}", _positions(existing, key)
@@ -69,9 +69,9 @@ def _socket_problems(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> I
 def apply_interface(tree: SimulatedTree, edit: SetInterface) -> None:
     """Apply the edit to the simulated tree. Links of sockets that are removed go with them."""
     for side in SIDES:
-        existing, listed = tree.interface[side], _listed(edit, side)
+        existing, listed = tree.interface[side], edit.listed[side]
         names_before = Counter(socket.name for socket in existing or ())
-        for key in _removed(edit, side):
+        for key in edit.removed[side]:
             existing = None if existing is None else _without(existing, key)
         if listed is not None and edit.replace:
             existing = list(listed)
@@ -111,11 +111,3 @@ def _drop_links(tree: SimulatedTree, side: Side, removed_names: set[str]) -> Non
     holder, end = (GROUP_INPUT, 0) if side == "inputs" else (GROUP_OUTPUT, 1)
     ids = {node_id for node_id, node in tree.nodes.items() if node.type.bl_idname == holder}
     tree.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in removed_names)
-
-
-def _listed(edit: SetInterface, side: Side) -> Sequence[InterfaceSocket] | None:
-    return edit.inputs if side == "inputs" else edit.outputs
-
-
-def _removed(edit: SetInterface, side: Side) -> Sequence[str]:
-    return edit.remove_inputs if side == "inputs" else edit.remove_outputs

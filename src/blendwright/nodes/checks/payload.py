@@ -44,11 +44,10 @@ def check_payload_for(payload: edits.Payload, blender: Sequence[int] | None) -> 
     if blender is not None:
         node_types = catalogue_for(blender)
         return check_payload(payload, node_types) if node_types else []
-    findings = [check_payload(payload, catalogue(VERSIONS[0]))]
-    for version in VERSIONS[1:]:
-        if findings[-1]:
-            findings.append(check_payload(payload, catalogue(version)))
-    return findings[0] if all(findings) else []
+    findings = check_payload(payload, catalogue(VERSIONS[0]))
+    # Looked at with older catalogues only where the newest finds something.
+    taken_by_none = findings and all(check_payload(payload, catalogue(version)) for version in VERSIONS[1:])
+    return findings if taken_by_none else []
 
 
 class _PayloadCheck:

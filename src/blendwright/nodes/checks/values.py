@@ -84,9 +84,8 @@ def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) ->
             if not isinstance(value, str) or not value:
                 yield _wrong_type("the name of an item", "a text", value, place)
             elif value in names:
-                yield _invalid(
-                    f"two items of '{items.name}' are named '{value[:SHOWN]}'", place, "Choose another name."
-                )
+                message = f"two items of '{items.name}' are named '{value[:SHOWN]}'"
+                yield _invalid(message, place, "Choose another name.")
             else:
                 names.add(value)
         elif key == items.type_key:
@@ -143,7 +142,10 @@ def _scalar(what: str, kind: str, value: Any, least: float | None, most: float |
         yield _wrong_type(what, "a whole number" if kind == "INT" else "a number", value, at)
     else:
         low, high = RANGES[kind]
-        yield from _out_of_range(what, value, low if least is None else least, high if most is None else most, at)
+        low, high = low if least is None else least, high if most is None else most
+        if not low <= value <= high:
+            cure = f"Give at least {low:g} and at most {high:g}."
+            yield _invalid(f"{what} does not take {_shortened(value)}", at, cure)
 
 
 def _numbers(
@@ -156,13 +158,6 @@ def _numbers(
         return
     for number, part in enumerate(parts):
         yield from _scalar(what, "FLOAT", part, least, most, f"{at}/{number}")
-
-
-def _out_of_range(what: str, value: float, least: float, most: float, at: str) -> Iterator[Finding]:
-    if not least <= value <= most:
-        yield _invalid(
-            f"{what} does not take {_shortened(value)}", at, f"Give at least {least:g} and at most {most:g}."
-        )
 
 
 def _wrong_type(what: str, expected: str, value: Any, at: str) -> Finding:

@@ -70,15 +70,9 @@ class Clear(Tool[ClearArgs, Cleared]):
             return
         others = action_sharers(scene, obj)
         if others and len(curves(scene, obj, args.path())) < len(curves(scene, obj)):
-            message = (
-                f"the animation of '{args.object}' is shared with '{others[0]}', which would lose the keys as well"
-            )
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                message,
-                "/channel",
-                "Leave channel out: then only this object lets go of the animation.",
-            )
+            message = f"the animation of '{obj.name}' is shared with '{others[0]}', which would lose the keys as well"
+            cure = "Leave channel out: then only this object lets go of the animation."
+            yield Finding(Fault.SCENE_CONFLICT, message, "/channel", cure)
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
         obj = required_object(scene, args.object, "/object")
@@ -90,7 +84,14 @@ class Clear(Tool[ClearArgs, Cleared]):
             return Cleared(object=args.object, curves=0, keys=0, action_removed=None)
         scene.edit(obj)
         _keep_values(scene, obj, selected)
-        removed = _detach_action(scene, obj, action) if everything else _drop_curves(scene, obj, action, args.path())
+        if everything:
+            removed = _detach_action(scene, obj, action)
+        else:
+            removed = None
+            scene.edit(action)
+            all_curves: Block = curve_list(scene, obj)
+            for curve in curves(scene, obj, args.path()):
+                all_curves.remove(curve)
         return Cleared(object=args.object, curves=count, keys=keys, action_removed=removed)
 
     def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Iterator[Finding]:
@@ -110,13 +111,6 @@ def _keep_values(scene: Scene, obj: Block, removed: list[Block]) -> None:
             values.setdefault(curve.data_path, {})[curve.array_index] = curve.evaluate(now)
     for path, numbers in values.items():
         write_values(obj, path, numbers)
-
-
-def _drop_curves(scene: Scene, obj: Block, action: Block, path: str | None) -> None:
-    scene.edit(action)
-    all_curves: Block = curve_list(scene, obj)
-    for curve in curves(scene, obj, path):
-        all_curves.remove(curve)
 
 
 def _detach_action(scene: Scene, obj: Block, action: Block) -> str | None:

@@ -66,15 +66,11 @@ class SetKeyframeArgs(Args):
         elif self.channel != "property":
             count = PATHS[self.channel][1]
             if not isinstance(self.value, list) or len(self.value) != count:
-                raise PydanticCustomError(
-                    "value_count", "{channel} takes {count} numbers", {"channel": self.channel, "count": count}
-                )
+                context = {"channel": self.channel, "count": count}
+                raise PydanticCustomError("value_count", "{channel} takes {count} numbers", context)
             if any(abs(number) > LARGEST for number in self.value):
-                raise PydanticCustomError(
-                    "value_too_large",
-                    "{channel} takes numbers up to {most}",
-                    {"channel": self.channel, "most": LARGEST},
-                )
+                context = {"channel": self.channel, "most": LARGEST}
+                raise PydanticCustomError("value_too_large", "{channel} takes numbers up to {most}", context)
         if self.channel == "rotation_quaternion" and math.hypot(*self.numbers()) < 1e-6:
             raise PydanticCustomError("zero_quaternion", "a quaternion must not be zero: no rotation is [1, 0, 0, 0]")
         return self
@@ -131,12 +127,8 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         others = action_sharers(scene, obj)
         if others:
             message = f"the animation of '{args.object}' is shared with '{others[0]}', which would move as well"
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                message,
-                "/object",
-                "Use animation.clear on one of them, which leaves the other's.",
-            )
+            cure = "Use animation.clear on one of them, which leaves the other's."
+            yield Finding(Fault.SCENE_CONFLICT, message, "/object", cure)
 
     def apply(self, scene: Scene, args: SetKeyframeArgs) -> KeyframeSet:
         obj = required_object(scene, args.object, "/object")
@@ -144,13 +136,12 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         if _has_this_key(scene, args, obj, interpolation):
             return self._result(scene, args, obj, changed=False)
         scene.edit(obj)
-        if args.channel == "rotation_quaternion":
-            obj.rotation_mode = "QUATERNION"
-        elif args.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
-            obj.rotation_mode = "XYZ"
+        if (mode := _rotation_mode(args.channel, obj)) != obj.rotation_mode:
+            obj.rotation_mode = mode
         all_curves = _curves_for_writing(scene, obj)
         for index, number in enumerate(args.numbers()):
-            _set_key(_curve(all_curves, args.path(), index), args.frame, number, interpolation)
+            curve = all_curves.find(args.path(), index=index) or all_curves.new(args.path(), index=index)
+            _set_key(curve, args.frame, number, interpolation)
         # Blender shows the curves from the next evaluation on; whoever reads the channels before must see the same.
         now = scene.active.frame_current_final
         write_values(
@@ -176,12 +167,16 @@ def _rotation_conflict(scene: Scene, args: SetKeyframeArgs, obj: Block) -> Itera
         for other in ROTATIONS:
             if other != args.path() and curves(scene, obj, other):
                 message = f"'{args.object}' has keyframes of {other}, which would not count any more"
-                yield Finding(
-                    Fault.SCENE_CONFLICT,
-                    message,
-                    "/channel",
-                    "Keep to one kind of rotation, or clear the other's keys.",
-                )
+                cure = "Keep to one kind of rotation, or clear the other's keys."
+                yield Finding(Fault.SCENE_CONFLICT, message, "/channel", cure)
+
+
+def _rotation_mode(channel: str, obj: Block) -> str:
+    """The rotation mode in which keys of a channel count."""
+    if channel == "rotation_quaternion":
+        return "QUATERNION"
+    euler_is_off = obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
+    return "XYZ" if channel == "rotation_euler_deg" and euler_is_off else obj.rotation_mode
 
 
 def _default_interpolation(obj: Block, args: SetKeyframeArgs) -> str:
@@ -190,9 +185,7 @@ def _default_interpolation(obj: Block, args: SetKeyframeArgs) -> str:
 
 def _has_this_key(scene: Scene, args: SetKeyframeArgs, obj: Block, interpolation: str) -> bool:
     """Whether the channel has just this key."""
-    if args.channel == "rotation_quaternion" and obj.rotation_mode != "QUATERNION":
-        return False
-    if args.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
+    if obj.rotation_mode != _rotation_mode(args.channel, obj):
         return False
     by_index = {curve.array_index: curve for curve in curves(scene, obj, args.path())}
     return all(
@@ -222,10 +215,6 @@ def _curves_for_writing(scene: Scene, obj: Block) -> Block:
         strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
         strip.channelbag(data.action_slot, ensure=True)
     return curve_list(scene, obj)
-
-
-def _curve(all_curves: Block, path: str, index: int) -> Block:
-    return all_curves.find(path, index=index) or all_curves.new(path, index=index)
 
 
 def _set_key(curve: Block, frame: int, number: float, interpolation: str) -> None:

@@ -176,9 +176,7 @@ class TreeEditor:
         socket = self._socket(edit.socket, "inputs", off=True)
         if not values.has_value(socket):
             message = f"input '{edit.socket.socket}' of node '{socket.node.name}' holds no value"
-            raise StepError.of(
-                Fault.ARGS_INVALID, message, at=edit.socket.socket_at, cure="edits.Link something to it."
-            )
+            raise StepError.of(Fault.ARGS_INVALID, message, at=edit.socket.socket_at, cure="Link something to it.")
         values.write_socket_value(self._scene, socket, socket.type, edit.value, f"{edit.at}/value")
 
     # ------------------------------------------------------------------ links
@@ -188,7 +186,7 @@ class TreeEditor:
         return sockets.find_socket(node, getattr(node, side), ref.socket, ref.socket_at, off=off)
 
     def _link(self, source: Block, target: Block, at: str) -> None:
-        """edits.Link an output to an input. Cycles are allowed here: a gate reports them, and another edit may undo them."""
+        """Link an output to an input. Cycles are allowed here: a gate reports them, and another edit may undo them."""
         if target.is_linked and any(link.from_socket == source for link in target.links):
             return  # linking again would spoil the order in a multi-input socket (Blender 5.0)
         link = self._tree.links.new(source, target)
@@ -197,7 +195,7 @@ class TreeEditor:
                 f"'{source.name}' of '{source.node.name}' ({source.type}) cannot be linked to "
                 f"'{target.name}' of '{target.node.name}' ({target.type})"
             )
-            cure = "edits.Link sockets of the same type, or put a node that converts between them."
+            cure = "Link sockets of the same type, or put a node that converts between them."
             raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
     def _closes_cycle(self, source: Block, target: Block) -> bool:

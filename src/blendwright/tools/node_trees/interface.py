@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.edits import SetInterface
 from blendwright.nodes.payloads import InterfaceSocket, positions_named
 from blendwright.tool_api.scene import Block, Scene
@@ -18,7 +19,7 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
-SIDES = {"INPUT": "inputs", "OUTPUT": "outputs"}
+SIDES: dict[str, Side] = {"INPUT": "inputs", "OUTPUT": "outputs"}
 # Field of the payload -> Blender's name. In the order in which they must be written: the range before the value.
 FIELDS = {
     "subtype": "subtype",
@@ -50,13 +51,13 @@ class InterfaceEditor:
         self._menus: list[tuple[str, str, str]] = []
 
     def write(self, edit: SetInterface) -> None:
-        for side, keys in (("INPUT", edit.remove_inputs), ("OUTPUT", edit.remove_outputs)):
-            for number, key in enumerate(keys):
-                self._tree.interface.remove(self._find(side, key, f"{edit.at}/remove_{SIDES[side]}/{number}"))
+        for side, name in SIDES.items():
+            for number, key in enumerate(edit.removed[name]):
+                self._tree.interface.remove(self._find(side, key, f"{edit.at}/remove_{name}/{number}"))
         # Outputs come first, as in Blender's own new trees.
-        for side, requested in (("OUTPUT", edit.outputs), ("INPUT", edit.inputs)):
-            if requested is not None:
-                self._write_side(side, requested, edit.replace, f"{edit.at}/{SIDES[side]}")
+        for side, name in reversed(SIDES.items()):
+            if (requested := edit.listed[name]) is not None:
+                self._write_side(side, requested, edit.replace, f"{edit.at}/{name}")
 
     def finish(self) -> None:
         """Menus, once their items are known."""

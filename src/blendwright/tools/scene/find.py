@@ -15,9 +15,10 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import Reach, around
 from blendwright.tools.readback import same
-from blendwright.tools.scene.object_filter import Paged, matching, missing_collection, next_offset, page
+from blendwright.tools.scene.object_filter import Paged, matching, next_offset, page
 from blendwright.tools.scene.plain_values import custom_keys, vector3
 from blendwright.tools.scene.snapshot_model import Vector3 as Position
+from blendwright.tools.targets import missing_target_collection
 from blendwright.tools.world_space import evaluated_matrix
 from blendwright.values.findings import Finding
 
@@ -45,9 +46,8 @@ class Box(Args):
     @model_validator(mode="after")
     def _not_inside_out(self) -> Box:
         if any(low > high for low, high in zip(self.min, self.max, strict=True)):
-            raise PydanticCustomError(
-                "box_inside_out", "min is above max; every part of min must be at most that of max"
-            )
+            message = "min is above max; every part of min must be at most that of max"
+            raise PydanticCustomError("box_inside_out", message)
         return self
 
 
@@ -84,7 +84,7 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
     )
 
     def check(self, scene: Scene, args: FindArgs) -> Iterator[Finding]:
-        yield from missing_collection(scene, args)
+        yield from missing_target_collection(scene, args.collection)
         if args.material:
             yield from scene.missing(Kind.MATERIAL, args.material, "/material")
 
