@@ -13,7 +13,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.modifier import blender_settings
-from blendwright.tools.modifier.results import ModifierResult, modifier_result
+from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import existing_object, required_object
@@ -79,7 +79,7 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
         yield from _object_problems(obj, args)
         settings = args.settings.for_new()
         problems = [*_missing_settings(settings), *blender_settings.problems(scene, obj, settings)]
-        problems += blender_settings.input_problems(scene, blender_settings.tree_of(scene, settings), settings)
+        problems += blender_settings.input_problems(scene, settings)
         yield from problems
         existing = obj.modifiers.get(args.name)
         if existing is None:

@@ -24,6 +24,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Ball", "location": [1, 1, 1]})
 ROW = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
 SMOOTH = ("modifier.add", {"object": "Box", "name": "Smooth", "settings": {"type": "SUBSURF", "levels": 1}})
+CUT = ("modifier.add", {"object": "Box", "name": "Cut", "settings": {"type": "BOOLEAN", "object": "Ball"}})
 
 # Measured on Blender 5.0: the same boolean or bevel in two processes numbers its edges or corners differently.
 UNSTABLE: frozenset[str] = frozenset({"BOOLEAN", "BEVEL"})
@@ -71,27 +72,14 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     name = "modifier.apply"
     promises = (
         DESTRUCTIVE_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
-        .writes_to(
-            Kind.OBJECT,
-            Kind.MESH,
-            Kind.NODE_GROUP,
-            Kind.TEXTURE,
-            Kind.MATERIAL,
-            Kind.IMAGE,
-            Kind.COLLECTION,
-            Kind.CURVE,
-        )
+        .writes_to(Kind.OBJECT, Kind.MESH, *blender_settings.REFERRED_KINDS)
         .needs("modifier_write", "mesh_write")
     )
     examples = (
         Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, (CUBE, ROW, SMOOTH)),
         Example(
             {"object": "Box", "modifier": "Cut", "type": "BOOLEAN"},
-            (
-                CUBE,
-                BALL,
-                ("modifier.add", {"object": "Box", "name": "Cut", "settings": {"type": "BOOLEAN", "object": "Ball"}}),
-            ),
+            (CUBE, BALL, CUT),
         ),
     )
 
@@ -111,11 +99,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         if modifier is None:
             yield from blender_settings.missing_modifier(obj, args.modifier, "/modifier")
             return
-        if modifier.type != args.type:
-            message = f"modifier '{args.modifier}' is of type {modifier.type}, not {args.type}"
-            yield Finding(
-                Fault.SCENE_CONFLICT, message, "/type", f"Use type {modifier.type}, or name another modifier."
-            )
+        yield from blender_settings.wrong_type(modifier, args.type, "/type")
         if modifier.type == "NODES" and modifier.node_group is not None:
             yield from _unstable_nodes(modifier.node_group)
         place = obj.modifiers.find(args.modifier)

@@ -1,4 +1,4 @@
-"""Checks settings of modifiers against the scene, writes them to Blender and compares what Blender holds with them."""
+"""Checks settings of modifiers against the scene, writes them to Blender, compares what Blender holds with them, and sums up."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import Field
+
+from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animation_data import channel_conflicts
@@ -21,6 +24,22 @@ MODIFIABLE = ("MESH", "CURVE", "SURFACE", "FONT")
 # Unlike datablocks, modifiers keep 63 bytes of their names in every version.
 NAME_BYTES = 63
 AT = "/settings"
+# Besides objects: what a modifier refers to. What only it used gets a fake user when it goes, so that a save keeps it.
+REFERRED_KINDS = (Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE)
+
+
+class ModifierResult(Result):
+    """A modifier as it is now."""
+
+    object: str = Field(description="Name of the object.")
+    modifier: str = Field(description="Name of the modifier.")
+    stack: list[str] = Field(description="Names of all modifiers of the object, in the order in which they work.")
+    changed: bool = Field(description="False when everything was as asked already.")
+
+
+def modifier_result(obj: Block, modifier: str, *, changed: bool) -> ModifierResult:
+    stack = [each.name for each in obj.modifiers]
+    return ModifierResult(object=obj.name, modifier=modifier, stack=stack, changed=changed)
 
 
 def name_problems(name: str, at: str) -> Iterator[Finding]:
@@ -46,29 +65,22 @@ def problems(scene: Scene, obj: Block, settings: Any) -> Iterator[Finding]:
     yield from _layer_problems(obj, settings, "uv_layer", "UV map", getattr(obj.data, "uv_layers", ()))
 
 
-def input_problems(scene: Scene, tree: Block | None, settings: Any, modifier: Block | None = None) -> Iterator[Finding]:
-    """What speaks against the values for a tree's inputs; the tree is the one the modifier has or is given."""
-    if isinstance(settings, NodesSettings) and tree is not None:
-        if tree.bl_idname != "GeometryNodeTree":
-            message = f"node group '{tree.name}' is a {tree.bl_idname}, not a GeometryNodeTree"
-            yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/node_group", "Name a geometry-nodes tree.")
-        else:
-            yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs", modifier)
-
-
-def missing_tree(tree: Block | None, settings: Any) -> Iterator[Finding]:
-    if isinstance(settings, NodesSettings) and settings.inputs and tree is None and settings.node_group is None:
+def input_problems(scene: Scene, settings: Any, modifier: Block | None = None) -> Iterator[Finding]:
+    """What speaks against the values for a tree's inputs; the tree is the one that the modifier is given, or has."""
+    if not isinstance(settings, NodesSettings):
+        return
+    if settings.node_group is not None:
+        tree = scene.find(Kind.NODE_GROUP, settings.node_group)
+    else:
+        tree = modifier.node_group if modifier is not None else None
+    if tree is not None and tree.bl_idname != "GeometryNodeTree":
+        message = f"node group '{tree.name}' is a {tree.bl_idname}, not a GeometryNodeTree"
+        yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/node_group", "Name a geometry-nodes tree.")
+    elif tree is not None:
+        yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs", modifier)
+    elif modifier is not None and settings.inputs and settings.node_group is None:
         message = "the modifier has no node group, so it has no inputs"
         yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/inputs", "Give it a 'node_group' too.")
-
-
-def tree_of(scene: Scene, settings: Any, modifier: Block | None = None) -> Block | None:
-    """The tree that a modifier will have with these settings."""
-    if not isinstance(settings, NodesSettings):
-        return None
-    if settings.node_group is not None:
-        return scene.find(Kind.NODE_GROUP, settings.node_group)
-    return modifier.node_group if modifier is not None else None
 
 
 def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
@@ -79,6 +91,13 @@ def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
     known = "It has " + (", ".join(f"'{there}'" for there in names) or "none") + "."
     cure = did_you_mean(name, names, otherwise=known)
     return (Finding(Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no modifier named '{name}'", at, cure),)
+
+
+def wrong_type(modifier: Block, expected: str, at: str) -> Iterator[Finding]:
+    """A finding when a modifier is of another type."""
+    if modifier.type != expected:
+        message = f"modifier '{modifier.name}' is of type {modifier.type}, not {expected}"
+        yield Finding(Fault.SCENE_CONFLICT, message, at, f"Use type {modifier.type}, or name another modifier.")
 
 
 def animated_settings(scene: Scene, modifier: Block, settings: Any) -> Iterator[Finding]:
@@ -156,6 +175,5 @@ def _layer_problems(obj: Block, settings: Any, name: str, word: str, layers: Any
     names = [layer.name for layer in layers]
     if requested_name and requested_name not in names:
         cure = did_you_mean(requested_name, names, otherwise=f"It has {len(names)}; an empty name means none.")
-        yield Finding(
-            Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no {word} named '{requested_name}'", f"{AT}/{name}", cure
-        )
+        message = f"object '{obj.name}' has no {word} named '{requested_name}'"
+        yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/{name}", cure)

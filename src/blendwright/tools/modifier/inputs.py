@@ -11,21 +11,15 @@ from typing import Any
 
 from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.checks.values import socket_value_problems
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animation_data import channel_conflicts, custom_path
-from blendwright.tools.node_trees.values import to_json
+from blendwright.tools.node_trees.interface import interface_sockets
+from blendwright.tools.node_trees.values import SOCKET_KINDS, to_json
 from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
-REFERENCES = {
-    "NodeSocketObject": Kind.OBJECT,
-    "NodeSocketCollection": Kind.COLLECTION,
-    "NodeSocketMaterial": Kind.MATERIAL,
-    "NodeSocketImage": Kind.IMAGE,
-    "NodeSocketTexture": Kind.TEXTURE,
-}
+REFERENCES = {f"NodeSocket{name.capitalize()}": kind for name, kind in SOCKET_KINDS.items()}
 # The kind of value that an input holds; a menu holds the number of its item.
 VALUE_KINDS = {
     "NodeSocketFloat": "VALUE",
@@ -41,11 +35,7 @@ VALUE_KINDS = {
 
 def sockets_of(tree: Block) -> list[Block]:
     """The inputs of a tree that hold a value."""
-    return [
-        item
-        for item in tree.interface.items_tree
-        if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.socket_type != "NodeSocketGeometry"
-    ]
+    return [socket for socket in interface_sockets(tree, "INPUT") if socket.socket_type != "NodeSocketGeometry"]
 
 
 def problems(
@@ -139,16 +129,9 @@ def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Iterato
 
 def _socket_type(socket: Block) -> SocketType:
     """An input as the checks of payloads see it. Blender itself would write any number into the property behind it."""
-    default = getattr(socket, "default_value", None)
-    return SocketType(
-        socket.identifier,
-        socket.name,
-        socket.socket_type,
-        VALUE_KINDS[socket.socket_type],
-        default=to_json(default),
-        min=to_json(getattr(socket, "min_value", None)),
-        max=to_json(getattr(socket, "max_value", None)),
-    )
+    default, low, high = (to_json(getattr(socket, f"{name}_value", None)) for name in ("default", "min", "max"))
+    kind = VALUE_KINDS[socket.socket_type]
+    return SocketType(socket.identifier, socket.name, socket.socket_type, kind, default, min=low, max=high)
 
 
 def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Iterator[Finding]:

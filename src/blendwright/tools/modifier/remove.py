@@ -12,7 +12,7 @@ from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.modifier import blender_settings
-from blendwright.tools.modifier.results import ModifierResult, modifier_result
+from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
 from blendwright.tools.readback import differs
 from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.findings import Finding
@@ -30,10 +30,7 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
     """Take a modifier away from an object, without applying it."""
 
     name = "modifier.remove"
-    # What only this modifier used (a texture, a node tree, another object) gets a fake user, so that a save keeps it.
-    promises = DESTRUCTIVE_WRITE.writes_to(
-        Kind.OBJECT, Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE
-    ).needs("modifier_write")
+    promises = DESTRUCTIVE_WRITE.writes_to(Kind.OBJECT, *blender_settings.REFERRED_KINDS).needs("modifier_write")
     examples = (Example({"object": "Box", "modifier": "Row"}, (CUBE, ROW)),)
 
     def check(self, scene: Scene, args: RemoveModifierArgs) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.modifier import blender_settings
-from blendwright.tools.modifier.results import ModifierResult, modifier_result
+from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
 from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
@@ -59,17 +59,12 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
             yield from channel_conflicts(scene, obj, modifier.path_from_id(name), f"/{name}")
         if args.settings is None:
             return
+        yield from blender_settings.wrong_type(modifier, args.settings.type, "/settings/type")
         if args.settings.type != modifier.type:
-            message = f"modifier '{args.modifier}' is of type {modifier.type}, not {args.settings.type}"
-            yield Finding(
-                Fault.SCENE_CONFLICT, message, "/settings/type", f"Use type {modifier.type}, or name another modifier."
-            )
             return
         yield from blender_settings.problems(scene, obj, args.settings)
         yield from blender_settings.animated_settings(scene, modifier, args.settings)
-        tree = blender_settings.tree_of(scene, args.settings, modifier)
-        yield from blender_settings.input_problems(scene, tree, args.settings, modifier)
-        yield from blender_settings.missing_tree(tree, args.settings)
+        yield from blender_settings.input_problems(scene, args.settings, modifier)
 
     def apply(self, scene: Scene, args: SetModifierArgs) -> ModifierResult:
         obj = required_object(scene, args.object, "/object")

@@ -16,17 +16,8 @@ from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.node_trees import properties, sockets, values
-from blendwright.tools.node_trees.graph import (
-    FRAME,
-    INPUT,
-    OUTPUT,
-    ZONES,
-    NodeGraph,
-    active_output,
-    first_input,
-    graph_of,
-)
+from blendwright.tools.node_trees import graph, properties, sockets, values
+from blendwright.tools.node_trees.graph import FRAME, INPUT, OUTPUT, ZONES, NodeGraph, graph_of
 from blendwright.tools.node_trees.interface import InterfaceEditor
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -77,9 +68,9 @@ class TreeEditor:
 
     def find(self, node_id: str) -> Block | None:
         if node_id == GROUP_INPUT:
-            return first_input(self._tree)
+            return graph.first_input(self._tree)
         if node_id == GROUP_OUTPUT:
-            return active_output(self._tree)
+            return graph.active_output(self._tree)
         return self._tree.nodes.get(node_id)
 
     def _node(self, node_id: str, at: str) -> Block:
@@ -271,9 +262,9 @@ class TreeEditor:
             self._tree.links.new(new if source == old else source, target)
 
 
-def unused_nodes(tree: Block, graph: NodeGraph) -> list[str]:
+def unused_nodes(tree: Block, links: NodeGraph) -> list[str]:
     """The nodes that lead to no output of the group, in order; group nodes and frames around others do not count."""
-    used = graph.upstream_of([name for name, kind in graph.types.items() if kind in (INPUT, OUTPUT)])
+    used = links.upstream_of([name for name, kind in links.types.items() if kind in (INPUT, OUTPUT)])
     frames: set[str] = set()
     for node in tree.nodes:
         parent = node.parent
@@ -281,7 +272,7 @@ def unused_nodes(tree: Block, graph: NodeGraph) -> list[str]:
             while parent is not None and parent.name not in frames:
                 frames.add(parent.name)
                 parent = parent.parent
-    return sorted(graph.types.keys() - used - frames)
+    return sorted(links.types.keys() - used - frames)
 
 
 def links_in_order(socket: Block) -> list[Block]:

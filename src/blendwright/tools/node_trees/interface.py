@@ -81,32 +81,29 @@ class InterfaceEditor:
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)
 
     def _write_side(self, side: str, requested: Sequence[InterfaceSocket], replace: bool, at: str) -> None:
+        interface = self._tree.interface
         existing = [(one.name, one.identifier) for one in interface_sockets(self._tree, side)]
         matched: list[str] = []
         for number, request in enumerate(requested):
             place = f"{at}/{number}"
             free = [identifier for name, identifier in existing if name == request.name and identifier not in matched]
-            socket = self._by_identifier(free[0]) if free else self._add(side, request, place)
-            matched.append(socket.identifier)
-            self._retype(socket, request, place)
+            with _known_type(request, place):
+                if free:
+                    socket = self._by_identifier(free[0])
+                else:
+                    socket = interface.new_socket(request.name, in_out=side, socket_type=request.socket_type)
+                matched.append(socket.identifier)
+                if socket.socket_type != request.socket_type:
+                    socket.socket_type = request.socket_type
             self._fill(self._by_identifier(matched[-1]), request, place)
         if replace:
             for _, identifier in existing:
                 if identifier not in matched:
-                    self._tree.interface.remove(self._by_identifier(identifier))
+                    interface.remove(self._by_identifier(identifier))
         self._arrange(matched, requested, replace)
 
     def _by_identifier(self, identifier: str) -> Block:
         return next(one for one in self._tree.interface.items_tree if getattr(one, "identifier", None) == identifier)
-
-    def _add(self, side: str, request: InterfaceSocket, at: str) -> Block:
-        with _known_type(request, at):
-            return self._tree.interface.new_socket(request.name, in_out=side, socket_type=request.socket_type)
-
-    def _retype(self, socket: Block, request: InterfaceSocket, at: str) -> None:
-        if socket.socket_type != request.socket_type:
-            with _known_type(request, at):
-                socket.socket_type = request.socket_type
 
     def _fill(self, socket: Block, request: InterfaceSocket, at: str) -> None:
         for field, name in FIELDS.items():
@@ -160,21 +157,16 @@ class InterfaceEditor:
     def _panel(self, path: Sequence[str]) -> Block | None:
         """The panel of a path, made where it is missing; None for no panel."""
         interface = self._tree.interface
-        parent: Block | None = None
-        for depth in range(1, len(path) + 1):
-            known = [
-                item
-                for item in interface.items_tree
-                if item.item_type == "PANEL" and [*panel_path(item), item.name] == list(path[:depth])
-            ]
-            if known:
-                parent = known[0]
-                continue
-            made = interface.new_panel(path[depth - 1])
-            if parent is not None:
-                interface.move_to_parent(made, parent, len(interface.items_tree))
-            parent = made
-        return parent
+        if not path:
+            return None
+        for item in interface.items_tree:
+            if item.item_type == "PANEL" and [*panel_path(item), item.name] == list(path):
+                return item
+        parent = self._panel(path[:-1])
+        panel = interface.new_panel(path[-1])
+        if parent is not None:
+            interface.move_to_parent(panel, parent, len(interface.items_tree))
+        return panel
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
 from typing import Annotated
 
@@ -28,6 +27,8 @@ GROUND = ("mesh.create_primitive", {"kind": "grid", "name": "Ground", "size": 10
 STONE = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Stone", "radius": 0.2, "subdivisions": 1})
 MOST = 10_000
 
+# Where one copy stands: location, rotation, scale.
+Spot = tuple[Point, Point, Point]
 ScaleRange = Annotated[tuple[PositiveFloat, PositiveFloat], Field(strict=False)]
 
 
@@ -65,15 +66,6 @@ class Scattered(Result):
     created: bool = Field(description="False when equal copies were there already and nothing was written.")
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where one copy stands."""
-
-    location: Point
-    rotation: Point
-    scale: Point
-
-
 class Scatter(Tool[ScatterArgs, Scattered]):
     """Scatter copies of an object over the surface of another: random but repeatable, evenly by area, at a least distance."""
 
@@ -108,9 +100,8 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             return
         spots = _spots(scene, args)
         if len(spots) < args.count:
-            message = (
-                f"only {len(spots)} of {args.count} copies were found a place {args.min_distance:g} m from all others"
-            )
+            apart = f"{args.min_distance:g} m from all others"
+            message = f"only {len(spots)} of {args.count} copies were found a place {apart}"
             at = "/min_distance" if args.min_distance else "/target"
             yield Finding(Fault.ARGS_INVALID, message, at, "Use a smaller 'min_distance' or 'count'.")
         elif not _all_in_place(scene, args, spots):
@@ -126,7 +117,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         for name, spot in zip(names, spots, strict=True):
             copy = scene.adopt(Kind.OBJECT, source.copy(), name)
             _reset_copy(copy)
-            copy.location, copy.rotation_euler, copy.scale = spot.location, spot.rotation, spot.scale
+            copy.location, copy.rotation_euler, copy.scale = spot
             scene.link(collection, copy)
         return Scattered(objects=names, created=True)
 
@@ -159,7 +150,7 @@ def _spot(scene: Scene, args: ScatterArgs, hit: Hit, matrix: Block, random: Rand
     x, y, z = scene.vector(hit.point) + normal * args.offset
     i, j, k = turn.to_euler("XYZ")
     sx, sy, sz = matrix.to_scale() * (low + (high - low) * share)
-    return Spot((x, y, z), (i, j, k), (sx, sy, sz))
+    return (x, y, z), (i, j, k), (sx, sy, sz)
 
 
 def _reset_copy(copy: Block) -> None:
@@ -184,10 +175,7 @@ def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
         copy = scene.find(Kind.OBJECT, args.copy_name(number))
         if copy is None or copy.data != data or not scene.is_in(collection, copy):
             return False
-        current = (copy.location, copy.rotation_euler, copy.scale)
-        if not all(
-            same(one, other) for one, other in zip((spot.location, spot.rotation, spot.scale), current, strict=True)
-        ):
+        if not all(map(same, spot, (copy.location, copy.rotation_euler, copy.scale))):
             return False
     return True
 
