@@ -101,7 +101,6 @@ def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
     ]
     ids = {node.id for node in tree.nodes}
     operations += [{"op": "delete_node", "node_id": given} for given in GIVEN_IDS if given not in ids]
-    late: list[dict[str, Any]] = []
     for node in tree.nodes:
         location = list(node.location)
         if node.id in GIVEN_IDS:
@@ -109,13 +108,13 @@ def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
         else:
             operation = {"op": "create_node", "node_id": node.id, "bl_idname": node.bl_idname, "location": location}
             operations.append(operation)
-    for node in tree.nodes:
-        for name, value in node.properties.items():
-            (late if name in LATE else operations).append(_property(node.id, name, value))
-    operations += late
-    for node in tree.nodes:
-        for socket, value in node.inputs.items():
-            operations.append({"op": "set_input_default", "node_id": node.id, "socket": socket, "value": value})
+    properties = [(node.id, name, value) for node in tree.nodes for name, value in node.properties.items()]
+    operations += [_property(*each) for each in sorted(properties, key=lambda each: each[1] in LATE)]
+    operations += [
+        {"op": "set_input_default", "node_id": node.id, "socket": socket, "value": value}
+        for node in tree.nodes
+        for socket, value in node.inputs.items()
+    ]
     operations += [{"op": "link", **link.model_dump()} for link in tree.links]
     return NodeTreePayload.model_validate({"target": target.model_dump(), "operations": operations})
 

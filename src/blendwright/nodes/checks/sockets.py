@@ -11,8 +11,6 @@ from blendwright.nodes.payloads import positions_named
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
-WORDS = {"inputs": "input", "outputs": "output"}
-
 
 def matching_sockets(key: str, sockets: Sequence[SocketType]) -> list[SocketType]:
     """The sockets that a key can mean among those that are available: one, none, or several of a name."""
@@ -65,15 +63,14 @@ def _missing_socket(tree: SimulatedTree, at: SocketRef, side: Side, sockets: Soc
     known = list(dict.fromkeys(name for socket in sockets.known for name in (socket.name, socket.key) if name))
     listed = f"It has: {', '.join(socket_keys(sockets.known)) or 'none'}."
     if unavailable:
-        deciding = ", ".join(
-            f"{name} {tree.nodes[at.node].values.get(name)}" for name in tree.nodes[at.node].type.deciding
-        )
+        node = tree.nodes[at.node]
+        deciding = ", ".join(f"{name} {node.values.get(name)}" for name in node.type.deciding)
         message = f"input '{at.socket}' of '{at.node}' ({kind}) is not available with {deciding}"
         return Finding(Fault.ARGS_INVALID, message, at.socket_at, "Set the property first. " + listed)
-    message = f"'{at.node}' ({kind}) has no {WORDS[side]} '{at.socket}'"
+    message = f"'{at.node}' ({kind}) has no {side[:-1]} '{at.socket}'"
     cure = did_you_mean(at.socket, known, otherwise=listed)
     if matching_sockets(at.socket, tree.sockets(at.node, other).known):
-        message += f"; '{at.socket}' is an {WORDS[other]}"
+        message += f"; '{at.socket}' is an {other[:-1]}"
         cure = f"A link goes from an output to an input. {listed}"
     return Finding(Fault.ARGS_INVALID, message, at.socket_at, cure)
 

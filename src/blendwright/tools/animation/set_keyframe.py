@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -40,6 +40,11 @@ Number = int | float
 Numbers = Annotated[list[Number], Field(min_length=1, max_length=64)]
 Easing = Literal["SINE", "QUAD", "CUBIC", "QUART", "QUINT", "EXPO", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
 Interpolation = Literal["CONSTANT", "LINEAR", "BEZIER", Easing]
+
+
+def _example(channel: str, frame: int, value: Any, *given: Any, **more: Any) -> Example:
+    """A key of a box; `given` is what else is there."""
+    return Example({"object": "Box", "channel": channel, "frame": frame, "value": value, **more}, (BOX, *given))
 
 
 class SetKeyframeArgs(Args):
@@ -98,15 +103,10 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
     name = "animation.set_keyframe"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.ACTION).needs("animation_write")
     examples = (
-        Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, given=(BOX,)),
-        Example(
-            {"object": "Box", "channel": "location", "frame": 24, "value": [0, 0, 2], "interpolation": "LINEAR"},
-            given=(BOX, START),
-        ),
-        Example(
-            {"object": "Box", "channel": "rotation_euler_deg", "frame": 1, "value": [0, 0, 90]}, given=(BOX, START)
-        ),
-        Example({"object": "Box", "channel": "hide_render", "frame": 10, "value": True}, given=(BOX,)),
+        _example("location", 1, [0, 0, 0]),
+        _example("location", 24, [0, 0, 2], START, interpolation="LINEAR"),
+        _example("rotation_euler_deg", 1, [0, 0, 90], START),
+        _example("hide_render", 10, True),
         Example(
             {"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, given=(BOX, MASS)
         ),

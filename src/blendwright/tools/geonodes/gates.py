@@ -15,6 +15,8 @@ from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.values.findings import Finding
 
+GATES = [{"gate": "MANIFOLD"}, {"gate": "MIN_VERTICES", "value": 8}, {"gate": "MAX_SIZE", "value": [2, 2, 2]}]
+
 
 class GatesArgs(NodesModifierArgs):
     gates: list[AskedGate] = Field(default=[], max_length=50, description="Gates to require besides the usual ones.")
@@ -30,17 +32,7 @@ class Gates(Reads[GatesArgs, GateReport]):
     promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"object_name": "Cube"}, SIZED_CUBE),
-        Example(
-            {
-                **ON_CUBE,
-                "gates": [
-                    {"gate": "MANIFOLD"},
-                    {"gate": "MIN_VERTICES", "value": 8},
-                    {"gate": "MAX_SIZE", "value": [2, 2, 2]},
-                ],
-            },
-            SIZED_CUBE,
-        ),
+        Example({**ON_CUBE, "gates": GATES}, SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: GatesArgs) -> Iterator[Finding]:

@@ -42,9 +42,10 @@ class StructuralGates:
         """Links that Blender does not follow because the types do not fit; another gate reports those of cycles."""
         broken: list[str] = []
         for inner in self._broken:
-            cycle_pairs = _cycle_pairs(inner)
-            bad = [link for link in inner.links if not link.is_valid and not _within(link, cycle_pairs)]
-            broken += [_describe_link(link) + self._group_suffix(inner) for link in bad]
+            in_cycles = _cycle_pairs(inner)
+            for link in inner.links:
+                if not link.is_valid and frozenset((link.from_node.name, link.to_node.name)) not in in_cycles:
+                    broken.append(_describe_link(link) + self._group_suffix(inner))
         if not broken:
             return ""
         return (
@@ -102,10 +103,6 @@ def _cycle_pairs(tree: Block) -> set[frozenset[str]]:
         for link in graph.links
         if not link.is_valid and link.target in graph.upstream_of([link.source])
     }
-
-
-def _within(link: Block, pairs: set[frozenset[str]]) -> bool:
-    return frozenset((link.from_node.name, link.to_node.name)) in pairs
 
 
 def _describe_link(link: Block) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -25,6 +25,11 @@ BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location
 ARRAY = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
 
 
+def _example(name: str, settings: Any, *given: Any, **more: Any) -> Example:
+    """A modifier on a cube; `given` is what else is there."""
+    return Example({"object": "Box", "name": name, "settings": settings, **more}, (CUBE, *given))
+
+
 class AddModifierArgs(Args):
     object: Name = Field(description="Name of the object.")
     name: Name = Field(description="Name of the new modifier; must be free on the object.")
@@ -43,32 +48,11 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     name = "modifier.add"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example(
-            {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 5, "constant_offset": [3, 0, 0]}},
-            (CUBE,),
-        ),
-        Example(
-            {"object": "Box", "name": "Smooth", "settings": {"type": "SUBSURF", "levels": 2}, "index": 0}, (CUBE, ARRAY)
-        ),
-        Example(
-            {"object": "Box", "name": "Edges", "settings": {"type": "BEVEL", "width": 0.1, "segments": 3}}, (CUBE,)
-        ),
-        Example(
-            {
-                "object": "Box",
-                "name": "Bars",
-                "settings": {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False},
-            },
-            (CUBE,),
-        ),
-        Example(
-            {
-                "object": "Box",
-                "name": "Cut",
-                "settings": {"type": "BOOLEAN", "operation": "DIFFERENCE", "object": "Ball"},
-            },
-            (CUBE, BALL),
-        ),
+        _example("Row", {"type": "ARRAY", "count": 5, "constant_offset": [3, 0, 0]}),
+        _example("Smooth", {"type": "SUBSURF", "levels": 2}, ARRAY, index=0),
+        _example("Edges", {"type": "BEVEL", "width": 0.1, "segments": 3}),
+        _example("Bars", {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False}),
+        _example("Cut", {"type": "BOOLEAN", "operation": "DIFFERENCE", "object": "Ball"}, BALL),
     )
 
     def check(self, scene: Scene, args: AddModifierArgs) -> Iterator[Finding]:

@@ -20,6 +20,8 @@ NOT_STORED = frozenset({"rna_type", "color", "identifier", "select"})
 RAMP, CURVES = "ColorRamp", "CurveMapping"
 STOP_FIELDS, POINT_FIELDS = ("position", "color"), ("location", "handle_type")
 MOST_ITEMS = 1000
+# Lists that keep a data type call some things otherwise than sockets do.
+SOCKET_TYPES = {"FLOAT_VECTOR": "VECTOR", "FLOAT_COLOR": "RGBA", "QUATERNION": "ROTATION", "FLOAT4X4": "MATRIX"}
 
 
 def fields_of(holder: Block, name: str) -> list[str]:
@@ -31,9 +33,7 @@ def fields_of(holder: Block, name: str) -> list[str]:
 
 
 def read_items(holder: Block, name: str) -> list[dict[str, Any]]:
-    items = getattr(holder, name)
-    fields = fields_of(holder, name)
-    return [{field: to_json(getattr(item, field)) for field in fields} for item in items]
+    return [_fields(item, fields_of(holder, name)) for item in getattr(holder, name)]
 
 
 def write_items(holder: Block, name: str, value: Any, at: str) -> None:
@@ -101,20 +101,14 @@ def _add(items: Block, request: Mapping[str, Any], at: str) -> None:
     type_name = request.get("socket_type") or request.get("data_type")
     try:
         if "socket_type" in parameters:
-            items.new(_socket_type(type_name), request.get("name", "Item"))
+            kind = type_name or "FLOAT"
+            items.new(SOCKET_TYPES.get(kind, kind), request.get("name", "Item"))
         elif "name" in parameters:
             items.new(request.get("name", "Item"))
         else:
             items.new()
     except (TypeError, RuntimeError) as error:
         raise refused_by_blender(f"no item of type {type_name!r} can be added", error, at) from error
-
-
-def _socket_type(name: str | None) -> str:
-    # Lists that keep a data type call some things otherwise than sockets do.
-    return {"FLOAT_VECTOR": "VECTOR", "FLOAT_COLOR": "RGBA", "QUATERNION": "ROTATION", "FLOAT4X4": "MATRIX"}.get(
-        name or "FLOAT", name or "FLOAT"
-    )
 
 
 def _set(item: Block, field: str, value: Any, at: str) -> None:
@@ -131,7 +125,7 @@ def _set(item: Block, field: str, value: Any, at: str) -> None:
 
 def read_struct(struct: Block) -> dict[str, Any]:
     """A part of a node that is no list: its own values, and the lists of ramps and curves."""
-    values = {name: to_json(getattr(struct, name)) for name in _plain_fields(struct)}
+    values = _fields(struct, _plain_fields(struct))
     kind = struct.bl_rna.identifier
     if kind == RAMP:
         values["elements"] = [_fields(stop, STOP_FIELDS) for stop in struct.elements]

@@ -32,7 +32,10 @@ def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: s
     refers_to = SOCKET_KINDS.get(kind)
     blender_value = value
     if refers_to is not None:
-        blender_value = None if value is None else _datablock(scene, refers_to, value, at)
+        if not (value is None or isinstance(value, str)):
+            message = f"{value!r} is not the name of a {refers_to.label}"
+            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the name, or null for none.")
+        blender_value = None if value is None else scene.require(refers_to, value, at)
     elif value is None:
         raise StepError.of(Fault.ARGS_INVALID, f"'{socket.name}' cannot hold nothing", at=at, cure="Give a value.")
     elif kind == "INT" and isinstance(value, float) and value.is_integer():
@@ -52,13 +55,6 @@ def write_attribute(
     actual = to_json(getattr(struct, name))
     if not same(value, actual):
         raise StepError.of(Fault.ARGS_INVALID, f"{what} is {actual!r} after {value!r} was given", at=at, cure=cure)
-
-
-def _datablock(scene: Scene, kind: Kind, value: Any, at: str) -> Block:
-    if not isinstance(value, str):
-        message = f"{value!r} is not the name of a {kind.label}"
-        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the name, or null for none.")
-    return scene.require(kind, value, at)
 
 
 def refused_by_blender(message: str, error: Exception, at: str) -> StepError:

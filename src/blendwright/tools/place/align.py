@@ -21,6 +21,7 @@ from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [3, 1, 2]})
+STAGE = (BOX, BALL)
 
 Edge = Literal["min", "center", "max"]
 
@@ -49,11 +50,9 @@ class Align(MovesObjects[AlignArgs]):
     name = "place.align"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, (BOX, BALL)),
-        Example(
-            {"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, (BOX, BALL)
-        ),
-        Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, (BOX, BALL)),
+        Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, STAGE),
+        Example({"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, STAGE),
+        Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, STAGE),
     )
     in_place = "aligned"
 

@@ -25,6 +25,9 @@ from blendwright.values.findings import Finding
 
 GROUND = ("mesh.create_primitive", {"kind": "grid", "name": "Ground", "size": 10, "cells": 4})
 STONE = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Stone", "radius": 0.2, "subdivisions": 1})
+STAGE = (GROUND, STONE)
+STONES = {"source": "Stone", "target": "Ground"}
+APART = {"scale_range": [0.5, 2], "min_distance": 1}
 MOST = 10_000
 
 # Where one copy stands: location, rotation, scale.
@@ -76,19 +79,8 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         .needs("object_write")
     )
     examples = (
-        Example({"source": "Stone", "target": "Ground", "count": 12, "seed": 7, "prefix": "Pebble"}, (GROUND, STONE)),
-        Example(
-            {
-                "source": "Stone",
-                "target": "Ground",
-                "count": 8,
-                "prefix": "Rock",
-                "align_to_normal": True,
-                "scale_range": [0.5, 2],
-                "min_distance": 1,
-            },
-            (GROUND, STONE),
-        ),
+        Example({**STONES, "count": 12, "seed": 7, "prefix": "Pebble"}, STAGE),
+        Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **APART}, STAGE),
     )
 
     def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
