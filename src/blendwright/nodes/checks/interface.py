@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from blendwright.nodes.catalogue.model import Side, SocketType
 from blendwright.nodes.checks.simulated_tree import GROUP_INPUT, GROUP_OUTPUT, SimulatedTree
-from blendwright.nodes.checks.values import socket_value_problems
+from blendwright.nodes.checks.values import invalid, socket_value_problems
 from blendwright.nodes.edits import SetInterface
 from blendwright.nodes.payloads import InterfaceSocket, positions_named
 from blendwright.values.faults import Fault
@@ -33,7 +33,7 @@ def interface_problems(tree: SimulatedTree, edit: SetInterface) -> Iterator[Find
             at, matches = f"{edit.at}/remove_{side}/{number}", _positions(existing, key)
             if len(matches) > 1:
                 message = f"{len(matches)} {side} of the group are called '{key}'"
-                yield Finding(Fault.ARGS_INVALID, message, at, f"Say which: '{key}#1' is the first.")
+                yield invalid(message, at, f"Say which: '{key}#1' is the first.")
             elif not matches and not IDENTIFIER.fullmatch(key):
                 names = [socket.name for socket in existing]
                 cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
@@ -47,17 +47,16 @@ def _socket_problems(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> I
         base = next((each for each in known if socket.socket_type.startswith(each)), None)
         cure = did_you_mean(socket.socket_type, known, otherwise=f"One of: {', '.join(known)}.")
         cure = f"Use '{base}', and 'subtype' for the rest." if base else cure
-        message = f"a group has no sockets of type '{socket.socket_type}'"
-        yield Finding(Fault.ARGS_INVALID, message, at + "/socket_type", cure)
+        yield invalid(f"a group has no sockets of type '{socket.socket_type}'", at + "/socket_type", cure)
         return
     kind = tree.catalogue.kind(socket.socket_type)
     if kind not in RANGED:
         for name in ("min", "max"):
             if getattr(socket, name) is not None:
                 message = f"a socket of type '{socket.socket_type}' has no '{name}'"
-                yield Finding(Fault.ARGS_INVALID, message, f"{at}/{name}", "Leave it out.")
+                yield invalid(message, f"{at}/{name}", "Leave it out.")
     elif socket.min is not None and socket.max is not None and socket.min > socket.max:
-        yield Finding(Fault.ARGS_INVALID, "'min' is greater than 'max'", at + "/min", "Give the smaller one as 'min'.")
+        yield invalid("'min' is greater than 'max'", at + "/min", "Give the smaller one as 'min'.")
     if socket.default is not None:
         size = [0.0] * socket.dimensions if socket.dimensions and kind == "VECTOR" else None
         socket_type = SocketType(

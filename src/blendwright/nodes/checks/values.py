@@ -23,7 +23,7 @@ def socket_value_problems(socket: SocketType, value: Any, at: str) -> Iterator[F
     """What is wrong with giving a value to a socket."""
     what = f"input '{socket.name}'"
     if socket.kind in VALUELESS:
-        yield _invalid(f"{what} ({socket.kind.lower()}) holds no value", at, "Link something to it, or leave it out.")
+        yield invalid(f"{what} ({socket.kind.lower()}) holds no value", at, "Link something to it, or leave it out.")
     elif socket.kind in DATABLOCKS:
         if not (value is None or isinstance(value, str)):
             yield _wrong_type(what, f"the name of a datablock ({socket.kind.lower()}) or null", value, at)
@@ -79,13 +79,13 @@ def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) ->
         place = at + pointer_of([key])
         if key not in known:
             cure = did_you_mean(key, known, otherwise=f"Known: {', '.join(known) or 'none'}.")
-            yield _invalid(f"items of '{items.name}' have no '{key[:SHOWN]}'", place, cure)
+            yield invalid(f"items of '{items.name}' have no '{key[:SHOWN]}'", place, cure)
         elif key == "name":
             if not isinstance(value, str) or not value:
                 yield _wrong_type("the name of an item", "a text", value, place)
             elif value in names:
                 message = f"two items of '{items.name}' are named '{value[:SHOWN]}'"
-                yield _invalid(message, place, "Choose another name.")
+                yield invalid(message, place, "Choose another name.")
             else:
                 names.add(value)
         elif key == items.type_key:
@@ -95,7 +95,7 @@ def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) ->
             yield from property_problems(prop, value, prop.items, place)
     for key in ("name" if items.named else None, items.type_key):
         if key and key not in item:
-            yield _invalid(f"'{key}' is missing", at, f"Add '{key}'.")
+            yield invalid(f"'{key}' is missing", at, f"Add '{key}'.")
 
 
 def _structured(what: str, known: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def _structured(what: str, known: Sequence[str], value: Any, at: str) -> Iterato
     for key in cast("dict[str, Any]", value):
         if key not in known:
             cure = did_you_mean(key, known, otherwise=f"Known: {', '.join(known)}.")
-            yield _invalid(f"{what} has no '{key[:SHOWN]}'", at + pointer_of([key]), cure)
+            yield invalid(f"{what} has no '{key[:SHOWN]}'", at + pointer_of([key]), cure)
 
 
 def _enum(what: str, prop: Property, choices: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
@@ -128,7 +128,7 @@ def _menu_item(what: str, items: Sequence[str] | None, value: Any, at: str) -> I
 def _choice(what: str, choices: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
     if not isinstance(value, str) or value not in choices:
         cure = did_you_mean(str(value), choices, otherwise=f"One of: {', '.join(choices)}.")
-        yield _invalid(f"{what} does not take {_shortened(value)}", at, cure)
+        yield invalid(f"{what} does not take {_shortened(value)}", at, cure)
 
 
 def _scalar(what: str, kind: str, value: Any, least: float | None, most: float | None, at: str) -> Iterator[Finding]:
@@ -145,7 +145,7 @@ def _scalar(what: str, kind: str, value: Any, least: float | None, most: float |
         low, high = low if least is None else least, high if most is None else most
         if not low <= value <= high:
             cure = f"Give at least {low:g} and at most {high:g}."
-            yield _invalid(f"{what} does not take {_shortened(value)}", at, cure)
+            yield invalid(f"{what} does not take {_shortened(value)}", at, cure)
 
 
 def _numbers(
@@ -161,10 +161,11 @@ def _numbers(
 
 
 def _wrong_type(what: str, expected: str, value: Any, at: str) -> Finding:
-    return _invalid(f"{what} takes {expected}, not {_shortened(value)}", at, f"Give {expected}.")
+    return invalid(f"{what} takes {expected}, not {_shortened(value)}", at, f"Give {expected}.")
 
 
-def _invalid(message: str, at: str, cure: str) -> Finding:
+def invalid(message: str, at: str, cure: str) -> Finding:
+    """What is wrong with an argument."""
     return Finding(Fault.ARGS_INVALID, message, at, cure)
 
 

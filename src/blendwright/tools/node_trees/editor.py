@@ -19,6 +19,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.node_trees import graph, properties, sockets, values
 from blendwright.tools.node_trees.graph import FRAME, INPUT, OUTPUT, ZONES, NodeGraph, graph_of
 from blendwright.tools.node_trees.interface import InterfaceEditor
+from blendwright.tools.node_trees.values import invalid
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
@@ -141,33 +142,30 @@ class TreeEditor:
         frame = None if value is None else self._node(str(value), at)
         if frame is not None and (frame.bl_idname != FRAME or frame == node):
             message = f"'{value}' is a {frame.bl_idname}, not a frame around '{node.name}'"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Name a NodeFrame.")
+            raise invalid(message, at, "Name a NodeFrame.")
         # Blender keeps the place on the screen and changes the location, which is relative to the frame.
         location = tuple(node.location)
         node.parent = frame
         if node.parent != frame:  # in silence, where the frame is inside the node
-            message = f"frame '{value}' is inside '{node.name}' itself"
             cure = "Take it out of that frame first: set its parent to null."
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+            raise invalid(f"frame '{value}' is inside '{node.name}' itself", at, cure)
         node.location = location
 
     def _pair(self, node: Block, value: Any, at: str) -> None:
         if value is None:
-            message = "the first node of a zone needs its last"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the id of the last node.")
+            raise invalid("the first node of a zone needs its last", at, "Give the id of the last node.")
         last = self._node(str(value), at)
         if node.paired_output == last:
             return
         if last.bl_idname != ZONES[node.bl_idname] or not node.pair_with_output(last):
-            message = f"'{value}' ({last.bl_idname}) cannot end the zone that '{node.name}' begins"
             cure = f"Name a {ZONES[node.bl_idname]} that ends no other zone."
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+            raise invalid(f"'{value}' ({last.bl_idname}) cannot end the zone that '{node.name}' begins", at, cure)
 
     def _set_input(self, edit: edits.SetInput) -> None:
         socket = self._socket(edit.socket, "inputs", off=True)
         if not values.has_value(socket):
             message = f"input '{edit.socket.socket}' of node '{socket.node.name}' holds no value"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=edit.socket.socket_at, cure="Link something to it.")
+            raise invalid(message, edit.socket.socket_at, "Link something to it.")
         values.write_socket_value(self._scene, socket, socket.type, edit.value, f"{edit.at}/value")
 
     # ------------------------------------------------------------------ links
@@ -187,7 +185,7 @@ class TreeEditor:
                 f"'{target.name}' of '{target.node.name}' ({target.type})"
             )
             cure = "Link sockets of the same type, or put a node that converts between them."
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+            raise invalid(message, at, cure)
 
     def _closes_cycle(self, source: Block, target: Block) -> bool:
         return target.name in graph_of(self._tree).upstream_of([source.name])

@@ -14,7 +14,8 @@ from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.edits import SetInterface
 from blendwright.nodes.payloads import InterfaceSocket, positions_named
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.node_trees.values import refused_by_blender, to_json, write_attribute, write_socket_value
+from blendwright.tools.node_trees import values
+from blendwright.tools.node_trees.values import invalid, to_json
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
@@ -64,7 +65,7 @@ class InterfaceEditor:
         for identifier, value, at in self._menus:
             for socket in self._tree.interface.items_tree:
                 if getattr(socket, "identifier", None) == identifier:
-                    write_socket_value(self._scene, socket, "MENU", value, at)
+                    values.write_socket_value(self._scene, socket, "MENU", value, at)
 
     def _find(self, side: str, key: str, at: str) -> Block:
         existing = interface_sockets(self._tree, side)
@@ -76,7 +77,7 @@ class InterfaceEditor:
         if matches:
             known = ", ".join(one.identifier for one in matches)
             message = f"{len(matches)} {SIDES[side]} of the group are called '{key}'"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Use an identifier: {known}.")
+            raise invalid(message, at, f"Use an identifier: {known}.")
         cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)
 
@@ -112,23 +113,22 @@ class InterfaceEditor:
                 continue
             if not hasattr(socket, name):
                 message = f"a socket of type {request.socket_type} has no '{field}'"
-                raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{field}", cure="Leave it out.")
+                raise invalid(message, f"{at}/{field}", "Leave it out.")
             if to_json(getattr(socket, name)) == value:
                 continue
             rounded = int(value) if name in RANGE and isinstance(getattr(socket, name), int) else value
-            write_attribute(socket, name, value, rounded, f"'{field}'", f"{at}/{field}")
+            values.write_attribute(socket, name, value, rounded, f"'{field}'", f"{at}/{field}")
         if request.default is not None:
             self._default(socket, request, f"{at}/default")
 
     def _default(self, socket: Block, request: InterfaceSocket, at: str) -> None:
         if not hasattr(socket, "default_value"):
-            message = f"a socket of type {request.socket_type} has no default"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Leave it out.")
+            raise invalid(f"a socket of type {request.socket_type} has no default", at, "Leave it out.")
         kind = request.socket_type.removeprefix("NodeSocket").upper()
         if kind == "MENU":
             self._menus.append((socket.identifier, str(request.default), at))
         else:
-            write_socket_value(self._scene, socket, kind, request.default, at)
+            values.write_socket_value(self._scene, socket, kind, request.default, at)
 
     # ------------------------------------------------------------------ order and panels
 
@@ -175,7 +175,7 @@ def _known_type(request: InterfaceSocket, at: str) -> Generator[None, None, None
         yield
     except TypeError as error:
         message = f"a group has no sockets of type '{request.socket_type}'"
-        raise refused_by_blender(message, error, f"{at}/socket_type") from error
+        raise values.refused_by_blender(message, error, f"{at}/socket_type") from error
 
 
 def panel_path(item: Block) -> list[str]:

@@ -33,11 +33,10 @@ def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: s
     blender_value = value
     if refers_to is not None:
         if not (value is None or isinstance(value, str)):
-            message = f"{value!r} is not the name of a {refers_to.label}"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the name, or null for none.")
+            raise invalid(f"{value!r} is not the name of a {refers_to.label}", at, "Give the name, or null for none.")
         blender_value = None if value is None else scene.require(refers_to, value, at)
     elif value is None:
-        raise StepError.of(Fault.ARGS_INVALID, f"'{socket.name}' cannot hold nothing", at=at, cure="Give a value.")
+        raise invalid(f"'{socket.name}' cannot hold nothing", at, "Give a value.")
     elif kind == "INT" and isinstance(value, float) and value.is_integer():
         blender_value = int(value)
     cure = None if isinstance(value, str) else "Use a value inside the range of the socket."
@@ -54,13 +53,18 @@ def write_attribute(
         raise refused_by_blender(f"{what} does not take {value!r}", error, at) from error
     actual = to_json(getattr(struct, name))
     if not same(value, actual):
-        raise StepError.of(Fault.ARGS_INVALID, f"{what} is {actual!r} after {value!r} was given", at=at, cure=cure)
+        raise invalid(f"{what} is {actual!r} after {value!r} was given", at, cure)
+
+
+def invalid(message: str, at: str, cure: str | None = None) -> StepError:
+    """What is wrong with a value that was given."""
+    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
 
 def refused_by_blender(message: str, error: Exception, at: str) -> StepError:
     """What Blender says about a value that it does not take, as a finding."""
     text = " ".join(str(error).split())
-    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Blender says: {text[:400]}")
+    return invalid(message, at, f"Blender says: {text[:400]}")
 
 
 def to_json(value: Any) -> Any:
