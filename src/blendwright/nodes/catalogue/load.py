@@ -56,11 +56,7 @@ class Catalogue:
         return self._conversions[source]
 
     def _node(self, bl_idname: str, data: Mapping[str, Any]) -> NodeType:
-        sockets = [self._socket(each) for each in data["sockets"]]
-        layouts = (
-            [tuple(sockets[number] for number in numbers.get(side, [])) for side in SIDES]
-            for numbers in data["layouts"]
-        )
+        sockets = [SocketType(kind=self._kinds[each["type"]], **_fields(each)) for each in data["sockets"]]
         shared = {name: prop for name, prop in self.common.items() if name not in data.get("not_kept", ())}
         return NodeType(
             bl_idname,
@@ -69,21 +65,28 @@ class Catalogue:
             {**_properties(data["properties"]), **shared},
             {name: _item_list(name, each) for name, each in data.get("items", {}).items()},
             tuple(data.get("deciding", ())),
-            tuple(Layout(*sides) for sides in layouts),
+            tuple(_layout(sockets, each) for each in data["layouts"]),
             {tuple(words.split("|")): number for words, number in data.get("settings", {}).items()},
             data.get("zone_output"),
             data.get("zone_input"),
         )
 
-    def _socket(self, data: Mapping[str, Any]) -> SocketType:
-        lists = {name: tuple(data[name]) for name in ("items", "gives") if isinstance(data.get(name), list)}
-        return SocketType(kind=self._kinds[data["type"]], **{**data, **lists})
+
+def _layout(sockets: Sequence[SocketType], numbers: Mapping[str, list[int]]) -> Layout:
+    inputs, outputs, off = (tuple(sockets[number] for number in numbers.get(side, [])) for side in SIDES)
+    return Layout(inputs, outputs, off)
 
 
 def _properties(data: Mapping[str, dict[str, Any]]) -> dict[str, Property]:
-    return {
-        name: Property(name, **{**fields, "items": tuple(fields.get("items", ()))}) for name, fields in data.items()
+    return {name: Property(name, **_fields(fields)) for name, fields in data.items()}
+
+
+def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a socket or a property; what JSON lists is a tuple."""
+    listed: dict[str, Any] = {
+        name: tuple(data[name]) for name in ("items", "gives") if isinstance(data.get(name), list)
     }
+    return {**data, **listed}
 
 
 def _item_list(name: str, data: Mapping[str, Any]) -> ItemList:

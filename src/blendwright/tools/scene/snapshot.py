@@ -52,6 +52,7 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
         scene.depsgraph()
         needed = included | {"objects"} if "indices" in included else included
         sections = {name: list_.section(scene, args) for name, list_ in LISTS.items() if name in needed}
+        shown: dict[str, Any] = {name: sections.get(name) if name in included else None for name in LISTS}
         objects, active = sections.get("objects"), scene.active
         return model.Snapshot(
             scene=model.SceneName(id=f"scenes/{active.name}", name=active.name),
@@ -60,7 +61,7 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
             offset=args.offset,
             limit=args.limit,
             next_offset=next_offset(args, *(section.total for section in sections.values())),
-            **{name: sections.get(name) if name in included else None for name in LISTS},
+            **shown,
             world=describe.describe_world(scene, active.world) if "world" in included and active.world else None,
             render=describe.describe_render(active) if "render" in included else None,
             indices=_indices(objects.items, args.offset) if objects and "indices" in included else None,
