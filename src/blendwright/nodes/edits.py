@@ -7,8 +7,7 @@ checked here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from blendwright.nodes import payloads
 from blendwright.nodes.catalogue.model import Side
@@ -17,8 +16,7 @@ from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, InterfaceSocket,
 Payload = NodeTreePayload | GnOpsPayload
 
 
-@dataclass(frozen=True, slots=True)
-class SocketRef:
+class SocketRef(NamedTuple):
     """A socket that a payload names, and where it does."""
 
     node: str
@@ -27,78 +25,72 @@ class SocketRef:
     socket_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class EditAt:
-    """Base of all edits: `at` points to the operation that asks for it."""
-
-    at: str
+# In all edits `at` points to the operation that asks for it.
 
 
-@dataclass(frozen=True, slots=True)
-class AddNode(EditAt):
+class AddNode(NamedTuple):
     """`exist_ok`: a node of this id and type may be there already. A coordinate that is None stays as it is."""
 
+    at: str
     id: str
     id_at: str
     bl_idname: str
     location: tuple[float | None, float | None]
     exist_ok: bool
-    properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    properties: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveNode(EditAt):
+class RemoveNode(NamedTuple):
     """`missing_ok`: the node may be gone already."""
 
+    at: str
     id: str
     missing_ok: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SetProperty(EditAt):
+class SetProperty(NamedTuple):
+    at: str
     id: str
     name: str
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class SetInput(EditAt):
+class SetInput(NamedTuple):
+    at: str
     socket: SocketRef
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Link(EditAt):
+class Link(NamedTuple):
+    at: str
     source: SocketRef
     target: SocketRef
 
 
-@dataclass(frozen=True, slots=True)
-class Unlink(EditAt):
+class Unlink(NamedTuple):
     """Without a source or a target: all links of the other. `missing_ok`: there may be no such link, or no such node."""
 
+    at: str
     source: SocketRef | None
     target: SocketRef | None
     missing_ok: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SetInterface(EditAt):
+class SetInterface(NamedTuple):
     """What is listed on each side, if anything, and what is removed from it."""
 
+    at: str
     listed: Mapping[Side, Sequence[InterfaceSocket] | None]
     removed: Mapping[Side, Sequence[str]]
     replace: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EnsureSingleGroupIO(EditAt):
-    pass
+class EnsureSingleGroupIO(NamedTuple):
+    at: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveUnused(EditAt):
-    pass
+class RemoveUnused(NamedTuple):
+    at: str
 
 
 Edit = AddNode | RemoveNode | SetProperty | SetInput | Link | Unlink | SetInterface | EnsureSingleGroupIO | RemoveUnused

@@ -154,16 +154,13 @@ class _PayloadCheck:
             fitting = [each for each, node in self._tree.nodes.items() if node.type.bl_idname == expected]
             yield invalid(message, at, f"Name one of: {', '.join(fitting) or 'none is there yet'}.")
         elif name == "paired_output":
-            yield from self._zone_conflicts(node_id, value, at)
+            for other_id, other in self._tree.nodes.items():
+                if other_id != node_id and other.values.get("paired_output") == value:
+                    message = f"'{value}' is the output of the zone of '{other_id}' already"
+                    yield invalid(message, at, "Add an output node for each zone.")
         elif node_id in self._tree.frames_around(value):
             message = f"frame '{value}' is inside '{node_id}' itself"
             yield invalid(message, at, "Take it out of that frame first: set its parent to null.")
-
-    def _zone_conflicts(self, node_id: str, output: str, at: str) -> Iterator[Finding]:
-        for other, node in self._tree.nodes.items():
-            if other != node_id and node.values.get("paired_output") == output:
-                message = f"'{output}' is the output of the zone of '{other}' already"
-                yield invalid(message, at, "Add an output node for each zone.")
 
     # ------------------------------------------------------------------ links
 

@@ -25,10 +25,12 @@ def socket_value_problems(socket: SocketType, value: Any, at: str) -> Iterator[F
     if socket.kind in VALUELESS:
         yield invalid(f"{what} ({socket.kind.lower()}) holds no value", at, "Link something to it, or leave it out.")
     elif socket.kind in DATABLOCKS:
-        if not (value is None or isinstance(value, str)):
-            yield _wrong_type(what, f"the name of a datablock ({socket.kind.lower()}) or null", value, at)
+        yield from _reference(what, f"the name of a datablock ({socket.kind.lower()}) or null", value, at)
     elif socket.kind == "MENU":
-        yield from _menu_item(what, socket.items, value, at)
+        if not isinstance(value, str):
+            yield _wrong_type(what, "the name of a menu item", value, at)
+        elif socket.items:
+            yield from _choice(what, socket.items, value, at)
     elif socket.kind in SIZES:
         least, most = SIZES[socket.kind]
         default: Any = socket.default
@@ -48,9 +50,8 @@ def property_problems(prop: Property, value: Any, choices: Sequence[str], at: st
     if prop.type == "ENUM":
         yield from _enum(what, prop, choices, value, at)
     elif prop.type in ("DATABLOCK", "NODE"):
-        if not (value is None or isinstance(value, str)):
-            expected = "the id of a node or null" if prop.type == "NODE" else f"the name of a {prop.kind} or null"
-            yield _wrong_type(what, expected, value, at)
+        expected = "the id of a node or null" if prop.type == "NODE" else f"the name of a {prop.kind} or null"
+        yield from _reference(what, expected, value, at)
     elif prop.type in ("COLOR_RAMP", "CURVE_MAPPING"):
         yield from _structured(what, RAMP if prop.type == "COLOR_RAMP" else CURVES, value, at)
     elif prop.size is not None:
@@ -118,11 +119,9 @@ def _enum(what: str, prop: Property, choices: Sequence[str], value: Any, at: str
             yield from _choice(what, choices, each, f"{at}/{number}")
 
 
-def _menu_item(what: str, items: Sequence[str] | None, value: Any, at: str) -> Iterator[Finding]:
-    if not isinstance(value, str):
-        yield _wrong_type(what, "the name of a menu item", value, at)
-    elif items:
-        yield from _choice(what, items, value, at)
+def _reference(what: str, expected: str, value: Any, at: str) -> Iterator[Finding]:
+    if not (value is None or isinstance(value, str)):
+        yield _wrong_type(what, expected, value, at)
 
 
 def _choice(what: str, choices: Sequence[str], value: Any, at: str) -> Iterator[Finding]:

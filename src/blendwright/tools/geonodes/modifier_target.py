@@ -14,6 +14,7 @@ from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.modifier.blender_settings import missing_modifier, name_problems
+from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -71,9 +72,8 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Iterator[Finding]:
         yield from scene.taken(Kind.MESH, target.object, f"{AT}/object_name")
     elif obj.type not in SUPPORTED_TYPES:
         message = f"'{obj.name}' is of type {obj.type}, which takes no geometry nodes"
-        yield Finding(
-            Fault.SCENE_CONFLICT, message, f"{AT}/object_name", f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
-        )
+        cure = f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
+        yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/object_name", cure)
         return
     else:
         modifier = obj.modifiers.get(target.modifier)
@@ -153,11 +153,10 @@ def fill_new_tree(tree: Block) -> Block:
 
 def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> Iterator[Finding]:
     """Why there is no tree to read on that object: no such object, no such modifier, or no node group."""
-    obj = scene.find(Kind.OBJECT, object_name)
+    obj = yield from existing_object(scene, object_name, "/object_name")
     if obj is None:
-        yield from scene.missing(Kind.OBJECT, object_name, "/object_name")
         return
-    nodes = [modifier for modifier in obj.modifiers if modifier.type == "NODES"]
+    nodes = [modifier for modifier in obj.modifiers if modifier.type == NODES]
     if modifier_name is None:
         if len(nodes) != 1:
             message = f"'{object_name}' has {len(nodes) or 'no'} geometry-nodes modifiers"

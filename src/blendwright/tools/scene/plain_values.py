@@ -18,6 +18,7 @@ from blendwright.tools.scene.snapshot_model import (
 
 CUT_MARK = "…"
 MOST_DEPTH = 2
+TYPES: dict[type, str] = {int: "int", float: "float", str: "string", bytes: "bytes"}
 # All custom properties of one datablock together, in characters and numbers.
 MOST_PER_BLOCK = 8000
 
@@ -61,14 +62,9 @@ def _property(key: str, value: Any, budget: _Budget) -> CustomProperty:
 
 
 def _type(value: Any) -> str:
-    if isinstance(value, int):
-        return "int"
-    if isinstance(value, float):
-        return "float"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, bytes):
-        return "bytes"
+    for known, name in TYPES.items():
+        if isinstance(value, known):
+            return name
     if hasattr(value, "id_type") or value is None:
         return "datablock"
     return "group" if hasattr(value, "to_dict") else "list"

@@ -20,6 +20,7 @@ from blendwright.values.findings import Finding
 
 BACKGROUND = "ShaderNodeBackground"
 DEFAULT = "World"
+OTHER_WORLD = "Give the name of another world, or of a new one."
 
 
 class SetWorldArgs(Args):
@@ -56,14 +57,12 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         node = background(world)
         if node is None:
             message = f"no Background node reaches the output of world '{world.name}'"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Give the name of another world, or of a new one.")
+            yield Finding(Fault.SCENE_CONFLICT, message, "/name", OTHER_WORLD)
             return
         for setting in _sockets(args, node):
             if setting.target.is_linked:
                 message = f"the {setting.target.name} of world '{world.name}' comes from another node"
-                yield Finding(
-                    Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one."
-                )
+                yield Finding(Fault.SCENE_CONFLICT, message, setting.at, OTHER_WORLD)
         yield from animation_conflicts(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
