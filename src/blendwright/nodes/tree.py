@@ -12,42 +12,31 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from blendwright.nodes.payloads import (
-    GIVEN_IDS,
-    GROUP_INPUT,
-    GROUP_OUTPUT,
-    InterfaceSocket,
-    Location,
-    NodeId,
-    NodeTreePayload,
-    Part,
-    PropertyValue,
-    Socket,
-    SocketValue,
-    TreeTarget,
-    TypeName,
-)
+from blendwright.nodes import payloads
+from blendwright.nodes.payloads import GIVEN_IDS, GROUP_INPUT, GROUP_OUTPUT, InterfaceSocket, Part
 
 GEOMETRY = "NodeSocketGeometry"
 # Properties that name another node: they are set when all nodes have the rest of theirs.
 LATE = ("paired_output", "parent")
 
+InputValues = dict[str, payloads.SocketValue]
+
 
 class TreeNode(Part):
     """A node with all that it holds."""
 
-    id: NodeId
-    bl_idname: TypeName
-    location: Location
-    properties: dict[str, PropertyValue] = Field(default={}, description="By Blender's names.")
-    inputs: dict[str, SocketValue] = Field(default={}, description="Values by identifier, or by name (see the module).")
+    id: payloads.NodeId
+    bl_idname: payloads.TypeName
+    location: payloads.Location
+    properties: dict[str, payloads.PropertyValue] = Field(default={}, description="By Blender's names.")
+    inputs: InputValues = Field(default={}, description="Values by identifier, or by name (see the module).")
 
 
 class TreeLink(Part):
     """A link; the order of links is the order in multi-input sockets."""
 
-    source: Socket = Field(alias="from")
-    target: Socket = Field(alias="to")
+    source: payloads.Socket = Field(alias="from")
+    target: payloads.Socket = Field(alias="to")
 
 
 class Interface(Part):
@@ -89,7 +78,7 @@ def new_tree() -> Tree:
     return Tree(interface=Interface(inputs=(geometry,), outputs=(geometry,)), nodes=ends, links=(pass_through,))
 
 
-def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
+def to_payload(tree: Tree, target: payloads.TreeTarget) -> payloads.NodeTreePayload:
     """The payload that builds this tree in a new node group.
 
     Nodes come first, then properties (they decide which sockets there are), then values, then links.
@@ -116,7 +105,7 @@ def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
         for socket, value in node.inputs.items()
     ]
     operations += [{"op": "link", **link.model_dump()} for link in tree.links]
-    return NodeTreePayload.model_validate({"target": target.model_dump(), "operations": operations})
+    return payloads.NodeTreePayload.model_validate({"target": target.model_dump(), "operations": operations})
 
 
 def _property(node_id: str, name: str, value: Any) -> dict[str, Any]:

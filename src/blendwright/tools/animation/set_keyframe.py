@@ -14,16 +14,7 @@ from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.animation.channels import (
-    PATHS,
-    Channel,
-    is_discrete,
-    path_of,
-    property_findings,
-    refuse_stray_property,
-    stored,
-    write_values,
-)
+from blendwright.tools.animation import channels
 from blendwright.tools.animation_data import LAYERED, action_of, action_sharers, curve_list, curves, is_driven
 from blendwright.tools.readback import close, differs
 from blendwright.tools.targets import existing_object, required_object
@@ -49,7 +40,7 @@ def _example(channel: str, frame: int, value: Any, *given: Any, **more: Any) -> 
 
 class SetKeyframeArgs(Args):
     object: Name = Field(description="Name of the object.")
-    channel: Channel = Field(
+    channel: channels.Channel = Field(
         description="What is animated; property is the custom property named by the argument property."
     )
     property: Name | None = optional("Key of the custom property, for channel property only.")
@@ -64,12 +55,12 @@ class SetKeyframeArgs(Args):
 
     @model_validator(mode="after")
     def _value_fits_the_channel(self) -> SetKeyframeArgs:
-        refuse_stray_property(self.channel, self.property)
+        channels.refuse_stray_property(self.channel, self.property)
         if self.channel == "hide_render":
             if not isinstance(self.value, bool):
                 raise PydanticCustomError("value_not_boolean", "hide_render takes true or false")
         elif self.channel != "property":
-            count = PATHS[self.channel][1]
+            count = channels.PATHS[self.channel][1]
             if not isinstance(self.value, list) or len(self.value) != count:
                 context = {"channel": self.channel, "count": count}
                 raise PydanticCustomError("value_count", "{channel} takes {count} numbers", context)
@@ -81,10 +72,10 @@ class SetKeyframeArgs(Args):
         return self
 
     def path(self) -> str:
-        return path_of(self.channel, self.property)
+        return channels.path_of(self.channel, self.property)
 
     def numbers(self) -> tuple[float, ...]:
-        return stored(self.channel, self.value)
+        return channels.stored(self.channel, self.value)
 
 
 class KeyframeSet(Result):
@@ -117,7 +108,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         if obj is None:
             return
         if args.property is not None:
-            yield from property_findings(obj, args.property, args.value)
+            yield from channels.property_findings(obj, args.property, args.value)
         if is_driven(obj, args.path()):
             message = f"{args.path()} of '{args.object}' is driven, which overrides keyframes"
             yield Finding(Fault.SCENE_CONFLICT, message, "/channel", "Choose another channel.")
@@ -144,7 +135,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
             _set_key(curve, args.frame, number, interpolation)
         # Blender shows the curves from the next evaluation on; whoever reads the channels before must see the same.
         now = scene.active.frame_current_final
-        write_values(
+        channels.write_values(
             obj, args.path(), {curve.array_index: curve.evaluate(now) for curve in curves(scene, obj, args.path())}
         )
         return self._result(scene, args, obj, changed=True)
@@ -180,7 +171,7 @@ def _rotation_mode(channel: str, obj: Block) -> str:
 
 
 def _default_interpolation(obj: Block, args: SetKeyframeArgs) -> str:
-    return "CONSTANT" if is_discrete(obj, args.channel, args.property) else "BEZIER"
+    return "CONSTANT" if channels.is_discrete(obj, args.channel, args.property) else "BEZIER"
 
 
 def _has_this_key(scene: Scene, args: SetKeyframeArgs, obj: Block, interpolation: str) -> bool:

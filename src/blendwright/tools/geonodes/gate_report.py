@@ -139,7 +139,7 @@ def report_gates(scene: Scene, modifier: Block, requested: Sequence[AskedGate]) 
             outcomes[gate] = _judged(_warnings(modifier))
     usable = facts if outcomes["EVALUATES"] == PASSED else None
     required = {*REQUIRED, *(one.gate for one in requested)}
-    listed = [(gate, outcomes[gate]) for gate in (*REQUIRED, *ADVISORY)]
+    listed: list[tuple[Gate, Outcome]] = [(gate, outcomes[gate]) for gate in (*REQUIRED, *ADVISORY)]
     not_usable: Outcome = "not_judged", "Not judged: EVALUATES is not passed."
     for one in requested:
         if one.gate not in outcomes:
