@@ -9,6 +9,8 @@ from blendwright.tools.geonodes.examples import float_input, link
 from blendwright.tools.geonodes.tree_editing import EDITED_KINDS, EditsNodeTree
 
 PLANE = ("mesh.create_primitive", {"kind": "plane", "name": "Plane"})
+ON_PLANE = {"object_name": "Plane", "modifier_name": "GeometryNodes"}
+TOWER = {"object_name": "Tower", "modifier_name": "Build", "node_group_name": "GN_Tower"}
 
 
 class NodeTree(EditsNodeTree[NodeTreePayload]):
@@ -22,7 +24,7 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
     examples = (
         Example(
             {
-                "target": {"object_name": "Plane", "modifier_name": "GeometryNodes", "node_group_name": "GN_Smooth"},
+                "target": {**ON_PLANE, "node_group_name": "GN_Smooth"},
                 "operations": [
                     {"op": "create_node", "node_id": "n1", "bl_idname": "GeometryNodeSubdivisionSurface"},
                     {"op": "set_input_default", "node_id": "n1", "socket": "Level", "value": 2},
@@ -34,12 +36,7 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
         ),
         Example(
             {
-                "target": {
-                    "object_name": "Tower",
-                    "modifier_name": "Build",
-                    "node_group_name": "GN_Tower",
-                    "allow_create_object": True,
-                },
+                "target": {**TOWER, "allow_create_object": True},
                 "operations": [
                     float_input("Height", 3.0, 0.1),
                     {"op": "create_node", "node_id": "body", "bl_idname": "GeometryNodeMeshCylinder"},
@@ -48,11 +45,5 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
                 ],
             }
         ),
-        Example(
-            {
-                "target": {"object_name": "Plane", "modifier_name": "GeometryNodes", "node_group_name": "GN_Scatter"},
-                "operations": [],
-            },
-            (PLANE,),
-        ),
+        Example({"target": {**ON_PLANE, "node_group_name": "GN_Scatter"}, "operations": []}, (PLANE,)),
     )

@@ -117,9 +117,8 @@ class TreeEditor:
         return node
 
     def _remove(self, node: Block) -> None:
-        touched = [
-            link.to_socket for link in self._tree.links if link.from_node == node and link.to_socket.is_multi_input
-        ]
+        outgoing = [link for link in self._tree.links if link.from_node == node]
+        touched = [link.to_socket for link in outgoing if link.to_socket.is_multi_input]
         self._tree.nodes.remove(node)
         for socket in touched:
             self._renumber(socket)

@@ -12,13 +12,7 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 # What datablock a socket of a type holds.
-SOCKET_KINDS = {
-    "OBJECT": Kind.OBJECT,
-    "COLLECTION": Kind.COLLECTION,
-    "MATERIAL": Kind.MATERIAL,
-    "IMAGE": Kind.IMAGE,
-    "TEXTURE": Kind.TEXTURE,
-}
+SOCKET_KINDS = {name: Kind[name] for name in ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE", "TEXTURE")}
 SINGLE_PRECISION = struct.Struct("<f")
 
 
