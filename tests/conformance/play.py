@@ -14,7 +14,7 @@ from blendwright.blender.scene.state import is_tombstone
 from blendwright.blender.step import Stepper
 from blendwright.plan.arguments import validate_arguments
 from blendwright.tools.catalog import tools
-from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.methods import StepAnswer, StepRequest
 from conformance.cases import Case, doubted, places
 from stage import Stage
 

@@ -13,7 +13,8 @@ import jsonschema_rs
 import pytest
 
 from blendwright.plan.arguments import validate_arguments
-from blendwright.tool_api.effects import Idempotence, Kind, Revert
+from blendwright.tool_api.promises import Idempotence, Revert
+from blendwright.tool_api.scene import Kind
 from blendwright.values.faults import Fault
 from conformance.cases import Case, cases
 

@@ -12,7 +12,6 @@ import pytest
 from blendwright.dialects import operations, steps_result
 from blendwright.dialects.registry import recognise
 from blendwright.plan.refusal import refused
-from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
@@ -121,7 +120,7 @@ def judged(document: Any) -> tuple[Finding, ...]:
     plan = dialect.parse(document)
     valid = validate(plan, catalog.tools(), Terms())
     if isinstance(valid, ValidPlan):
-        assert len(schedule(valid, "registry", "baseline").order) == len(plan.operations)
+        assert len(valid.schedule("registry", "baseline").order) == len(plan.operations)
         return ()
     report = refused(plan, valid)
     result = dialect.render(report)

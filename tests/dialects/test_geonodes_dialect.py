@@ -17,9 +17,8 @@ from blendwright.policy.limits import Limits
 from blendwright.policy.session_contract import Terms
 from blendwright.schemas.published import schema
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding

@@ -14,7 +14,7 @@ from blendwright.journal import Journal, approvals
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.records.operation_lookup import OperationMatch
 from blendwright.records.recovery import NewIntent
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import new_id
 from blendwright.values import crash_points
 from journal.ledger import audit, baseline, chain, key_of, operation, saved, wanted
 

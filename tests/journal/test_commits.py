@@ -11,7 +11,6 @@ import pytest
 
 from blendwright.journal import Journal, JournalView
 from blendwright.records.commits import Entry
-from blendwright.records.journal_port import JournalPort
 from blendwright.records.operation_lookup import MatchedCommit
 from blendwright.records.recovery import NewIntent
 from blendwright.values.errors import JournalError
@@ -48,12 +47,6 @@ def test_a_batch_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert first.receipt["audit"] == {"sequence": record.sequence, "hash": record.hash}
     assert first.receipt["commit"] == 2
     assert_sound(tmp_path)
-
-
-def test_the_journal_is_what_the_port_says(tmp_path: Path) -> None:
-    port: JournalPort = begun(tmp_path)
-    assert port.head is not None
-    port.close()
 
 
 @pytest.mark.parametrize(

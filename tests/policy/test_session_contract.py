@@ -28,8 +28,7 @@ from blendwright.policy.session_contract import (
     proposal_of,
     registry,
 )
-from blendwright.tool_api.capabilities import CAPABILITIES
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import CAPABILITIES, Determinism
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
 from sessions import NO_MACROS, agreed, blender, negotiation, objections, tools

@@ -16,7 +16,7 @@ from blendwright.policy.limits import CostsAsked, Limits, LimitsAsked
 from blendwright.policy.policy import Constraints, Levels, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal, SessionContract, Terms, negotiate
 from blendwright.run.active_contract import ContractDraft
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -17,7 +17,7 @@ from blendwright.server.jobs import Jobs
 from blendwright.server.server_tool import ServerTool
 from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
-from blendwright.tool_api.effects import Idempotence, SafetyLevel
+from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from hosts import Era, talk

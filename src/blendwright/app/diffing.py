@@ -5,15 +5,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from blendwright.app.read_workspace import InspectionWorkers
+from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
-from blendwright.records.journal_port import JournalReader
 from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.snapshots import objects_to_inspect, with_modifier_settings
 from blendwright.wire.remote_scene import RemoteScene
 
 
-def difference(journal: JournalReader, workers: InspectionWorkers, before: Commit, after: Commit) -> Difference:
+def difference(journal: JournalView, workers: InspectionWorkers, before: Commit, after: Commit) -> Difference:
     """Raises RebuildFailed with both hashes when a scene is not what the journal says."""
     with ThreadPoolExecutor(2) as starting:
         first, second = (start.result() for start in [starting.submit(workers.worker) for _ in range(2)])
@@ -22,6 +22,6 @@ def difference(journal: JournalReader, workers: InspectionWorkers, before: Commi
     return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second))
 
 
-def _snapshot(journal: JournalReader, worker: RemoteScene, commit: Commit) -> SceneSnapshot:
+def _snapshot(journal: JournalView, worker: RemoteScene, commit: Commit) -> SceneSnapshot:
     rebuild_commit(worker, journal, commit.number)
     return take_snapshot(worker)

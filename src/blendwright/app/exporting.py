@@ -20,7 +20,7 @@ from blendwright.run.options import RunOptions
 from blendwright.run.picture_export import deliver_picture
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
-from blendwright.tool_api.effects import SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.values.faults import Fault

@@ -19,7 +19,6 @@ from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.journal.journal_copy import copy_journal, has_journal
 from blendwright.plan.refusal import refused
-from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
@@ -117,7 +116,7 @@ class _Copy:
             )  # fmt: skip
             try:
                 previewer = Previewer(scene, journal, tools, draft, files, self._directory)
-                return previewer.run(schedule(valid, registry, scene.hash), options, image=image)
+                return previewer.run(valid.schedule(registry, scene.hash), options, image=image)
             finally:
                 scene.discard()
 

@@ -15,9 +15,9 @@ from blendwright.app.diffing import difference
 from blendwright.app.opening import open
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import inspection_workers, read_journal
+from blendwright.journal import JournalView
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.commits import Commit, HeadMove
-from blendwright.records.journal_port import JournalReader
 from blendwright.records.planner_attempts import Attempt
 from blendwright.run.differences import Difference
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
@@ -173,12 +173,12 @@ def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[F
     return current, tuple(findings_about(current))
 
 
-def external_findings(journal: JournalReader) -> tuple[Finding, ...]:
+def external_findings(journal: JournalView) -> tuple[Finding, ...]:
     """What was wrong with the files that HEAD's scene refers to when it was taken in."""
     return tuple(findings_about(recorded_externals(journal)))
 
 
-def recorded_externals(journal: JournalReader) -> tuple[External, ...]:
+def recorded_externals(journal: JournalView) -> tuple[External, ...]:
     """Those of the file that HEAD's scene was taken in from last."""
     return next((externals_of_receipt(commit.receipt) for commit in journal.origins()), ())
 

@@ -17,7 +17,6 @@ from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
-from blendwright.records.journal_port import JournalPort, JournalReader
 from blendwright.run.externals import Externals
 from blendwright.run.file_roots import FileRoots
 from blendwright.run.rebuild import take_worker
@@ -30,7 +29,7 @@ from blendwright.wire.worker_port import WorkerPool
 
 
 @contextlib.contextmanager
-def read_journal(workspace: str | Path) -> Generator[JournalReader]:
+def read_journal(workspace: str | Path) -> Generator[JournalView]:
     """The journal, for those who only read. Raises EnvironmentUnfit when there is none."""
     view = JournalView(Path(workspace).resolve())
     try:
@@ -40,7 +39,7 @@ def read_journal(workspace: str | Path) -> Generator[JournalReader]:
 
 
 @contextlib.contextmanager
-def repair_journal(workspace: str | Path) -> Generator[JournalPort]:
+def repair_journal(workspace: str | Path) -> Generator[Journal]:
     """The journal, writable also in quarantine. Raises EnvironmentUnfit when there is none or another process holds it."""
     with read_journal(workspace):
         pass

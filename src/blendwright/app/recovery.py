@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blendwright.records.journal_port import JournalPort
+from blendwright.journal import Journal
 from blendwright.records.recovery import RecoveryInfo
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 
-def recover(journal: JournalPort, abandoned: int) -> tuple[str, ...]:
+def recover(journal: Journal, abandoned: int) -> tuple[str, ...]:
     """Roll back what was left half done; `abandoned` counts the sessions whose scratch was cleared away.
 
     Safe to be killed in: every part is one transaction, and what is done already is not found again.

@@ -17,12 +17,13 @@ from pydantic import ValidationError
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.tool_api.effects import Kind, Revert, SafetyLevel
+from blendwright.tool_api.promises import Revert, SafetyLevel
+from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.wire.step import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
 
 _log = logging.getLogger(__name__)
 
@@ -45,35 +46,22 @@ class Stepper:
     def run(self, request: StepRequest) -> StepAnswer:
         """One step, answered at once."""
         answer = self.begin(request)
-        return answer.finish() if isinstance(answer, KeptStep) else answer
+        return answer.finish() if isinstance(answer, StepRun) else answer
 
-    def begin(self, request: StepRequest) -> StepAnswer | KeptStep:
-        """One step. Where it was kept and only its hash is missing, that may wait: see `KeptStep.finish`."""
+    def begin(self, request: StepRequest) -> StepAnswer | StepRun:
+        """One step. Where it was kept and only its hash is missing, that may wait: see `StepRun.finish`."""
         tool = self._tools[request["tool"]]
         args: Any = tool.args_model.model_validate(request["args"])
-        run = _StepRun(self._state, tool, args, request, self._outbox)
-        answer = run.answer()
-        return KeptStep(self._state, run) if answer is None else answer
+        run = StepRun(self._state, tool, args, request, self._outbox)
+        return run.answer() or run
 
 
-class KeptStep:
-    """A step that was checked, applied, verified and kept, and is not hashed yet.
+class StepRun:
+    """One run of one step, which may end checked, applied, verified and kept, and not hashed yet.
 
     Hashing several in a row takes half the time of hashing each between two others, so a worker that has more requests
     waiting leaves it. Nobody sees the scene in between: whoever touches the same datablocks has it hashed first.
     """
-
-    def __init__(self, state: SceneState, run: _StepRun) -> None:
-        self._state = state
-        self._run = run
-
-    def finish(self) -> StepAnswer:
-        self._state.hash_deferred()
-        return self._run.finished()
-
-
-class _StepRun:
-    """One run of one step."""
 
     def __init__(self, state: SceneState, tool: AnyTool, args: Any, request: StepRequest, outbox: Path) -> None:
         self._state = state
@@ -132,14 +120,11 @@ class _StepRun:
         self._ms["verify"] += _ms_since(started)
         self._finished = self._report((), None)
 
-    def finished(self) -> StepAnswer:
+    def finish(self) -> StepAnswer:
+        """The answer of a step that waits, hashed now at the latest."""
+        self._state.hash_deferred()
         assert self._finished is not None
         return self._finished
-
-    def _record_changes(self) -> None:
-        """A tool that raised was never sealed; its caller still learns what had been done and is taken back."""
-        if "verify" not in self._ms:
-            self._seal()
 
     def _findings(self) -> tuple[Finding, ...]:
         """Run the step as far as it goes; empty when all is as promised. An outermost place: a tool may raise anything."""
@@ -185,14 +170,11 @@ class _StepRun:
     def _seal(self) -> None:
         self._start = self._before  # the last moment at which it can be known
         if self._memfile:
-            self._changes = self._difference()
+            # What an operator changed shows in a comparison of the whole scene: nobody recorded its writes.
+            self._state.refresh()
+            self._changes = fp.changes_between(self._leaves, self._state.fingerprint.leaves())
         else:
-            self._changes = [[*fp.key_words(key), change] for key, change in self._scene.undo_log.seal()]
-
-    def _difference(self) -> list[list[str]]:
-        """What an operator changed, by comparing the whole scene: nobody recorded its writes."""
-        self._state.refresh()
-        return changes_between(self._leaves, self._state.fingerprint.leaves())
+            self._changes = self._scene.undo_log.seal()
 
     def _broken_promises(self) -> tuple[Finding, ...]:
         """A tool that did what it does not declare; its author's mistake, so it is never the caller's to repair."""
@@ -220,20 +202,18 @@ class _StepRun:
         if method is Revert.MEMFILE and not HAS_UNDO:
             return REVERT_FAILED
         try:
-            self._record_changes()
+            if "verify" not in self._ms:
+                self._seal()  # the tool raised; its caller still learns what had been done and is taken back
             (self._undo if method is Revert.MEMFILE else self._scene.undo_log.revert)()
         except Exception:
             # An outermost place: whatever goes wrong here, the core rebuilds the scene.
             _log.exception("%s could not be reverted by %s (mcp_call_id %s)", self._tool.name, method, self._call)
             return REVERT_FAILED
-        if self._proof() == before:
+        # Where under-reporting is looked for, only a full hash proves anything.
+        if (self._state.full_root() if self._request.get("cross_check") else self._state.root()) == before:
             return method.value
         _log.error("%s reverted by %s left another hash (mcp_call_id %s)", self._tool.name, method, self._call)
         return REVERT_FAILED
-
-    def _proof(self) -> str:
-        """The hash that a revert must show; where under-reporting is looked for, only a full one proves anything."""
-        return self._state.full_root() if self._request.get("cross_check") else self._state.root()
 
     def _undo(self) -> None:
         # Edits since the last push survive an undo: the dirty state is pushed first.
@@ -260,16 +240,6 @@ class _StepRun:
             "execute_ms": self._ms.get("execute"),
             "verify_ms": self._ms.get("verify"),
         }
-
-
-def changes_between(before: Mapping[fp.Key, bytes], after: Mapping[fp.Key, bytes]) -> list[list[str]]:
-    """What is different from one fingerprint to another, in the words of an answer."""
-    changes: list[list[str]] = []
-    for key in sorted(before.keys() | after.keys()):
-        old, new = before.get(key), after.get(key)
-        if old != new:
-            changes.append([*fp.key_words(key), "created" if old is None else "removed" if new is None else "changed"])
-    return changes
 
 
 def _verification_finding(finding: Finding) -> Finding:

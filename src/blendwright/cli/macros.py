@@ -12,7 +12,7 @@ from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import present
 from blendwright.cli.safe_console import SafeConsole
 from blendwright.cli.tools import names_beginning_with, show_arguments, show_examples
-from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, registry_fingerprint
+from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, macro_registry
 from blendwright.tools import catalog
 
 
@@ -35,7 +35,7 @@ def macros(
         json,
         lambda: {
             "version": REGISTRY_VERSION,
-            "fingerprint": registry_fingerprint(known.values()),
+            "fingerprint": macro_registry(known.values()).fingerprint,
             "macros": [_summary(macro) for macro in chosen],
         },
         lambda out: out.columns(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from blendwright.app.opening import place_of
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 

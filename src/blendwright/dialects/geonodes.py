@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument
+from blendwright.dialects.dialect import Dialect, ParsedDocument, checker
 from blendwright.dialects.geonodes_result import GATES, conclusion, render
-from blendwright.dialects.schema_checkers import checker
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_shapes import fields_of, items_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from blendwright.dialects.dialect import Tone
-from blendwright.dialects.schema_checkers import proven
+from blendwright.dialects.dialect import Tone, proven
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, RunReport

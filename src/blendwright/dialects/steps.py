@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract
-from blendwright.dialects.schema_checkers import checker
+from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract, checker
 from blendwright.dialects.steps_result import CONTRACT_VERSION, META, render, validate_result
 from blendwright.plan.graph import graph_findings, read_graph
 from blendwright.values.faults import Fault

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from blendwright.dialects.schema_checkers import checker, refuse_broken
+from blendwright.dialects.dialect import checker, refuse_broken
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of, sentence
 from blendwright.values.json_reader import non_interoperable_values

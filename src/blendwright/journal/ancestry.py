@@ -67,10 +67,7 @@ class Ancestry:
             self._latest.advance(number, line, first, last, adopted_at)
 
     def _read(self, number: int) -> Ancestors:
-        place = self._store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
-        if place is None:
-            raise JournalError(f"there is no commit {number}")
-        line, top = place
+        line, top = place_of(self._store, number)
         segments: dict[int, Segment] = {}
         while line is not None:
             parent, fork = self._store.one("SELECT parent_line, fork_generation FROM lines WHERE id = ?", (line,))
@@ -80,6 +77,14 @@ class Ancestry:
         adoptions = "SELECT line, generation FROM commits WHERE kind = 'adopt' ORDER BY generation DESC"
         ancestors.adopted_at = next((g for line, g in self._store.rows(adoptions) if ancestors.holds(line, g)), -1)
         return ancestors
+
+
+def place_of(store: Store, number: int) -> Row:
+    """The line and generation of a commit."""
+    place = store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
+    if place is None:
+        raise JournalError(f"there is no commit {number}")
+    return place
 
 
 def head_row(store: Store) -> Row | None:

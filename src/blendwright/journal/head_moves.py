@@ -10,8 +10,8 @@ from typing import Literal
 
 import orjson
 
-from blendwright.journal import intents, plan_boundaries, rows
-from blendwright.journal.ancestry import Ancestry, descending, head_row
+from blendwright.journal import intents, plan_boundaries
+from blendwright.journal.ancestry import Ancestry, descending, head_row, place_of
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.commit_transaction import insert_move
 from blendwright.journal.store import Row, Store, utc_now
@@ -25,7 +25,7 @@ def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "re
         if plan_boundaries.current(store) is not None:
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
         head = _require_head(store)
-        target = _require_commit(store, to)
+        target = place_of(store, to)
         if kind == "undo" and (to == head[0] or not ancestry.of(head[0]).holds(*target)):
             raise JournalError(f"commit {to} does not lie before HEAD (commit {head[0]})")
         if kind == "redo" and to not in redo_targets(store):
@@ -41,7 +41,7 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         base = plan_boundaries.end(store, boundary, "rolled_back").base
         head = _require_head(store)
         ancestors = ancestry.of(head[0])
-        line, generation = _require_commit(store, base)
+        line, generation = place_of(store, base)
         if not ancestors.holds(line, generation):
             raise JournalError(f"commit {base}, where the plan began, does not lie before HEAD (commit {head[0]})")
         now = utc_now()
@@ -94,13 +94,13 @@ def redo_targets(store: Store) -> list[int]:
 
 
 def moves(store: Store, limit: int) -> tuple[HeadMove, ...]:
-    sql = f"SELECT {rows.MOVE} FROM head_moves ORDER BY id DESC LIMIT ?"
-    return tuple(rows.move_of(row) for row in store.rows(sql, (limit,)))
+    sql = "SELECT id, kind, from_commit, to_commit, timestamp FROM head_moves ORDER BY id DESC LIMIT ?"
+    return tuple(HeadMove(*row) for row in store.rows(sql, (limit,)))
 
 
 def set_tag(store: Store, name: str, number: int) -> None:
     with store.transaction("tag"):
-        _require_commit(store, number)
+        place_of(store, number)
         store.change(
             "INSERT INTO tags VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number", (name, number)
         )
@@ -122,11 +122,3 @@ def _require_head(store: Store) -> Row:
     if head is None:
         raise JournalError("the workspace has no commit yet")
     return head
-
-
-def _require_commit(store: Store, number: int) -> tuple[int, int]:
-    """Its line and generation."""
-    row = store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
-    if row is None:
-        raise JournalError(f"there is no commit {number}")
-    return row[0], row[1]

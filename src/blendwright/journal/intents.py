@@ -5,7 +5,6 @@ An effect whose process died before it reported the outcome becomes indeterminat
 
 from __future__ import annotations
 
-from blendwright.journal import rows
 from blendwright.journal.plan_boundaries import require_no_interrupted_plan
 from blendwright.journal.store import Store, utc_now
 from blendwright.records.recovery import Intent, NewIntent
@@ -38,5 +37,6 @@ def resolve(store: Store, id: int, note: str) -> None:
 
 
 def indeterminate(store: Store) -> tuple[Intent, ...]:
-    sql = f"SELECT {rows.INTENT} FROM intents WHERE state = 'indeterminate' ORDER BY id"
-    return tuple(rows.intent_of(row) for row in store.rows(sql))
+    columns = "operation_key, request_id, operation_id, tool, effect, id, state, timestamp, note"
+    rows = store.rows(f"SELECT {columns} FROM intents WHERE state = 'indeterminate' ORDER BY id")
+    return tuple(Intent(*row) for row in rows)

@@ -17,6 +17,10 @@ from blendwright.records.operation_lookup import HistoryPosition, MatchedCommit,
 _NAMED = "request_id = ? AND operation_id IN (SELECT value FROM json_each(?))"
 _COMMITS = f"SELECT {rows.DONE} FROM commits WHERE {_NAMED} ORDER BY number DESC"
 _READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DESC"
+# Most requests are new: asking that first takes a tenth of looking for their operations.
+_IS_KNOWN = """
+SELECT EXISTS (SELECT 1 FROM commits WHERE request_id = ?1) OR EXISTS (SELECT 1 FROM readings WHERE request_id = ?1)
+"""
 _ROLLED_BACK = "SELECT 1 FROM rolled_back WHERE number = ?"
 _INDETERMINATE = "SELECT operation_key, id FROM intents WHERE state = 'indeterminate'"
 
@@ -53,6 +57,8 @@ def _stored_under(store: Store, queries: Sequence[OperationQuery]) -> _ByName:
         requests[one.request_id].add(one.operation_id)
     known: _ByName = defaultdict(list)
     for request, operations in requests.items():
+        if not store.one(_IS_KNOWN, (request,))[0]:
+            continue
         names = orjson.dumps(sorted(operations)).decode()
         for row in store.rows(_COMMITS, (request, names)):
             commit = rows.done_of(row)

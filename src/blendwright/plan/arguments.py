@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from blendwright.schemas.model_check import ModelChecker
+from blendwright.schemas.check import ModelChecker
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.findings import Finding
 

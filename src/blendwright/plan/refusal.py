@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blendwright.plan.graph import Graph, Owners, read_graph
+from blendwright.plan.graph import Graph, Owners, read_graph, run_order
 from blendwright.plan.repair import minimal_repair
-from blendwright.plan.schedule import run_order
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport

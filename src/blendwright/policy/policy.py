@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from blendwright.policy.limits import Costs, Limits
-from blendwright.tool_api.effects import Determinism, SafetyMode
+from blendwright.tool_api.promises import Determinism, SafetyMode
 
 
 class Verdict(StrEnum):

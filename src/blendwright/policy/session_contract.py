@@ -15,8 +15,7 @@ from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.limits import CostsAsked, Limits, LimitsAsked, tightened
 from blendwright.policy.policy import AuditSettings, Constraints, Modes, Policy, Rules, Verdict
 from blendwright.policy.refusals import refusal
-from blendwright.tool_api.capabilities import CAPABILITIES
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import CAPABILITIES, Determinism
 from blendwright.values.canonical import digest, stable_json
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.wire.blender_profile import BlenderProfile

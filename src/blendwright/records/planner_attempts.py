@@ -6,7 +6,7 @@ Of the prompt only the hash is kept: it holds the scene, which the journal has a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -28,28 +28,13 @@ class NewAttempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NewAttempt):
     """The same, with its place in time. `number` counts the attempts of a request from one."""
 
-    id: int
-    request_id: str
-    number: int
-    asked: str
-    prompt_hash: str
-    model: str
-    usage: Mapping[str, int]
-    plan: str | None
-    outcome: Mapping[str, Any]
     timestamp: str
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "number": self.number,
-            "asked": self.asked,
-            "prompt_hash": self.prompt_hash,
-            "model": self.model,
-            "usage": dict(self.usage),
-            "plan": self.plan,
-            "outcome": dict(self.outcome),
-            "timestamp": self.timestamp,
-        }
+        """All but the request, of which it is one of the attempts."""
+        document = asdict(self)
+        del document["request_id"]
+        return document

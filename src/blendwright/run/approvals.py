@@ -13,16 +13,15 @@ from typing import Any
 
 import orjson
 
+from blendwright.journal import Journal
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver, operation_hash
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
-from blendwright.records.journal_port import JournalPort
 from blendwright.run.approval_text import line
 from blendwright.run.files import FileAccess
-from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import Invocation, new_id
 from blendwright.values.cancel import CancelToken
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
@@ -35,7 +34,7 @@ BY_GRANT = "command line"
 class Approvals:
     """Asks, and keeps the answers in the journal."""
 
-    def __init__(self, journal: JournalPort, files: FileAccess) -> None:
+    def __init__(self, journal: Journal, files: FileAccess) -> None:
         self._journal = journal
         self._files = files
         self._terms: Terms | None = None

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from blendwright.tools.scene.snapshot import SnapshotArgs, TakeSnapshot
 from blendwright.values.errors import RebuildFailed
+from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
-from blendwright.wire.step import StepRequest
 
 LISTS = ("objects", "materials", "cameras", "lights", "node_groups")
 SETTINGS = ("scene", "world", "render")

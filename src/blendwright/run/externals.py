@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
-from blendwright.records.journal_port import JournalReader
 from blendwright.run.external_kinds import fits_its_users
 from blendwright.run.file_roots import FileRoots
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
@@ -85,7 +85,7 @@ class Externals:
         externals = [each for path in sorted(users) for each in self._record(path, tuple(sorted(users[path])))]
         return OpenedFile(scene_hash, worker.require_process().scratch / SCENE_FILE, tuple(externals))
 
-    def readable(self, journal: JournalReader) -> tuple[ReadableFile, ...]:
+    def readable(self, journal: JournalView) -> tuple[ReadableFile, ...]:
         """What workers of this workspace may read besides their scratch, as it is in this moment. Linked files never: another content
         of theirs is another scene, which the journal could not tell from a damaged one."""
         readable: dict[Path, ReadableFile] = {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from blendwright.records.journal_port import JournalPort
+from blendwright.journal import Journal
 from blendwright.run.active_contract import ContractDraft
 from blendwright.run.calls import call
 from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
@@ -70,7 +70,7 @@ class Previewer:
     def __init__(
         self,
         scene: LiveScene,
-        journal: JournalPort,
+        journal: Journal,
         tools: Mapping[str, AnyTool],
         draft: ContractDraft,
         files: FileAccess,

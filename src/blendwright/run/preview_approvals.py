@@ -15,7 +15,7 @@ from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
 from blendwright.run.approvals import Approvals
 from blendwright.run.invocation import Invocation
-from blendwright.tool_api.effects import SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.values.findings import Finding
 
 WRITES = frozenset({SafetyLevel.SAFE_WRITE.value, SafetyLevel.DESTRUCTIVE.value})

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from blendwright.journal import JournalView
 from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import Commit
-from blendwright.records.journal_port import JournalReader
 from blendwright.records.recovery import RebuildRoute
 from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.scratch_files import open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
+from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
-from blendwright.wire.step import StepAnswer, StepRequest
 from blendwright.wire.worker_port import WorkerPool
 
 # Steps on their way at once: enough that the worker never waits.
@@ -84,7 +84,7 @@ def rebuild(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Rebuilt
     return Rebuilt(reached, redone, spent)
 
 
-def rebuild_commit(worker: RemoteScene, journal: JournalReader, number: int) -> Rebuilt:
+def rebuild_commit(worker: RemoteScene, journal: JournalView, number: int) -> Rebuilt:
     """The same where nothing but the commit's own scene will do: raises RebuildFailed, with both hashes, on a mismatch."""
     rebuilt = rebuild(worker, journal.route(number), journal.show(number))
     mismatch = rebuilt.mismatch

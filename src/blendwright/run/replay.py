@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
-from blendwright.records.journal_port import JournalReader
 from blendwright.run.hash_scheme import scheme_of
 from blendwright.run.rebuild import Mismatch, open_checkpoint, redo
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.wire.methods import StepAnswer
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import StepAnswer
 
 PAGE = 1000
 # Another Blender rounds elsewhere: numbers that agree to this share are the same result.
@@ -43,7 +43,7 @@ class Replay:
         return self.mismatch is None
 
 
-def head_line(journal: JournalReader) -> list[Commit]:
+def head_line(journal: JournalView) -> list[Commit]:
     """All commits of HEAD's line, oldest first."""
     commits: list[Commit] = []
     while page := journal.log(limit=PAGE, before=commits[-1].number if commits else None):
@@ -51,7 +51,7 @@ def head_line(journal: JournalReader) -> list[Commit]:
     return commits[::-1]
 
 
-def replay(worker: RemoteScene, journal: JournalReader) -> Replay:
+def replay(worker: RemoteScene, journal: JournalView) -> Replay:
     """HEAD's line from its baseline on. Raises RebuildFailed when a file or a step cannot be used at all."""
     commits = head_line(journal)
     if not commits:
@@ -60,7 +60,7 @@ def replay(worker: RemoteScene, journal: JournalReader) -> Replay:
 
 
 class _Replayer:
-    def __init__(self, worker: RemoteScene, journal: JournalReader, commits: Sequence[Commit]) -> None:
+    def __init__(self, worker: RemoteScene, journal: JournalView, commits: Sequence[Commit]) -> None:
         self._worker = worker
         self._journal = journal
         self._commits = commits

@@ -12,8 +12,8 @@ from typing import Any
 from blendwright.run.differences import Difference, Key, Properties, SceneSnapshot
 from blendwright.tools.object.inspect import Inspect, InspectArgs
 from blendwright.values.errors import RebuildFailed
+from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
-from blendwright.wire.step import StepRequest
 
 OBJECTS = "objects"
 # Objects whose modifiers are inspected.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from blendwright.schemas.check import resolved
+from blendwright.values.json_shapes import fields_of
 
 
 def whole_numbers(value: Any, schema: Any, root: Any) -> Any:
@@ -54,3 +54,12 @@ def _kinds(schema: dict[str, Any], root: Any, depth: int) -> set[str]:
         types: Any = part.get("type", [])
         kinds |= {"integer", "number"} & set([types] if isinstance(types, str) else types)
     return kinds
+
+
+def resolved(schema: Any, reference: str) -> dict[str, Any]:
+    """What a reference inside a schema leads to; an empty schema where that is not to be seen at once."""
+    target: Any = schema
+    for part in reference.removeprefix("#").split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        target = fields_of(target).get(key)
+    return fields_of(target)

@@ -8,7 +8,7 @@ from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import ServerTool
 from blendwright.tool_api.arguments import Args
-from blendwright.tool_api.effects import Idempotence, SafetyLevel
+from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 
 

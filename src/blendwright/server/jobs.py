@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import new_id
 from blendwright.server.responses import ToolResponse
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError

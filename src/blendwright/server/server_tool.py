@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, get_type_hints
 
-from blendwright.schemas.model_check import ModelChecker
+from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.tool_api.arguments import Args

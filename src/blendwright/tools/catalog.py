@@ -71,88 +71,25 @@ from blendwright.tools.scene.set_world import SetWorld
 from blendwright.tools.scene.snapshot import TakeSnapshot
 from blendwright.tools.text.create import CreateText
 
+# A row for each noun.
 CATALOG: tuple[type[AnyTool], ...] = (
-    # animation
-    Clear,
-    SetFrame,
-    SetKeyframe,
-    # camera
-    CreateCamera,
-    FrameObjects,
-    LookAt,
-    SetActiveCamera,
-    SetCamera,
-    # collection
-    CreateCollection,
-    DeleteCollection,
-    LinkObject,
-    UnlinkObject,
-    # curve
+    Clear, SetFrame, SetKeyframe,
+    CreateCamera, FrameObjects, LookAt, SetActiveCamera, SetCamera,
+    CreateCollection, DeleteCollection, LinkObject, UnlinkObject,
     CreateCurve,
-    # file
-    ExportFile,
-    ImportFile,
-    # geonodes
-    Gates,
-    InspectTree,
-    NodeTree,
-    Patch,
-    SetModifierInput,
-    Verify,
-    # light
-    CreateLight,
-    Expose,
-    SetLight,
-    # material
-    AssignMaterial,
-    DeleteMaterial,
-    EnsurePrincipled,
-    # mesh
-    CreateBackdrop,
-    CreateMesh,
-    CreatePrimitive,
-    Measure,
-    SetAttribute,
-    Shade,
-    # modifier
-    AddModifier,
-    ApplyModifier,
-    RemoveModifier,
-    SetModifier,
-    # object
-    CreateEmpty,
-    DeleteObject,
-    Duplicate,
-    DuplicateGrid,
-    Inspect,
-    Rename,
-    SetParent,
-    SetProperty,
-    SetVisibility,
-    Transform,
-    # place
-    Align,
-    PlaceAround,
-    Distribute,
-    OnSurface,
-    Scatter,
-    # python
+    ExportFile, ImportFile,
+    Gates, InspectTree, NodeTree, Patch, SetModifierInput, Verify,
+    CreateLight, Expose, SetLight,
+    AssignMaterial, DeleteMaterial, EnsurePrincipled,
+    CreateBackdrop, CreateMesh, CreatePrimitive, Measure, SetAttribute, Shade,
+    AddModifier, ApplyModifier, RemoveModifier, SetModifier,
+    CreateEmpty, DeleteObject, Duplicate, DuplicateGrid, Inspect, Rename, SetParent, SetProperty, SetVisibility, Transform,
+    Align, PlaceAround, Distribute, OnSurface, Scatter,
     RunPython,
-    # render
-    Preview,
-    Still,
-    # scene
-    Expect,
-    FindObjects,
-    TakeSnapshot,
-    SetFrameRange,
-    SetRender,
-    SetSky,
-    SetUnits,
-    SetWorld,
-    # text
+    Preview, Still,
+    Expect, FindObjects, TakeSnapshot, SetFrameRange, SetRender, SetSky, SetUnits, SetWorld,
     CreateText,
-)
+)  # fmt: skip
 
 
 @cache

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Findings
 from blendwright.tools.animation_data import channel_conflicts
+from blendwright.tools.checks import conflict
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 # The cosine of the angle between two axes, above which they are not at right angles any more.
 SHEARED = 1e-4
@@ -26,7 +26,7 @@ def parent_space(scene: Scene, child: Block) -> Block:
     return world_matrix(scene, child) @ child.matrix_basis.inverted_safe()
 
 
-def stay_in_place_conflicts(scene: Scene, child: Block, at: str, cure: str) -> Iterator[Finding]:
+def stay_in_place_conflicts(scene: Scene, child: Block, at: str, cure: str) -> Findings:
     """What keeps a child from staying in place without its parent."""
     frame = parent_space(scene, child)
     if nearly_equal_matrices(frame, IDENTITY):
@@ -36,7 +36,7 @@ def stay_in_place_conflicts(scene: Scene, child: Block, at: str, cure: str) -> I
     axes = [axis.normalized() for axis in (frame @ child.matrix_basis).to_3x3().col]
     if any(abs(one.dot(other)) > SHEARED for one, other in zip(axes, [*axes[1:], axes[0]], strict=True)):
         message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, cure)
+        yield conflict(message, at, cure)
 
 
 def remaining_children(scene: Scene, parents: Iterable[Block]) -> list[Block]:
@@ -46,7 +46,7 @@ def remaining_children(scene: Scene, parents: Iterable[Block]) -> list[Block]:
     return [child for child in scene.blocks(Kind.OBJECT) if child.parent in going and child not in going]
 
 
-def unparent_conflicts(scene: Scene, parents: Iterable[Block], at: str) -> Iterator[Finding]:
+def unparent_conflicts(scene: Scene, parents: Iterable[Block], at: str) -> Findings:
     """What keeps the children of objects that go from staying in place."""
     for child in remaining_children(scene, parents):
         first = "let go of it first with object.set_parent and keep_transform false"

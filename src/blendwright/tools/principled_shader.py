@@ -5,13 +5,9 @@ Covers the plain values only: textures and other nodes are the business of node 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from pydantic import Field
-
-from blendwright.tool_api.arguments import Args, Color3, UnitFloat
+from blendwright.tool_api.arguments import Args, Color3, UnitFloat, optional
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import Setting, Settings
 
 PRINCIPLED = "ShaderNodeBsdfPrincipled"
 
@@ -31,21 +27,16 @@ SOCKETS: dict[str, str] = {
 class PrincipledValues(Args):
     """The values of a Principled BSDF; what is left out stays as it is."""
 
-    base_color: Color3 | None = Field(default=None, description="Surface colour, linear RGB from 0 to 1.")
-    metallic: UnitFloat | None = Field(default=None, description="0 for plastic, wood or glass, 1 for metal.")
-    roughness: UnitFloat | None = Field(default=None, description="0 for a mirror, 1 for chalk.")
-    emission_color: Color3 | None = Field(default=None, description="Colour of its own light, linear RGB from 0 to 1.")
-    emission_strength: float | None = Field(
-        default=None,
-        ge=0.0,
-        le=1e6,
-        description="Strength of its own light; 1 when only emission_color is given and it is 0.",
+    base_color: Color3 | None = optional("Surface colour, linear RGB from 0 to 1.")
+    metallic: UnitFloat | None = optional("0 for plastic, wood or glass, 1 for metal.")
+    roughness: UnitFloat | None = optional("0 for a mirror, 1 for chalk.")
+    emission_color: Color3 | None = optional("Colour of its own light, linear RGB from 0 to 1.")
+    emission_strength: float | None = optional(
+        "Strength of its own light; 1 when only emission_color is given and it is 0.", ge=0.0, le=1e6
     )
-    alpha: UnitFloat | None = Field(default=None, description="Opacity: 0 is invisible, 1 is solid.")
-    ior: float | None = Field(
-        default=None, ge=1.0, le=100.0, description="Index of refraction: water 1.33, glass 1.45."
-    )
-    transmission: UnitFloat | None = Field(default=None, description="How much light passes through: 1 for glass.")
+    alpha: UnitFloat | None = optional("Opacity: 0 is invisible, 1 is solid.")
+    ior: float | None = optional("Index of refraction: water 1.33, glass 1.45.", ge=1.0, le=100.0)
+    transmission: UnitFloat | None = optional("How much light passes through: 1 for glass.")
 
 
 def principled_nodes(tree: Block | None) -> list[Block]:
@@ -71,7 +62,7 @@ def principled_nodes(tree: Block | None) -> list[Block]:
     return nodes
 
 
-def socket_settings(args: PrincipledValues, node: Block) -> Iterator[Setting]:
+def socket_settings(args: PrincipledValues, node: Block) -> Settings:
     """The sockets' values that were asked for."""
     for argument, name in SOCKETS.items():
         value = getattr(args, argument)
@@ -84,7 +75,7 @@ def socket_settings(args: PrincipledValues, node: Block) -> Iterator[Setting]:
             yield Setting(socket, "default_value", 1.0, "/emission_color")
 
 
-def display_settings(args: PrincipledValues, material: Block) -> Iterator[Setting]:
+def display_settings(args: PrincipledValues, material: Block) -> Settings:
     """The material's colours for Workbench, which does not look at nodes."""
     if args.base_color is not None or args.alpha is not None:
         display_color = material.diffuse_color

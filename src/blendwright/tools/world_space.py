@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.readback import same
+from blendwright.tools.checks import same
 
 # Blender keeps single-precision floats, and taking a matrix apart and together again costs some of that.
 LOOSE = 1e-4

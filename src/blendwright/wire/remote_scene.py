@@ -15,8 +15,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire import methods
 from blendwright.wire.blender_profile import WorkerProfile
-from blendwright.wire.methods import ActiveItem, ExportAnswer, ExternalPath, SwapAnswer
-from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.methods import ActiveItem, ExportAnswer, ExternalPath, StepAnswer, StepRequest, SwapAnswer
 from blendwright.wire.worker_port import ChildProcess
 
 # For what is not a call and has no deadline of its own: only a bound against a Blender that hangs.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from blendwright.app.observing.counters import EventCounters
 from blendwright.app.observing.export import EXTRA, Export, configured, installed
+from blendwright.app.observing.log import OFF, Log, shown_level
 from blendwright.values import events
 
 
@@ -37,9 +38,6 @@ def open_event_bus(
     """Add the observers: the log, OpenTelemetry where the environment configures it, and those of the caller.
 
     The log must not quote the values of the arguments that `redact` names."""
-    # Loading structlog takes as long as a dozen operations; commands that open no workspace do without.
-    from blendwright.app.observing.log import OFF, Log, shown_level
-
     shown = shown_level()
     if shown != OFF:
         bus.add(Log(workspace, shown=shown, redact=redact))

@@ -1,21 +1,21 @@
 """Content that RNA values alone do not give: view layers, texts, images, curves, slots, shape keys.
 
-Responsible for: one reader per type, each with the reason why the plain walk will not do.
+Responsible for: the list of readers that add to the plain walk, and those for single types, each with the reason why that walk will not do.
 """
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from blendwright.blender.fingerprint import mesh, nodes
 from blendwright.blender.fingerprint.attributes import blob
 from blendwright.blender.fingerprint.floats import fold, fold_array
 from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.poses import encode_pose
 
 if TYPE_CHECKING:
-    from blendwright.blender.fingerprint.walk import Out, Walk
-
+    from blendwright.blender.fingerprint.walk import Out, Reader, Walk
 
 _CACHE_RANGE = ("frame_start", "frame_end")
 
@@ -66,14 +66,9 @@ def encode_light_linking(_walk: "Walk", collection: Any, out: "Out") -> None:
             out.append(sorted(key_of(blocks[i]) for i in excluded))
 
 
-def encode_drivers(walk: "Walk", data: Any, out: "Out") -> None:
-    """Drivers, whatever their order."""
-    walk.unordered(data.drivers, out)
-
-
-def encode_channelbag(walk: "Walk", bag: Any, out: "Out") -> None:
-    """F-curves, whatever their order: it tells only in which order keys were set."""
-    walk.unordered(bag.fcurves, out)
+def _unordered(name: str) -> "Reader":
+    """Drivers or F-curves, whatever their order: it tells only in which order they were made."""
+    return lambda walk, owner, out: walk.unordered(getattr(owner, name), out)
 
 
 def encode_action(walk: "Walk", action: Any, out: "Out") -> None:
@@ -151,3 +146,31 @@ def encode_shape_key(walk: "Walk", key: Any, out: "Out") -> None:
     else:
         for point in points:
             walk.inner(point, out)
+
+
+# By RNA type, subtypes included.
+READERS: Final[dict[str, "Reader"]] = {
+    "Action": encode_action,
+    "ActionChannelbag": _unordered("fcurves"),
+    "AnimData": _unordered("drivers"),
+    "Collection": encode_light_linking,
+    "CompositorNodeCryptomatteV2": nodes.encode_image_layers,
+    "CompositorNodeImage": nodes.encode_image_layers,
+    "Curve": mesh.encode_texture_space,
+    "DynamicPaintSurface": encode_paint_surface,
+    "FieldSettings": encode_field,
+    "Image": encode_image,
+    "ImageFormatSettings": encode_image_format,
+    "Lattice": mesh.encode_lattice,
+    "Mesh": mesh.encode_mesh,
+    "MetaBall": mesh.encode_texture_space,
+    "NlaStrip": encode_strip,
+    "Node": nodes.encode_sockets,
+    "NodeTree": nodes.encode_tree,
+    "Object": encode_object,
+    "ParticleSettings": encode_particle_settings,
+    "ParticleSystem": encode_particle_system,
+    "ShapeKey": encode_shape_key,
+    "Text": encode_text,
+    "ViewLayer": encode_layer_collections,
+}

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.tool_api.geometry import GeometryFacts
+from blendwright.tool_api.scene import GeometryFacts
 
 Points = npt.NDArray[np.float64]
 

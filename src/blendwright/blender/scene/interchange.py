@@ -18,8 +18,7 @@ from blendwright.blender.scene.imported_blocks import ImportTracker, link_import
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.scene.state import RESERVED_PREFIX
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Arrival, Carried
+from blendwright.tool_api.scene import Arrival, Carried, Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

@@ -14,7 +14,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.recorded_writes import RecordedWrites
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 COLLECTION = bpy.types.Collection  # looking it up takes longer than asking for it
 FLAGS = ("exclude", "holdout", "indirect_only", "hide_viewport")

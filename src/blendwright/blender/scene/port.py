@@ -12,7 +12,7 @@ from blendwright.blender.scene.interchange import Interchange
 from blendwright.blender.scene.node_groups import NodeGroups
 from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rendering import Rendering
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

@@ -14,7 +14,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
 from blendwright.blender.scene.state import RESERVED_PREFIX, SceneState
 from blendwright.blender.scene.undo_log import UndoLog
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean

@@ -15,7 +15,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import modifier_mesh, preimage, references
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.values import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

@@ -13,7 +13,7 @@ import bpy
 
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.state import RESERVED_PREFIX
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 # Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs
 # milliseconds in a large scene, and a revert needs them.

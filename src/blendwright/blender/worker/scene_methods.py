@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
+from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import SceneState, external_files
 from blendwright.blender.scene.scripts import active_content, silenced
-from blendwright.blender.step import KeptStep, Stepper, changes_between
+from blendwright.blender.step import Stepper, StepRun
 from blendwright.blender.worker.loop import Deferred, Handler, Refused
 from blendwright.tool_api.tool import AnyTool
 from blendwright.wire import methods
-from blendwright.wire.methods import Answer, Method, Request
-from blendwright.wire.step import EPOCH_CLOSED, StepAnswer, StepRequest
+from blendwright.wire.methods import EPOCH_CLOSED, Answer, Method, Request, StepAnswer, StepRequest
 
 
 class SceneMethods:
@@ -93,14 +93,14 @@ class SceneMethods:
         """Open a file in place of the scene, and say what is different in it and what it carries."""
         leaves = dict(self._state.fingerprint.leaves())
         opened = self.open(request)
-        changes = changes_between(leaves, self._state.fingerprint.leaves())
+        changes = fp.changes_between(leaves, self._state.fingerprint.leaves())
         return {**opened, "changes": changes, "active_content": active_content()}
 
     def hash(self, request: methods.HashRequest) -> methods.SceneHash:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""
         return {"hash": self._state.full_root()} if request.get("full") else self._hash()
 
-    def step(self, request: StepRequest) -> StepAnswer | KeptStep:
+    def step(self, request: StepRequest) -> StepAnswer | StepRun:
         """Run one step. A failure closes its epoch: what was sent behind it was meant for a scene that did not come to be."""
         epoch = request.get("epoch")
         if epoch is None:
@@ -109,11 +109,11 @@ class SceneMethods:
             raise Refused(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
         closed, self._closed_epoch = self._closed_epoch, epoch
         answer = self._run(request)
-        if isinstance(answer, KeptStep) or answer["ok"]:
+        if isinstance(answer, StepRun) or answer["ok"]:
             self._closed_epoch = closed
         return answer
 
-    def _run(self, request: StepRequest) -> StepAnswer | KeptStep:
+    def _run(self, request: StepRequest) -> StepAnswer | StepRun:
         tool = self._tools.get(request["tool"])
         if tool is None or tool.version != request["version"]:
             raise Refused("unknown_tool", f"this worker has no {request['tool']} version {request['version']}")

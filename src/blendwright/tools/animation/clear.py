@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from pydantic import Field, model_validator
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Idempotence
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation.channels import Channel, path_of, refuse_stray_property, write_values
 from blendwright.tools.animation_data import action_of, action_sharers, curve_list, curves
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
+from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -60,8 +58,8 @@ class Clear(Tool[ClearArgs, Cleared]):
         .needs("animation_write")
     )
     examples = (
-        Example({"object": "Box"}, given=(BOX, MOVED, SCALED)),
-        Example({"object": "Box", "channel": "scale"}, given=(BOX, MOVED, SCALED)),
+        Example({"object": "Box"}, BOX, MOVED, SCALED),
+        Example({"object": "Box", "channel": "scale"}, BOX, MOVED, SCALED),
     )
 
     def check(self, scene: Scene, args: ClearArgs) -> Iterator[Finding]:

@@ -8,11 +8,10 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs
 from blendwright.values.findings import Finding
 
 LATEST = 1_048_574

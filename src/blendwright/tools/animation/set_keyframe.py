@@ -10,14 +10,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation import channels
 from blendwright.tools.animation_data import LAYERED, action_of, action_sharers, curve_list, curves, is_driven
-from blendwright.tools.readback import close, differs
-from blendwright.tools.targets import existing_object, required_object
+from blendwright.tools.checks import close, differs, existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -35,7 +33,7 @@ Interpolation = Literal["CONSTANT", "LINEAR", "BEZIER", Easing]
 
 def _example(channel: str, frame: int, value: Any, *given: Any, **more: Any) -> Example:
     """A key of a box; `given` is what else is there."""
-    return Example({"object": "Box", "channel": channel, "frame": frame, "value": value, **more}, (BOX, *given))
+    return Example({"object": "Box", "channel": channel, "frame": frame, "value": value, **more}, BOX, *given)
 
 
 class SetKeyframeArgs(Args):
@@ -98,9 +96,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         _example("location", 24, [0, 0, 2], START, interpolation="LINEAR"),
         _example("rotation_euler_deg", 1, [0, 0, 90], START),
         _example("hide_render", 10, True),
-        Example(
-            {"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, given=(BOX, MASS)
-        ),
+        Example({"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, BOX, MASS),
     )
 
     def check(self, scene: Scene, args: SetKeyframeArgs) -> Iterator[Finding]:

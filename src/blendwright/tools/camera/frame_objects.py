@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import subject_points
 from blendwright.tools.camera_views import (
     FROM,
     NEAREST,
@@ -28,13 +27,9 @@ from blendwright.tools.camera_views import (
     view_matrix,
     zero_scale,
 )
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import subject_points
-from blendwright.tools.readback import close, differs
+from blendwright.tools.checks import close, differs, existing_object, existing_objects
 from blendwright.tools.settings import Setting, animation_conflicts, write_settings
-from blendwright.tools.targets import existing_object, existing_objects
 from blendwright.tools.world_space import world_matrix
-from blendwright.values.findings import Finding
 
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 3], "rotation_euler_deg": [65, 0, 35]})
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -51,12 +46,9 @@ class FrameObjectsArgs(Args):
         description="Objects whose evaluated bounds are to be in the frame; none: everything that a render shows, "
         "and where that is nothing, a cube of two metres at the origin.",
     )
-    view: View | None = Field(
-        default=None, description="From which side to look; left out, the camera keeps its direction."
-    )
-    from_direction: Vector3 | None = Field(
-        default=None,
-        description="From where to look, as a direction from the objects to the camera; takes the place of view.",
+    view: View | None = optional("From which side to look; left out, the camera keeps its direction.")
+    from_direction: Vector3 | None = optional(
+        "From where to look, as a direction from the objects to the camera; takes the place of view."
     )
     margin: float = Field(default=0.05, ge=0.0, le=0.45, description="Free part of the frame on each side.")
 
@@ -87,18 +79,18 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     name = "camera.frame_objects"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA).needs("object_write")
     examples = (
-        Example({"name": "Camera", "objects": ["Box"]}, given=(CAMERA, CUBE)),
-        Example(
-            {"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, given=(CAMERA, CUBE, BALL)
-        ),
-        Example({"name": "Camera", "view": "ISO"}, given=(CAMERA, CUBE)),
+        Example({"name": "Camera", "objects": ["Box"]}, CAMERA, CUBE),
+        Example({"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, CAMERA, CUBE, BALL),
+        Example({"name": "Camera", "view": "ISO"}, CAMERA, CUBE),
         Example(
             {"name": "Plan", "objects": ["Box", "Ball"], "from_direction": [0, 0, 1]},
-            given=(CUBE, BALL, ("camera.create", {"name": "Plan", "projection": "ORTHO"})),
+            CUBE,
+            BALL,
+            ("camera.create", {"name": "Plan", "projection": "ORTHO"}),
         ),
     )
 
-    def check(self, scene: Scene, args: FrameObjectsArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: FrameObjectsArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name", "CAMERA")
         objects = yield from existing_objects(scene, args.objects, "/objects")
         if obj is None:
@@ -119,7 +111,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
             camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed
         )
 
-    def verify(self, scene: Scene, args: FrameObjectsArgs, result: ObjectsFramed) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: FrameObjectsArgs, result: ObjectsFramed) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         sight = frustum(scene, obj.data)
         inverse = world_matrix(scene, obj).inverted()

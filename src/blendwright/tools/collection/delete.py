@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Deletes
-from blendwright.tools.object_data import DELETION_WRITES, delete_objects
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.checks import conflict, differs, existing, is_scene_collection
+from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed, delete_objects
 from blendwright.tools.parenting import unparent_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.results import Removed
-from blendwright.tools.targets import existing, is_scene_collection
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 PROPS = ("collection.create", {"name": "Props"})
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "collection": "Props"})
@@ -44,14 +37,14 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
     name = "collection.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
-        Example({"name": "Props"}, given=(PROPS, BOX)),
-        Example({"name": "Props", "objects": "delete"}, given=(PROPS, BOX)),
+        Example({"name": "Props"}, PROPS, BOX),
+        Example({"name": "Props", "objects": "delete"}, PROPS, BOX),
     )
 
-    def check(self, scene: Scene, args: DeleteCollectionArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: DeleteCollectionArgs) -> Findings:
         if is_scene_collection(scene, args.name):
             cure = "Name a collection in it, or delete its objects one by one."
-            yield Finding(Fault.SCENE_CONFLICT, "the scene's own collection cannot be deleted", "/name", cure)
+            yield conflict("the scene's own collection cannot be deleted", "/name", cure)
             return
         collection = yield from existing(scene, Kind.COLLECTION, args.name, "/name")
         if collection is not None and args.objects == "delete":
@@ -74,7 +67,7 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
         scene.remove(collection)
         return CollectionDeleted(removed=[f"collections/{args.name}", *removed], moved=moved)
 
-    def verify(self, scene: Scene, args: DeleteCollectionArgs, result: CollectionDeleted) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: DeleteCollectionArgs, result: CollectionDeleted) -> Findings:
         yield from super().verify(scene, args, result)
         for entry in result.moved:
             kind, name = entry.split("/", 1)

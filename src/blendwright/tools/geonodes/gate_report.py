@@ -13,8 +13,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Result, optional
-from blendwright.tool_api.geometry import GeometryFacts
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, GeometryFacts, Scene
 from blendwright.tools.geonodes.structural_gates import StructuralGates
 from blendwright.tools.modifier.inputs import sockets_of
 from blendwright.tools.scene.plain_values import number

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
+from blendwright.tool_api.tool import Example, Reads
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report_gates
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
@@ -31,8 +30,8 @@ class Gates(Reads[GatesArgs, GateReport]):
     name = "geonodes.gates"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"object_name": "Cube"}, SIZED_CUBE),
-        Example({**ON_CUBE, "gates": GATES}, SIZED_CUBE),
+        Example({"object_name": "Cube"}, *SIZED_CUBE),
+        Example({**ON_CUBE, "gates": GATES}, *SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: GatesArgs) -> Iterator[Finding]:

@@ -12,8 +12,7 @@ from blendwright.nodes.tree import Tree, to_payload
 from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
+from blendwright.tool_api.tool import Example, Reads
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
@@ -61,8 +60,8 @@ class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
     name = "geonodes.inspect"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"object_name": "Cube"}, SIZED_CUBE),
-        Example({**ON_CUBE, "formats": ["payload", "mermaid"]}, SIZED_CUBE),
+        Example({"object_name": "Cube"}, *SIZED_CUBE),
+        Example({**ON_CUBE, "formats": ["payload", "mermaid"]}, *SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: InspectTreeArgs) -> Iterator[Finding]:

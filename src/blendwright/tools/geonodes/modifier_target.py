@@ -11,10 +11,9 @@ from blendwright.nodes.edits import Payload
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT, NodeTreePayload
 from blendwright.nodes.tree import new_tree
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.checks import existing_object
 from blendwright.tools.modifier.blender_settings import missing_modifier, name_problems
-from blendwright.tools.targets import existing_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

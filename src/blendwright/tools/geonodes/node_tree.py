@@ -32,7 +32,7 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
                     link("n1.Mesh", "group_output.Geometry"),
                 ],
             },
-            (PLANE,),
+            PLANE,
         ),
         Example(
             {
@@ -45,5 +45,5 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
                 ],
             }
         ),
-        Example({"target": {**ON_PLANE, "node_group_name": "GN_Scatter"}, "operations": []}, (PLANE,)),
+        Example({"target": {**ON_PLANE, "node_group_name": "GN_Scatter"}, "operations": []}, PLANE),
     )

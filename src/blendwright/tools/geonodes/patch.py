@@ -46,7 +46,7 @@ class Patch(EditsNodeTree[GnOpsPayload]):
                     link("move.Geometry", "group_output.Geometry", "socket_name"),
                 ],
             },
-            (CUBE,),
+            CUBE,
         ),
-        Example({"v": 1, "target": ON_CUBE, "ops": [{"op": "cleanup_unused"}]}, (CUBE, UNLINKED_NODE)),
+        Example({"v": 1, "target": ON_CUBE, "ops": [{"op": "cleanup_unused"}]}, CUBE, UNLINKED_NODE),
     )

@@ -9,9 +9,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
@@ -56,8 +55,8 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
     name = "geonodes.set_modifier_input"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, SIZED_CUBE),
-        Example({**ON_CUBE, "socket": "Socket_2", "attribute": "width"}, SIZED_CUBE),
+        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, *SIZED_CUBE),
+        Example({**ON_CUBE, "socket": "Socket_2", "attribute": "width"}, *SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: SetModifierInputArgs) -> Iterator[Finding]:

@@ -11,9 +11,8 @@ from blendwright.nodes import edits
 from blendwright.nodes.checks.payload import check_payload_for
 from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, NodeTreePayload
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import Version
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import Idempotence, Version
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Tool
 from blendwright.tools.geonodes import modifier_target
 from blendwright.tools.node_trees.editor import TreeEditor

@@ -10,8 +10,7 @@ from pydantic import Field
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
+from blendwright.tool_api.tool import Example, Reads
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report_gates
 from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
@@ -58,8 +57,8 @@ class Verify(Reads[VerifyArgs, Verified]):
     name = "geonodes.verify"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"trees": [ON_CUBE], "required": True}, SIZED_CUBE),
-        Example({"trees": [ON_CUBE, {**ON_CUBE, "object_name": "Gone"}]}, SIZED_CUBE),
+        Example({"trees": [ON_CUBE], "required": True}, *SIZED_CUBE),
+        Example({"trees": [ON_CUBE, {**ON_CUBE, "object_name": "Gone"}]}, *SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: VerifyArgs) -> Iterator[Finding]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.arguments import optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.light_settings import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.readback import differs
-from blendwright.tools.settings import Setting
-from blendwright.values.findings import Finding
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.checks import differs
+from blendwright.tools.light.set import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.settings import Settings
 
 
 class LightHead(ObjectPlacement):
@@ -29,11 +26,10 @@ class LightHead(ObjectPlacement):
 
 
 class CreateLightArgs(LightSettings, LightHead):
-    energy: float | None = Field(
-        default=None,
+    energy: float | None = optional(
+        "Power in watts, 100 when left out; of a SUN the strength in watts per square metre, 1 when left out.",
         ge=0.0,
         le=1e9,
-        description="Power in watts, 100 when left out; of a SUN the strength in watts per square metre, 1 when left out.",
     )
 
     @field_validator(*TYPED)
@@ -77,13 +73,12 @@ class CreateLight(CreatesObject[CreateLightArgs]):
     )
 
     object_type = "LIGHT"
-    data_kind = Kind.LIGHT
 
     def new_data(self, scene: Scene, args: CreateLightArgs) -> Block:
         return scene.create(Kind.LIGHT, args.name, args.type)
 
-    def settings(self, scene: Scene, args: CreateLightArgs, target: Block) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: CreateLightArgs, target: Block) -> Settings:
         return light_settings(args.complete(), target)
 
-    def differences(self, scene: Scene, args: CreateLightArgs, data: Block) -> Iterable[Finding]:
+    def differences(self, scene: Scene, args: CreateLightArgs, data: Block) -> Findings:
         return differs("its light type", args.type, data.type, "/type")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import conflict
 from blendwright.tools.principled_shader import (
     PrincipledValues,
     display_settings,
@@ -19,8 +17,6 @@ from blendwright.tools.principled_shader import (
     with_nodes,
 )
 from blendwright.tools.settings import animation_conflicts, settings_differ, write_settings
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 
 class EnsurePrincipledArgs(PrincipledValues):
@@ -47,12 +43,12 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         Example({"name": "Glass", "transmission": 1, "roughness": 0, "ior": 1.45}),
         Example(
             {"name": "Steel", "metallic": 1, "roughness": 0.25},
-            given=(("material.ensure_principled", {"name": "Steel", "base_color": [0.6, 0.6, 0.62]}),),
+            ("material.ensure_principled", {"name": "Steel", "base_color": [0.6, 0.6, 0.62]}),
         ),
         Example({"name": "Lamp", "emission_color": [1, 0.8, 0.6], "emission_strength": 5}),
     )
 
-    def check(self, scene: Scene, args: EnsurePrincipledArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: EnsurePrincipledArgs) -> Findings:
         material = scene.find(Kind.MATERIAL, args.name)
         if material is None:
             yield from scene.taken(Kind.MATERIAL, args.name, "/name")
@@ -63,13 +59,13 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         if len(nodes) != 1:
             how_many = "no Principled BSDF reaches" if not nodes else f"{len(nodes)} Principled BSDFs reach"
             cure = "Use another name, or change its nodes."
-            yield Finding(Fault.SCENE_CONFLICT, f"{how_many} the output of material '{args.name}'", "/name", cure)
+            yield conflict(f"{how_many} the output of material '{args.name}'", "/name", cure)
             return
         for setting in socket_settings(args, nodes[0]):
             if setting.target.is_linked:
                 source = setting.target.links[0].from_node.name
                 message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
-                yield Finding(Fault.SCENE_CONFLICT, message, setting.at, "Leave it out, or change that node.")
+                yield conflict(message, setting.at, "Leave it out, or change that node.")
         yield from animation_conflicts(scene, [*socket_settings(args, nodes[0]), *display_settings(args, material)])
 
     def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:
@@ -82,7 +78,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         changed = write_settings(scene, display_settings(args, material)) or changed
         return MaterialEnsured(material=args.name, node=node.name, created=created, changed=created or changed)
 
-    def verify(self, scene: Scene, args: EnsurePrincipledArgs, result: MaterialEnsured) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: EnsurePrincipledArgs, result: MaterialEnsured) -> Findings:
         material: Block = scene.require(Kind.MATERIAL, args.name, "/name")
         yield from settings_differ(socket_settings(args, principled_nodes(material.node_tree)[0]))
         yield from settings_differ(display_settings(args, material))

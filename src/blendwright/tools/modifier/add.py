@@ -8,15 +8,13 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -27,7 +25,7 @@ ARRAY = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "
 
 def _example(name: str, settings: Any, *given: Any, **more: Any) -> Example:
     """A modifier on a cube; `given` is what else is there."""
-    return Example({"object": "Box", "name": name, "settings": settings, **more}, (CUBE, *given))
+    return Example({"object": "Box", "name": name, "settings": settings, **more}, CUBE, *given)
 
 
 class AddModifierArgs(Args):

@@ -8,15 +8,13 @@ from contextlib import ExitStack
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Determinism
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs, existing_object, not_evaluated, required_object
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import ModifierType
 from blendwright.tools.node_trees.properties import nested_trees
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, not_evaluated, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -76,10 +74,12 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         .needs("modifier_write", "mesh_write")
     )
     examples = (
-        Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, (CUBE, ROW, SMOOTH)),
+        Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, CUBE, ROW, SMOOTH),
         Example(
             {"object": "Box", "modifier": "Cut", "type": "BOOLEAN"},
-            (CUBE, BALL, CUT),
+            CUBE,
+            BALL,
+            CUT,
         ),
     )
 

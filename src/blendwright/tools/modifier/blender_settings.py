@@ -9,12 +9,11 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.animation_data import channel_conflicts
+from blendwright.tools.checks import differs
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import BlenderProperty, NodesSettings, requested
-from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 

@@ -13,9 +13,9 @@ from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.checks.values import socket_value_problems
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.animation_data import channel_conflicts, custom_path
+from blendwright.tools.checks import same
 from blendwright.tools.node_trees.interface import interface_sockets
 from blendwright.tools.node_trees.values import SOCKET_KINDS, to_json
-from blendwright.tools.readback import same
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 

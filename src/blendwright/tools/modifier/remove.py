@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -31,7 +29,7 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
 
     name = "modifier.remove"
     promises = DESTRUCTIVE_WRITE.writes_to(Kind.OBJECT, *blender_settings.REFERRED_KINDS).needs("modifier_write")
-    examples = (Example({"object": "Box", "modifier": "Row"}, (CUBE, ROW)),)
+    examples = (Example({"object": "Box", "modifier": "Row"}, CUBE, ROW),)
 
     def check(self, scene: Scene, args: RemoveModifierArgs) -> Iterator[Finding]:
         obj = yield from existing_object(scene, args.object, "/object")

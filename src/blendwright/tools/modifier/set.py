@@ -8,15 +8,14 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import channel_conflicts
+from blendwright.tools.checks import existing_object, required_object
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
-from blendwright.tools.targets import existing_object, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -40,8 +39,8 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
     name = "modifier.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example({"object": "Box", "modifier": "Row", "settings": {"type": "ARRAY", "count": 8}}, (CUBE, ROW)),
-        Example({"object": "Box", "modifier": "Edges", "index": 0, "show_render": False}, (CUBE, ROW, EDGES)),
+        Example({"object": "Box", "modifier": "Row", "settings": {"type": "ARRAY", "count": 8}}, CUBE, ROW),
+        Example({"object": "Box", "modifier": "Edges", "index": 0, "show_render": False}, CUBE, ROW, EDGES),
     )
 
     def check(self, scene: Scene, args: SetModifierArgs) -> Iterator[Finding]:

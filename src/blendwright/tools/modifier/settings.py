@@ -21,7 +21,7 @@ from blendwright.tool_api.arguments import (
     Vector3,
     optional,
 )
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 Axis = Literal["X", "Y", "Z"]
 Axes = Annotated[list[Axis], Field(max_length=3)]

@@ -14,8 +14,7 @@ from blendwright.nodes import edits
 from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import graph, properties, sockets, values
 from blendwright.tools.node_trees.graph import FRAME, INPUT, OUTPUT, ZONES, NodeGraph, graph_of
 from blendwright.tools.node_trees.interface import InterfaceEditor

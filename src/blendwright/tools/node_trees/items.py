@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from blendwright.tool_api.scene import Block
+from blendwright.tools.checks import same
 from blendwright.tools.node_trees.values import invalid, refused_by_blender, to_json
-from blendwright.tools.readback import same
 
 # Properties of an item that it shows but does not store.
 NOT_STORED = frozenset({"rna_type", "color", "identifier", "select"})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import items
 from blendwright.tools.node_trees.graph import ZONES
 from blendwright.tools.node_trees.values import invalid, to_json, write_attribute

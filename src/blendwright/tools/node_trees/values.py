@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Any, cast
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.readback import same
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.checks import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

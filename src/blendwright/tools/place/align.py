@@ -9,13 +9,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import BoundedFloat, Name, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
+from blendwright.tools.checks import evaluated_object
 from blendwright.tools.place.movement import AXES, MoveArgs, MovesObjects, Offset, along, ancestors, movement_problems
-from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -50,9 +49,9 @@ class Align(MovesObjects[AlignArgs]):
     name = "place.align"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, STAGE),
-        Example({"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, STAGE),
-        Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, STAGE),
+        Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, *STAGE),
+        Example({"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, *STAGE),
+        Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, *STAGE),
     )
     in_place = "aligned"
 

@@ -8,16 +8,13 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import subject
 from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, view_matrix, zero_scale
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import subject
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, existing_objects, required_object
+from blendwright.tools.checks import differs, existing_object, existing_objects, required_object
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -61,12 +58,9 @@ class PlaceAround(Tool[AroundArgs, Around]):
     name = "place.around"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example(
-            {"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3},
-            given=(BOX, KEY),
-        ),
-        Example({"object": "Pivot", "distance": 0, "face": False}, given=(BOX, PIVOT)),
-        Example({"object": "Key", "azimuth_deg": -120, "elevation_deg": 20}, given=(KEY,)),
+        Example({"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3}, BOX, KEY),
+        Example({"object": "Pivot", "distance": 0, "face": False}, BOX, PIVOT),
+        Example({"object": "Key", "azimuth_deg": -120, "elevation_deg": 20}, KEY),
     )
 
     def check(self, scene: Scene, args: AroundArgs) -> Iterator[Finding]:

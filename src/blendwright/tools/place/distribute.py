@@ -9,12 +9,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import LengthFloat, Name, Vector3, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Point, Scene
 from blendwright.tool_api.tool import Example
 from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
-from blendwright.tools.mesh_data import Point
 from blendwright.tools.place.movement import AXES, MoveArgs, MovesObjects, Offset, along, movement_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -67,9 +65,9 @@ class Distribute(MovesObjects[DistributeArgs]):
     name = "place.distribute"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, ROW),
-        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, ROW),
-        Example({"objects": ["Box2", "Box1", "Box0"], "start": [0, 0, 0], "end": [3, 3, 3], "order": "given"}, ROW),
+        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, *ROW),
+        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, *ROW),
+        Example({"objects": ["Box2", "Box1", "Box0"], "start": [0, 0, 0], "end": [3, 3, 3], "order": "given"}, *ROW),
     )
 
     def check(self, scene: Scene, args: DistributeArgs) -> Iterator[Finding]:

@@ -8,13 +8,10 @@ from typing import Annotated, ClassVar, Generic, TypeVar
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Tool
 from blendwright.tools.animation_data import move_conflicts
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import evaluated_object
+from blendwright.tools.checks import differs, evaluated_object
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

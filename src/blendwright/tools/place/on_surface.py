@@ -8,18 +8,15 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2, optional
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import Reach, own_box, shape
-from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.mesh_data import Point
+from blendwright.tools.checks import differs, evaluated_object
+from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.place.movement import ancestors, does_not_settle, is_negligible, most_rounds, shift
 from blendwright.tools.place.surface import Hit, surface_problems, vertical_hit
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import evaluated_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -63,9 +60,9 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
     name = "place.on_surface"
     promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"object": "Box", "target": "Hill"}, (GROUND, BOX)),
-        Example({"object": "Box", "target": "Hill", "at": [2, 1], "align_to_normal": True, "gap": 0.01}, (GROUND, BOX)),
-        Example({"object": "Box", "target": "Hill", "side": "bottom", "contact": "bounds"}, (GROUND, BOX)),
+        Example({"object": "Box", "target": "Hill"}, GROUND, BOX),
+        Example({"object": "Box", "target": "Hill", "at": [2, 1], "align_to_normal": True, "gap": 0.01}, GROUND, BOX),
+        Example({"object": "Box", "target": "Hill", "side": "bottom", "contact": "bounds"}, GROUND, BOX),
     )
 
     def idempotence_for(self, args: OnSurfaceArgs) -> Idempotence:

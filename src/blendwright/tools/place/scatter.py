@@ -11,14 +11,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.mesh_data import Point
+from blendwright.tools.checks import missing_target_collection, same, target_collection
 from blendwright.tools.place.surface import Hit, Surface, surface_problems
-from blendwright.tools.readback import same
-from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -79,8 +76,8 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         .needs("object_write")
     )
     examples = (
-        Example({**STONES, "count": 12, "seed": 7, "prefix": "Pebble"}, STAGE),
-        Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **APART}, STAGE),
+        Example({**STONES, "count": 12, "seed": 7, "prefix": "Pebble"}, *STAGE),
+        Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **APART}, *STAGE),
     )
 
     def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:

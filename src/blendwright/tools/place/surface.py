@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
-from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.targets import evaluated_object
+from blendwright.tools.checks import evaluated_object
+from blendwright.tools.mesh_data import positions_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

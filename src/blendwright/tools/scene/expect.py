@@ -9,11 +9,9 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
+from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.tool import Example, Reads
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -65,7 +63,7 @@ class Expect(Reads[ExpectArgs, Expected]):
     name = "scene.expect"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, given=(CUBE,)),
+        Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, CUBE),
         Example(
             {
                 "expectations": [
@@ -73,7 +71,7 @@ class Expect(Reads[ExpectArgs, Expected]):
                     {"kind": "object", "type": "MESH", "at_least": 1, "at_most": 10},
                 ]
             },
-            given=(CUBE,),
+            CUBE,
         ),
     )
 

@@ -9,16 +9,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import Reach, around
-from blendwright.tools.readback import same
+from blendwright.tools.checks import missing_target_collection, same
 from blendwright.tools.scene.object_filter import Paged, matching, next_offset, page
 from blendwright.tools.scene.plain_values import custom_keys, vector3
 from blendwright.tools.scene.snapshot_model import Vector3 as Position
-from blendwright.tools.targets import missing_target_collection
 from blendwright.tools.world_space import evaluated_matrix
 from blendwright.values.findings import Finding
 
@@ -79,8 +77,8 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
     name = "scene.find"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"name": "B*", "type": "MESH"}, given=(CUBE, BALL)),
-        Example({"box": {"min": [4, -1, -1], "max": [6, 1, 1], "test": "inside"}}, given=(CUBE, BALL)),
+        Example({"name": "B*", "type": "MESH"}, CUBE, BALL),
+        Example({"box": {"min": [4, -1, -1], "max": [6, 1, 1], "test": "inside"}}, CUBE, BALL),
     )
 
     def check(self, scene: Scene, args: FindArgs) -> Iterator[Finding]:

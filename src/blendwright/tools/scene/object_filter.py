@@ -10,9 +10,8 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field
 
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Name, optional
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.targets import target_collection
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.checks import target_collection
 
 T = TypeVar("T")
 

@@ -8,12 +8,10 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsSceneSettings
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import SetsSceneSettings, Setting
 
 LAST = 1_048_574  # Blender's own limit
 

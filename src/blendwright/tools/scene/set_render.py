@@ -9,13 +9,11 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Seed, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsSceneSettings
-from blendwright.tools.render.engines import Engine, engine_id, engine_name
-from blendwright.tools.settings import Setting
+from blendwright.tools.render.rendering import Engine, engine_id, engine_name
+from blendwright.tools.settings import SetsSceneSettings, Setting
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs
 from blendwright.tools.principled_shader import with_nodes
-from blendwright.tools.readback import differs
 from blendwright.tools.scene.set_world import WorldSet, background, use_world, world_name
 from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
@@ -40,7 +39,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"sun_elevation_deg": 25, "sun_rotation_deg": 130}),
-        Example({"name": "Evening", "sun_elevation_deg": 4, "strength": 0.2}, given=(("scene.set_sky", {}),)),
+        Example({"name": "Evening", "sun_elevation_deg": 4, "strength": 0.2}, ("scene.set_sky", {})),
     )
 
     def check(self, scene: Scene, args: SetSkyArgs) -> Iterator[Finding]:

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from blendwright.tool_api.arguments import Args, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsSceneSettings
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import SetsSceneSettings, Setting
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -43,7 +41,7 @@ class SetUnits(SetsSceneSettings[SetUnitsArgs]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (
         Example({"system": "METRIC", "scale": 0.001, "length_unit": "MILLIMETERS"}),
-        Example({"system": "IMPERIAL"}, given=(("scene.set_units", {"length_unit": "CENTIMETERS"}),)),
+        Example({"system": "IMPERIAL"}, ("scene.set_units", {"length_unit": "CENTIMETERS"})),
     )
 
     def problems(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Iterator[Finding]:

@@ -8,12 +8,11 @@ from typing import Any
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
+from blendwright.tools.checks import differs
 from blendwright.tools.principled_shader import with_nodes
-from blendwright.tools.readback import differs
 from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -44,7 +43,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"color": [0.5, 0.7, 1.0], "strength": 0.8}),
-        Example({"name": "Night", "color": [0, 0, 0.02]}, given=(("scene.set_world", {"color": [1, 1, 1]}),)),
+        Example({"name": "Night", "color": [0, 0, 0.02]}, ("scene.set_world", {"color": [1, 1, 1]})),
     )
 
     def check(self, scene: Scene, args: SetWorldArgs) -> Iterator[Finding]:

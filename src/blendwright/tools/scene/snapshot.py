@@ -8,16 +8,14 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs, missing_target_collection
 from blendwright.tools.scene import describe
 from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.collection_tree import collection_order, collection_trees, collections_of
 from blendwright.tools.scene.object_filter import Paged, matching, next_offset, page
-from blendwright.tools.targets import missing_target_collection
 from blendwright.values.findings import Finding
 
 Part = Literal["objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "indices"]
@@ -39,8 +37,8 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
     name = "scene.snapshot"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({}, given=(CUBE,)),
-        Example({"name": "B*", "type": "MESH", "include": ["objects", "indices"], "limit": 10}, given=(CUBE,)),
+        Example({}, CUBE),
+        Example({"name": "B*", "type": "MESH", "include": ["objects", "indices"], "limit": 10}, CUBE),
     )
 
     def check(self, scene: Scene, args: SnapshotArgs) -> Iterator[Finding]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.settings import Setting
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.settings import Setting, Settings
 
 # Argument -> Blender's property on the text.
 PROPERTIES: dict[str, str] = {
@@ -69,7 +66,6 @@ class CreateText(CreatesObject[CreateTextArgs]):
     )
 
     object_type = "FONT"
-    data_kind = Kind.CURVE
 
     def new_data(self, scene: Scene, args: CreateTextArgs) -> Block:
         fonts = set(scene.names(Kind.FONT))
@@ -79,5 +75,5 @@ class CreateText(CreatesObject[CreateTextArgs]):
             scene.adopt(Kind.FONT, text.font, text.font.name)
         return text
 
-    def settings(self, scene: Scene, args: CreateTextArgs, target: Block) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: CreateTextArgs, target: Block) -> Settings:
         return [Setting(target, name, getattr(args, argument), f"/{argument}") for argument, name in PROPERTIES.items()]

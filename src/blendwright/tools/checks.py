@@ -1,17 +1,70 @@
-"""The datablocks that a call names: how they are found, and what is said when there is none, or one that does not fit.
+"""What `check` and `verify` ask of a scene: the datablocks that a call names, and how what is there differs from what was asked.
 
-The generators are for `check`: they yield findings and return the datablock, so that one line does both:
+The generators that return a datablock are for `check`: they yield findings, so that one line does both:
 `obj = yield from existing_object(scene, args.name, "/name", "CAMERA")`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import math
+from collections.abc import Generator, Sequence
+from typing import Any, cast
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Findings
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+
+
+def conflict(message: str, at: str, cure: str) -> Finding:
+    """What the scene holds speaks against these arguments."""
+    return Finding(Fault.SCENE_CONFLICT, message, at, cure)
+
+
+def invalid(message: str, at: str, cure: str) -> Finding:
+    """These arguments are wrong in themselves, or for any such target."""
+    return Finding(Fault.ARGS_INVALID, message, at, cure)
+
+
+# Blender keeps single-precision floats: a value that was asked for in double precision comes back rounded.
+RELATIVE = 1e-5
+ABSOLUTE = 1e-6
+
+
+def close(expected: float, actual: float) -> bool:
+    return math.isclose(expected, actual, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def same(expected: Any, actual: Any) -> bool:
+    """Equal within single precision, element by element."""
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        return expected == actual
+    if isinstance(expected, (int, float)):
+        return isinstance(actual, (int, float)) and close(expected, actual)
+    if isinstance(expected, Sequence):
+        parts = cast("Sequence[Any]", expected)
+        return len(parts) == len(actual) and all(same(one, other) for one, other in zip(parts, actual, strict=True))
+    return expected == actual
+
+
+def differs(what: str, expected: Any, actual: Any, at: str) -> Findings:
+    """A finding when a value is not what was asked for."""
+    if isinstance(expected, tuple) and expected == tuple(actual):
+        return  # most values come back exactly, and most calls ask for plain ones
+    if not same(expected, actual):
+        cure = "Use another name, or change the one that is there."
+        yield conflict(f"{what} is {_shown(actual)}, not {_shown(expected)}", at, cure)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if hasattr(value, "__len__") and not isinstance(value, (str, bytes)):
+        return "(" + ", ".join(_shown(part) for part in value) + ")"
+    return repr(value)
+
+
+# ---------------------------------------------------------------------- datablocks that a call names
 
 
 def existing(scene: Scene, kind: Kind, name: str, at: str) -> Generator[Finding, None, Block | None]:
@@ -37,7 +90,7 @@ def wrong_type(obj: Block, types: Sequence[str], at: str) -> Sequence[Finding]:
         return ()
     allowed = " or ".join(types)
     message = f"'{obj.name}' is of type {obj.type}, not {allowed}"
-    return (Finding(Fault.SCENE_CONFLICT, message, at, f"Name an object of type {allowed}."),)
+    return (conflict(message, at, f"Name an object of type {allowed}."),)
 
 
 def evaluated_object(scene: Scene, name: str, at: str) -> Generator[Finding, None, Block | None]:
@@ -48,11 +101,11 @@ def evaluated_object(scene: Scene, name: str, at: str) -> Generator[Finding, Non
     return obj
 
 
-def not_evaluated(scene: Scene, obj: Block, at: str) -> Iterator[Finding]:
+def not_evaluated(scene: Scene, obj: Block, at: str) -> Findings:
     """A finding when an object is out of the dependency graph: hidden from the viewport, or in no collection of the scene."""
     if not scene.evaluated(obj).is_evaluated:
         message = f"object '{obj.name}' is not evaluated: it is disabled in viewports, or in no visible collection"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Make it visible, or link it to a collection of the scene.")
+        yield conflict(message, at, "Make it visible, or link it to a collection of the scene.")
 
 
 def existing_objects(scene: Scene, names: Sequence[str], at: str) -> Generator[Finding, None, list[Block] | None]:

@@ -1,34 +1,42 @@
-"""The data behind an object (mesh, curve, light ...): which kind it is, and how it goes when its objects go."""
+"""Deleting datablocks: what goes along with an object, who stays, and the family of tools that delete."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Generic, TypeVar
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from pydantic import Field
+
+from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Findings, Tool
 from blendwright.tools.animation_data import actions_of
+from blendwright.tools.checks import differs
 from blendwright.tools.parenting import unparent_children
-
-# Types of object whose data belongs to them. An empty may show an image, which is nobody's own.
-DATA_KINDS: dict[str, Kind] = {
-    "MESH": Kind.MESH,
-    "CURVE": Kind.CURVE,
-    "SURFACE": Kind.CURVE,
-    "FONT": Kind.CURVE,
-    "LIGHT": Kind.LIGHT,
-    "CAMERA": Kind.CAMERA,
-    "ARMATURE": Kind.ARMATURE,
-}
-# Types of object that only show what they have.
-SHOWN_ONLY = ("EMPTY",)
 
 # Any kind may change when an object goes: whoever referred to it.
 DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)
+# Types of object that only show what they have.
+SHOWN_ONLY = ("EMPTY",)
 
 
-def own_data(obj: Block) -> Block | None:
-    """The data that belongs to an object, alone or shared with others like it."""
-    return obj.data if obj.type in DATA_KINDS else None
+class Removed(Result):
+    """What a tool deleted."""
+
+    removed: list[str] = Field(description="Names of the deleted datablocks, as kind/name.")
+
+
+A = TypeVar("A", bound=Args)
+D = TypeVar("D", bound=Removed)
+
+
+class Deletes(Tool[A, D], Generic[A, D], family=True):
+    """Deletes datablocks. The result names them in `removed`, as kind/name, and none of them may be there afterwards."""
+
+    def verify(self, scene: Scene, args: A, result: D) -> Findings:
+        for entry in result.removed:
+            kind, name = entry.split("/", 1)
+            yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, "/name")
 
 
 def delete_objects(scene: Scene, objects: Iterable[Block], at: str, *, keep_data: bool) -> list[str]:
