@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -12,12 +12,10 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation import channels
 from blendwright.tools.animation_data import LAYERED, action_of, action_sharers, curve_list, curves, is_driven
-from blendwright.tools.checks import close, differs, existing_object, required_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import close, conflict, differs, existing_object, required_object
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MASS = ("object.set_property", {"name": "Box", "key": "mass", "value": 2.5})
@@ -99,7 +97,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         Example({"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, BOX, MASS),
     )
 
-    def check(self, scene: Scene, args: SetKeyframeArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetKeyframeArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
             return
@@ -107,7 +105,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
             yield from channels.property_findings(obj, args.property, args.value)
         if is_driven(obj, args.path()):
             message = f"{args.path()} of '{args.object}' is driven, which overrides keyframes"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/channel", "Choose another channel.")
+            yield conflict(message, "/channel", "Choose another channel.")
         yield from _rotation_conflict(scene, args, obj)
         if action_of(obj) is None:
             yield from scene.taken(Kind.ACTION, f"{args.object}Action", "/object")
@@ -115,7 +113,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         if others:
             message = f"the animation of '{args.object}' is shared with '{others[0]}', which would move as well"
             cure = "Use animation.clear on one of them, which leaves the other's."
-            yield Finding(Fault.SCENE_CONFLICT, message, "/object", cure)
+            yield conflict(message, "/object", cure)
 
     def apply(self, scene: Scene, args: SetKeyframeArgs) -> KeyframeSet:
         obj = required_object(scene, args.object, "/object")
@@ -136,7 +134,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         )
         return self._result(scene, args, obj, changed=True)
 
-    def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Findings:
         obj = required_object(scene, args.object, "/object")
         has_key = _has_this_key(scene, args, obj, args.interpolation or _default_interpolation(obj, args))
         yield from differs(f"that frame {args.frame} has the key", True, has_key, "/value")
@@ -148,14 +146,14 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         )
 
 
-def _rotation_conflict(scene: Scene, args: SetKeyframeArgs, obj: Block) -> Iterator[Finding]:
+def _rotation_conflict(scene: Scene, args: SetKeyframeArgs, obj: Block) -> Findings:
     """Only the keys of one kind of rotation count."""
     if args.path() in ROTATIONS:
         for other in ROTATIONS:
             if other != args.path() and curves(scene, obj, other):
                 message = f"'{args.object}' has keyframes of {other}, which would not count any more"
                 cure = "Keep to one kind of rotation, or clear the other's keys."
-                yield Finding(Fault.SCENE_CONFLICT, message, "/channel", cure)
+                yield conflict(message, "/channel", cure)
 
 
 def _rotation_mode(channel: str, obj: Block) -> str:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Reads
+from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report_gates
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
-from blendwright.values.findings import Finding
 
 GATES = [{"gate": "MANIFOLD"}, {"gate": "MIN_VERTICES", "value": 8}, {"gate": "MAX_SIZE", "value": [2, 2, 2]}]
 
@@ -34,7 +31,7 @@ class Gates(Reads[GatesArgs, GateReport]):
         Example({**ON_CUBE, "gates": GATES}, *SIZED_CUBE),
     )
 
-    def check(self, scene: Scene, args: GatesArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: GatesArgs) -> Findings:
         yield from tree_problems(scene, args.object_name, args.modifier_name)
 
     def apply(self, scene: Scene, args: GatesArgs) -> GateReport:

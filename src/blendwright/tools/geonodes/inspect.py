@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,14 +11,13 @@ from blendwright.nodes.tree import Tree, to_payload
 from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Reads
+from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.node_trees.export import export_tree
 from blendwright.tools.node_trees.mermaid import diagram
 from blendwright.tools.node_trees.values import to_json
-from blendwright.values.findings import Finding
 
 
 class InspectTreeArgs(NodesModifierArgs):
@@ -64,7 +62,7 @@ class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
         Example({**ON_CUBE, "formats": ["payload", "mermaid"]}, *SIZED_CUBE),
     )
 
-    def check(self, scene: Scene, args: InspectTreeArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: InspectTreeArgs) -> Findings:
         yield from tree_problems(scene, args.object_name, args.modifier_name)
 
     def apply(self, scene: Scene, args: InspectTreeArgs) -> TreeInspected:

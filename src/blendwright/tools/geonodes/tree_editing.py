@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from pydantic import Field
@@ -13,7 +13,7 @@ from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, NodeTreePayload
 from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.promises import Idempotence, Version
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Tool
+from blendwright.tool_api.tool import Findings, Tool
 from blendwright.tools.geonodes import modifier_target
 from blendwright.tools.node_trees.editor import TreeEditor
 from blendwright.values.faults import Fault
@@ -44,7 +44,7 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
     def examine(self, args: P, blender: Version | None) -> Iterable[Finding]:
         return check_payload_for(args, blender)
 
-    def check(self, scene: Scene, args: P) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: P) -> Findings:
         yield from modifier_target.target_problems(scene, modifier_target.target_of(args))
 
     def apply(self, scene: Scene, args: P) -> TreeChanged:
@@ -65,7 +65,7 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
             links=len(tree.links),
         )
 
-    def verify(self, scene: Scene, args: P, result: TreeChanged) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: P, result: TreeChanged) -> Findings:
         """The modifier uses the group, which has the nodes that were added and none that were removed."""
         target = modifier_target.target_of(args)
         tree = _tree_of(scene, target)

@@ -11,12 +11,10 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import BoundedFloat, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example
+from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
-from blendwright.tools.checks import evaluated_object
+from blendwright.tools.checks import conflict, evaluated_object
 from blendwright.tools.place.movement import AXES, MoveArgs, MovesObjects, Offset, along, ancestors, movement_problems
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [3, 1, 2]})
@@ -55,7 +53,7 @@ class Align(MovesObjects[AlignArgs]):
     )
     in_place = "aligned"
 
-    def check(self, scene: Scene, args: AlignArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: AlignArgs) -> Findings:
         yield from movement_problems(scene, args.objects, "/objects")
         if args.reference is None:
             return
@@ -64,7 +62,7 @@ class Align(MovesObjects[AlignArgs]):
             if parent.name in args.objects:
                 message = f"the reference '{args.reference}' moves along with its parent '{parent.name}'"
                 at = f"/objects/{args.objects.index(parent.name)}"
-                yield Finding(Fault.SCENE_CONFLICT, message, at, "Take another reference, or leave the parent out.")
+                yield conflict(message, at, "Take another reference, or leave the parent out.")
 
     def references(self, args: AlignArgs) -> Iterator[str]:
         if args.reference is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -11,11 +10,10 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import LengthFloat, Name, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Point, Scene
-from blendwright.tool_api.tool import Example
+from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
+from blendwright.tools.checks import conflict
 from blendwright.tools.place.movement import AXES, MoveArgs, MovesObjects, Offset, along, movement_problems
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 ROW = tuple(
     (
@@ -70,7 +68,7 @@ class Distribute(MovesObjects[DistributeArgs]):
         Example({"objects": ["Box2", "Box1", "Box0"], "start": [0, 0, 0], "end": [3, 3, 3], "order": "given"}, *ROW),
     )
 
-    def check(self, scene: Scene, args: DistributeArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: DistributeArgs) -> Findings:
         problems = list(movement_problems(scene, args.objects, "/objects"))
         yield from problems
         if problems or args.spacing != "gaps" or args.gap is not None or args.axis is None:
@@ -79,7 +77,7 @@ class Distribute(MovesObjects[DistributeArgs]):
         if _free_gap(placed, AXES[args.axis]) < 0.0:
             message = "the objects together are longer than the way between the first and the last"
             cure = "Move the last one further away, give a fixed 'gap', or space by 'centers'."
-            yield Finding(Fault.SCENE_CONFLICT, message, "/spacing", cure)
+            yield conflict(message, "/spacing", cure)
 
     def offsets(self, scene: Scene, args: DistributeArgs) -> list[Offset]:
         placed = _ordered(scene, args)

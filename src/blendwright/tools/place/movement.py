@@ -9,12 +9,11 @@ from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
-from blendwright.tool_api.tool import Tool
+from blendwright.tool_api.tool import Findings, Tool
 from blendwright.tools.animation_data import move_conflicts
-from blendwright.tools.checks import differs, evaluated_object
+from blendwright.tools.checks import conflict, differs, evaluated_object, invalid
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 # The name of an object, and how far it has to go in the world.
 Offset = tuple[str, Point]
@@ -70,7 +69,7 @@ class MovesObjects(Tool[A, Moved], Generic[A], family=True):
             moved |= _shift_all(scene, offsets)
         return Moved(objects=names, moved=[name for name in names if name in moved])
 
-    def verify(self, scene: Scene, args: A, result: Moved) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: A, result: Moved) -> Findings:
         for offset in self.offsets(scene, args):
             what = f"that '{offset[0]}' is {self.in_place}"
             yield from differs(what, True, _is_in_place(scene, offset), _pointer(args, offset))
@@ -132,15 +131,14 @@ def does_not_settle(name: str, at: str) -> StepError:
     return StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Apply the modifier that uses another object first.")
 
 
-def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Iterator[Finding]:
+def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Findings:
     """Why these objects cannot be moved, each with its own pointer."""
     seen: dict[str, int] = {}
     for number, name in enumerate(names):
         place = f"{at}/{number}"
         earlier = seen.setdefault(name, number)
         if earlier != number:
-            message = f"object '{name}' is named twice"
-            yield Finding(Fault.ARGS_INVALID, message, place, "Name each object once.")
+            yield invalid(f"object '{name}' is named twice", place, "Name each object once.")
             continue
         obj = yield from evaluated_object(scene, name, place)
         if obj is not None:
@@ -150,7 +148,7 @@ def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Iterator[F
         parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)
         if parent is not None:
             message = f"object '{name}' moves along with its parent '{parent.name}', which is named too"
-            yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/{number}", "Name only one of the two.")
+            yield conflict(message, f"{at}/{number}", "Name only one of the two.")
 
 
 def ancestors(obj: Block | None) -> Iterator[Block]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from random import Random
 from typing import Annotated
 
@@ -13,8 +12,8 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.checks import missing_target_collection, same, target_collection
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import invalid, missing_target_collection, same, target_collection
 from blendwright.tools.place.surface import Hit, Surface, surface_problems
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
@@ -80,7 +79,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **APART}, *STAGE),
     )
 
-    def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ScatterArgs) -> Findings:
         problems = list(scene.missing(Kind.OBJECT, args.source, "/source"))
         problems += surface_problems(scene, args.target, "/target")
         problems += missing_target_collection(scene, args.collection)
@@ -92,7 +91,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             apart = f"{args.min_distance:g} m from all others"
             message = f"only {len(spots)} of {args.count} copies were found a place {apart}"
             at = "/min_distance" if args.min_distance else "/target"
-            yield Finding(Fault.ARGS_INVALID, message, at, "Use a smaller 'min_distance' or 'count'.")
+            yield invalid(message, at, "Use a smaller 'min_distance' or 'count'.")
         elif not _all_in_place(scene, args, spots):
             yield from _name_conflicts(scene, args)
 
@@ -110,7 +109,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             scene.link(collection, copy)
         return Scattered(objects=names, created=True)
 
-    def verify(self, scene: Scene, args: ScatterArgs, result: Scattered) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: ScatterArgs, result: Scattered) -> Findings:
         if not _all_in_place(scene, args, _spots(scene, args)):
             yield Finding(Fault.SCENE_CONFLICT, "not all copies are where they should be", "/prefix")
 
@@ -169,7 +168,7 @@ def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
     return True
 
 
-def _name_conflicts(scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
+def _name_conflicts(scene: Scene, args: ScatterArgs) -> Findings:
     for number in range(args.count):
         findings = scene.taken(Kind.OBJECT, args.copy_name(number), "/prefix")
         if findings:

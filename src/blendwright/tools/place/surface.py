@@ -6,16 +6,14 @@ import itertools
 import math
 from array import array
 from bisect import bisect
-from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
+from blendwright.tool_api.tool import Findings
 from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
-from blendwright.tools.checks import evaluated_object
+from blendwright.tools.checks import conflict, evaluated_object
 from blendwright.tools.mesh_data import positions_of
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 # How many random points are tried for each requested one before the surface counts as full.
 TRIES = 50
@@ -31,7 +29,7 @@ class Hit:
     normal: Point
 
 
-def surface_problems(scene: Scene, name: str, at: str) -> Iterator[Finding]:
+def surface_problems(scene: Scene, name: str, at: str) -> Findings:
     """Why nothing can be put on an object."""
     target = scene.find(Kind.OBJECT, name)
     problems = list(evaluated_object(scene, name, at))
@@ -41,8 +39,7 @@ def surface_problems(scene: Scene, name: str, at: str) -> Iterator[Finding]:
     with world_mesh(scene, target) as mesh:
         empty = mesh is None or not len(mesh.polygons)
     if target.type not in SOLID or empty:
-        message = f"object '{name}' has no faces to put anything on"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Name an object with faces.")
+        yield conflict(f"object '{name}' has no faces to put anything on", at, "Name an object with faces.")
 
 
 def vertical_hit(scene: Scene, target: Block, x: float, y: float, side: str) -> Hit | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -11,7 +10,8 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example, Reads
+from blendwright.tool_api.tool import Example, Findings, Reads
+from blendwright.tools.checks import conflict
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -75,7 +75,7 @@ class Expect(Reads[ExpectArgs, Expected]):
         ),
     )
 
-    def check(self, scene: Scene, args: ExpectArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ExpectArgs) -> Findings:
         for place, expectation in enumerate(args.expectations):
             for finding in _unmet(scene, expectation, f"/expectations/{place}"):
                 if args.moment == "before":
@@ -87,12 +87,12 @@ class Expect(Reads[ExpectArgs, Expected]):
         return Expected(held=len(args.expectations))
 
 
-def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
+def _unmet(scene: Scene, expectation: Expectation, at: str) -> Findings:
     if expectation.kind == "active_camera":
         if (scene.active.camera is not None) != expectation.exists:
             state = "has a camera already" if not expectation.exists else "has no camera"
             cure = "See: blendwright tools camera.set_active"
-            yield Finding(Fault.SCENE_CONFLICT, f"the scene {state}", at, cure)
+            yield conflict(f"the scene {state}", at, cure)
         return
     kind = Kind[expectation.kind.upper()]
     if expectation.name is None:
@@ -104,10 +104,10 @@ def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]
         block = scene.find(kind, expectation.name)
         if block is not None and expectation.type is not None and block.type != expectation.type:
             message = f"the object '{expectation.name}' is of type {block.type}, and {expectation.type} is expected"
-            yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/name", "Name another object.")
+            yield conflict(message, f"{at}/name", "Name another object.")
 
 
-def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> Iterator[Finding]:
+def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> Findings:
     object_type = expectation.type
     count = sum(object_type is None or block.type == object_type for block in scene.blocks(kind))
     what = kind.label if object_type is None else f"{kind.label} of type {object_type}"
@@ -120,4 +120,4 @@ def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> 
         yield Finding(Fault.TARGET_NOT_FOUND, message, at, "Add what is missing first.")
     if most is not None and count > most:
         message = f"there are {count} of the kind: {what}, and at most {most} are expected"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Take away what is too much first.")
+        yield conflict(message, at, "Take away what is too much first.")

@@ -8,10 +8,9 @@ from typing import Literal, get_args
 from blendwright.tool_api.arguments import Args, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.checks import invalid
 from blendwright.tools.settings import SetsSceneSettings, Setting
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 AnyLength = Literal["ADAPTIVE"]
 MetricLength = Literal["KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS"]
@@ -44,11 +43,11 @@ class SetUnits(SetsSceneSettings[SetUnitsArgs]):
         Example({"system": "IMPERIAL"}, ("scene.set_units", {"length_unit": "CENTIMETERS"})),
     )
 
-    def problems(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Iterator[Finding]:
+    def problems(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Findings:
         system = args.system or target.unit_settings.system
         if args.length_unit is not None and args.length_unit not in LENGTHS[system]:
             message = f"{args.length_unit} is no unit of the system {system}"
-            yield Finding(Fault.ARGS_INVALID, message, "/length_unit", f"Use one of {', '.join(LENGTHS[system])}.")
+            yield invalid(message, "/length_unit", f"Use one of {', '.join(LENGTHS[system])}.")
 
     def settings(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Iterator[Setting]:
         units = target.unit_settings

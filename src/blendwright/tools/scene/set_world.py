@@ -10,12 +10,10 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.checks import differs
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import conflict, differs
 from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 BACKGROUND = "ShaderNodeBackground"
 DEFAULT = "World"
@@ -46,7 +44,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         Example({"name": "Night", "color": [0, 0, 0.02]}, ("scene.set_world", {"color": [1, 1, 1]})),
     )
 
-    def check(self, scene: Scene, args: SetWorldArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetWorldArgs) -> Findings:
         world = _existing_world(scene, args)
         if world is None:
             yield from scene.taken(Kind.WORLD, args.name or DEFAULT, "/name")
@@ -55,13 +53,12 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             return
         node = background(world)
         if node is None:
-            message = f"no Background node reaches the output of world '{world.name}'"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/name", OTHER_WORLD)
+            yield conflict(f"no Background node reaches the output of world '{world.name}'", "/name", OTHER_WORLD)
             return
         for setting in _sockets(args, node):
             if setting.target.is_linked:
                 message = f"the {setting.target.name} of world '{world.name}' comes from another node"
-                yield Finding(Fault.SCENE_CONFLICT, message, setting.at, OTHER_WORLD)
+                yield conflict(message, setting.at, OTHER_WORLD)
         yield from animation_conflicts(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
@@ -76,7 +73,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             changed = write_settings(scene, [Setting(world, "color", args.color, "/color")]) or changed
         return use_world(scene, world, created=created, changed=changed)
 
-    def verify(self, scene: Scene, args: SetWorldArgs, result: WorldSet) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetWorldArgs, result: WorldSet) -> Findings:
         yield from differs("the scene's world", result.world, world_name(scene), "/name")
         if scene.active.world is not None:
             yield from settings_differ(_sockets(args, background(scene.active.world)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
@@ -10,13 +10,12 @@ from pydantic import Field
 
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import differs, missing_target_collection
 from blendwright.tools.scene import describe
 from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.collection_tree import collection_order, collection_trees, collections_of
 from blendwright.tools.scene.object_filter import Paged, matching, next_offset, page
-from blendwright.values.findings import Finding
 
 Part = Literal["objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "indices"]
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -41,7 +40,7 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
         Example({"name": "B*", "type": "MESH", "include": ["objects", "indices"], "limit": 10}, CUBE),
     )
 
-    def check(self, scene: Scene, args: SnapshotArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SnapshotArgs) -> Findings:
         yield from missing_target_collection(scene, args.collection)
 
     def apply(self, scene: Scene, args: SnapshotArgs) -> model.Snapshot:
@@ -65,7 +64,7 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
             indices=_indices(objects.items, args.offset) if objects and "indices" in included else None,
         )
 
-    def verify(self, scene: Scene, args: SnapshotArgs, result: model.Snapshot) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SnapshotArgs, result: model.Snapshot) -> Findings:
         yield from differs("the fingerprint", result.fingerprint, scene.scene_hash(), "")
 
 
