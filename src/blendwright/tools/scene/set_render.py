@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
@@ -14,7 +13,7 @@ from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import invalid
 from blendwright.tools.render.rendering import Engine, engine_id, engine_name
-from blendwright.tools.settings import SetsSceneSettings, Setting
+from blendwright.tools.settings import SetsSceneSettings, Setting, Settings
 
 Side = Annotated[int, Field(ge=4, le=65536)]
 
@@ -46,7 +45,7 @@ class SetRender(SetsSceneSettings[SetRenderArgs]):
             cure = "Leave it out, or set the engine to CYCLES or EEVEE."
             yield invalid(f"the engine {engine} has no number of samples", "/samples", cure)
 
-    def settings(self, scene: Scene, args: SetRenderArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetRenderArgs, target: Block) -> Settings:
         render = target.render
         if args.engine is not None:
             yield Setting(render, "engine", engine_id(args.engine, scene.version), "/engine")

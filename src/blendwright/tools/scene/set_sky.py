@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from pydantic import Field
 
@@ -14,7 +13,7 @@ from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs
 from blendwright.tools.principled_shader import with_nodes
 from blendwright.tools.scene.set_world import WorldSet, background, use_world, world_name
-from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
+from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 
 SKY = "ShaderNodeTexSky"
 
@@ -75,7 +74,7 @@ def _sky(world: Block) -> Block | None:
     return next((link.from_node for link in links if link.from_node.bl_idname == SKY), None)
 
 
-def _settings(scene: Scene, args: SetSkyArgs, world: Block) -> Iterator[Setting]:
+def _settings(scene: Scene, args: SetSkyArgs, world: Block) -> Settings:
     sky = _sky(world)
     assert sky is not None
     # What was Nishita's model got company in 5.0, and another name.

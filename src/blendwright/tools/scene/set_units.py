@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal, get_args
 
 from blendwright.tool_api.arguments import Args, optional
@@ -10,7 +9,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import invalid
-from blendwright.tools.settings import SetsSceneSettings, Setting
+from blendwright.tools.settings import SetsSceneSettings, Setting, Settings
 
 AnyLength = Literal["ADAPTIVE"]
 MetricLength = Literal["KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS"]
@@ -49,7 +48,7 @@ class SetUnits(SetsSceneSettings[SetUnitsArgs]):
             message = f"{args.length_unit} is no unit of the system {system}"
             yield invalid(message, "/length_unit", f"Use one of {', '.join(LENGTHS[system])}.")
 
-    def settings(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Settings:
         units = target.unit_settings
         if args.system is not None and args.system != units.system:
             # Writing them first records them for the revert. Without a system Blender has no unit of temperature.

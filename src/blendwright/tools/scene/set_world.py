@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import Field
@@ -13,7 +12,7 @@ from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs
 from blendwright.tools.principled_shader import with_nodes
-from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
+from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 
 BACKGROUND = "ShaderNodeBackground"
 DEFAULT = "World"
@@ -107,7 +106,7 @@ def background(world: Block) -> Any:
     return None
 
 
-def _sockets(args: SetWorldArgs, node: Block) -> Iterator[Setting]:
+def _sockets(args: SetWorldArgs, node: Block) -> Settings:
     if args.color is not None:
         yield Setting(node.inputs["Color"], "default_value", (*args.color, 1.0), "/color")
     if args.strength is not None:
