@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Generic, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
@@ -118,12 +118,8 @@ class UnlinkOf(Part, Generic[SocketT]):
         return self
 
 
-def _left_out(value: Any) -> bool:
-    return value is None
-
-
 # Null is never a value here, and a tree with fifty sockets would be mostly nulls.
-Optional = Annotated[T | None, Field(exclude_if=_left_out)]
+Optional = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
 
 
 class InterfaceSocket(Part):

@@ -26,10 +26,7 @@ class Gates(Reads[GatesArgs, GateReport]):
 
     name = "geonodes.gates"
     promises = READ_ONLY.needs("scene_read")
-    examples = (
-        Example({"object_name": "Cube"}, *SIZED_CUBE),
-        Example({**ON_CUBE, "gates": GATES}, *SIZED_CUBE),
-    )
+    examples = (Example({"object_name": "Cube"}, *SIZED_CUBE), Example({**ON_CUBE, "gates": GATES}, *SIZED_CUBE))
 
     def check(self, scene: Scene, args: GatesArgs) -> Findings:
         yield from tree_problems(scene, args.object_name, args.modifier_name)

@@ -86,10 +86,6 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
         message = f"the new object '{target.object}' has no modifier '{target.modifier}', and none may be created"
         cure = "Set allow_create_modifier in ensure_target too."
         yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/modifier_name", cure)
-    yield from _name_problems(scene, target, modifier)
-
-
-def _name_problems(scene: Scene, target: ModifierTarget, modifier: Block | None) -> Findings:
     yield from name_problems(target.modifier, f"{AT}/modifier_name")
     name = target.group_for(modifier)
     group = scene.find(Kind.NODE_GROUP, name)

@@ -8,17 +8,9 @@ from blendwright.tool_api.tool import Example
 from blendwright.tools.geonodes.examples import CUBE, ON_CUBE, link
 from blendwright.tools.geonodes.tree_editing import EDITED_KINDS, EditsNodeTree
 
-UNLINKED_NODE = (
-    "geonodes.patch",
-    {
-        "v": 1,
-        "target": ON_CUBE,
-        "ops": [
-            {"op": "ensure_target", "allow_create_modifier": True},
-            {"op": "add_node", "id": "loose", "bl_idname": "GeometryNodeMeshCube"},
-        ],
-    },
-)
+CREATE = {"op": "ensure_target", "allow_create_modifier": True}
+LOOSE = {"op": "add_node", "id": "loose", "bl_idname": "GeometryNodeMeshCube"}
+UNLINKED_NODE = ("geonodes.patch", {"v": 1, "target": ON_CUBE, "ops": [CREATE, LOOSE]})
 
 
 class Patch(EditsNodeTree[GnOpsPayload]):
@@ -36,7 +28,7 @@ class Patch(EditsNodeTree[GnOpsPayload]):
                 "v": 1,
                 "target": ON_CUBE,
                 "ops": [
-                    {"op": "ensure_target", "allow_create_modifier": True},
+                    CREATE,
                     {"op": "ensure_single_group_io"},
                     {"op": "add_node", "id": "noise_1", "bl_idname": "ShaderNodeTexNoise", "x": 120, "y": 40},
                     {"op": "set_input", "node_id": "noise_1", "socket_name": "Scale", "value": 5.0},

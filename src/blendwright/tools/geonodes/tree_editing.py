@@ -12,7 +12,7 @@ from blendwright.nodes.checks.payload import check_payload_for
 from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, NodeTreePayload
 from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.promises import Idempotence, Version
-from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Findings, Tool
 from blendwright.tools.geonodes import modifier_target
 from blendwright.tools.node_trees.editor import TreeEditor
@@ -68,7 +68,9 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
     def verify(self, scene: Scene, args: P, result: TreeChanged) -> Findings:
         """The modifier uses the group, which has the nodes that were added and none that were removed."""
         target = modifier_target.target_of(args)
-        tree = _tree_of(scene, target)
+        obj = scene.find(Kind.OBJECT, target.object)
+        modifier = obj.modifiers.get(target.modifier) if obj is not None else None
+        tree = modifier.node_group if modifier is not None else None
         if tree is None or tree.name != result.node_group:
             message = f"modifier '{target.modifier}' of '{target.object}' does not use '{result.node_group}'"
             yield Finding(Fault.SCENE_CONFLICT, message, modifier_target.AT)
@@ -78,12 +80,6 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
             if (editor.find(node_id) is not None) != exists:
                 message = f"node '{node_id}' is {'not' if exists else 'still'} there"
                 yield Finding(Fault.SCENE_CONFLICT, message, at)
-
-
-def _tree_of(scene: Scene, target: modifier_target.ModifierTarget) -> Block | None:
-    obj = scene.find(Kind.OBJECT, target.object)
-    modifier = obj.modifiers.get(target.modifier) if obj is not None else None
-    return modifier.node_group if modifier is not None else None
 
 
 def _expected_nodes(payload: edits.Payload) -> dict[str, tuple[bool, str]]:

@@ -74,12 +74,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     )
     examples = (
         Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, CUBE, ROW, SMOOTH),
-        Example(
-            {"object": "Box", "modifier": "Cut", "type": "BOOLEAN"},
-            CUBE,
-            BALL,
-            CUT,
-        ),
+        Example({"object": "Box", "modifier": "Cut", "type": "BOOLEAN"}, CUBE, BALL, CUT),
     )
 
     def determinism_for(self, args: ApplyModifierArgs) -> Determinism:

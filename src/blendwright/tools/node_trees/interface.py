@@ -118,17 +118,15 @@ class InterfaceEditor:
                 continue
             rounded = int(value) if name in RANGE and isinstance(getattr(socket, name), int) else value
             values.write_attribute(socket, name, value, rounded, f"'{field}'", f"{at}/{field}")
-        if request.default is not None:
-            self._default(socket, request, f"{at}/default")
-
-    def _default(self, socket: Block, request: InterfaceSocket, at: str) -> None:
+        if request.default is None:
+            return
         if not hasattr(socket, "default_value"):
-            raise invalid(f"a socket of type {request.socket_type} has no default", at, "Leave it out.")
+            raise invalid(f"a socket of type {request.socket_type} has no default", f"{at}/default", "Leave it out.")
         kind = request.socket_type.removeprefix("NodeSocket").upper()
         if kind == "MENU":
-            self._menus.append((socket.identifier, str(request.default), at))
+            self._menus.append((socket.identifier, str(request.default), f"{at}/default"))
         else:
-            values.write_socket_value(self._scene, socket, kind, request.default, at)
+            values.write_socket_value(self._scene, socket, kind, request.default, f"{at}/default")
 
     # ------------------------------------------------------------------ order and panels
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from random import Random
 from typing import Annotated
 
@@ -93,7 +94,9 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             at = "/min_distance" if args.min_distance else "/target"
             yield invalid(message, at, "Use a smaller 'min_distance' or 'count'.")
         elif not _all_in_place(scene, args, spots):
-            yield from _name_conflicts(scene, args)
+            names = (args.copy_name(number) for number in range(args.count))
+            taken = (finding for name in names for finding in scene.taken(Kind.OBJECT, name, "/prefix"))
+            yield from islice(taken, 1)  # the others would say the same
 
     def apply(self, scene: Scene, args: ScatterArgs) -> Scattered:
         names = [args.copy_name(number) for number in range(args.count)]
@@ -166,12 +169,3 @@ def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
         if not all(map(same, spot, (copy.location, copy.rotation_euler, copy.scale))):
             return False
     return True
-
-
-def _name_conflicts(scene: Scene, args: ScatterArgs) -> Findings:
-    for number in range(args.count):
-        findings = scene.taken(Kind.OBJECT, args.copy_name(number), "/prefix")
-        if findings:
-            # The others would say the same.
-            yield findings[0]
-            return

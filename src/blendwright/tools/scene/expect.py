@@ -16,6 +16,8 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+NO_GOLD = {"kind": "material", "name": "Gold", "exists": False}
+SOME_MESHES = {"kind": "object", "type": "MESH", "at_least": 1, "at_most": 10}
 
 
 class Expectation(Args):
@@ -64,15 +66,7 @@ class Expect(Reads[ExpectArgs, Expected]):
     promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, CUBE),
-        Example(
-            {
-                "expectations": [
-                    {"kind": "material", "name": "Gold", "exists": False},
-                    {"kind": "object", "type": "MESH", "at_least": 1, "at_most": 10},
-                ]
-            },
-            CUBE,
-        ),
+        Example({"expectations": [NO_GOLD, SOME_MESHES]}, CUBE),
     )
 
     def check(self, scene: Scene, args: ExpectArgs) -> Findings:
