@@ -16,7 +16,7 @@ from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool, without_titles
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.tool_search import score, score_of, words_of
+from blendwright.tools.catalog import score, score_of, words_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 

@@ -47,11 +47,7 @@ class Example:
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Result)
 
-DECLARATIONS: dict[str, type | tuple[type, ...]] = {
-    "name": str,
-    "promises": Promises,
-    "examples": tuple,
-}
+DECLARATIONS: dict[str, type] = {"name": str, "promises": Promises, "examples": tuple}
 
 
 class Tool(Generic[A, R]):

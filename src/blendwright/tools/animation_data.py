@@ -5,8 +5,7 @@ Blender 4.4 gave actions layers and slots: an object owns the curves of its slot
 
 from __future__ import annotations
 
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Findings
+from blendwright.tool_api import Block, Findings, Scene
 from blendwright.tools.checks import conflict
 
 LAYERED = (4, 4, 0)

@@ -192,17 +192,23 @@ def _rendered(layer_collection: Block) -> Iterator[Block]:
 
 
 @contextmanager
+def mesh_copy(obj: Block) -> Generator[Block, None, None]:
+    """An object's mesh as a copy of our own, so that it can be moved; freed at the end."""
+    try:
+        yield obj.to_mesh()
+    finally:
+        obj.to_mesh_clear()
+
+
+@contextmanager
 def shape(scene: Scene, obj: Block) -> Generator[Block | None, None, None]:
     """A copy of the mesh that an object evaluates to, in its own space; None when it evaluates to none."""
     if obj.type not in SOLID:
         yield None
         return
     evaluated = scene.evaluated(obj)
-    source = evaluated if evaluated.is_evaluated else obj
-    try:
-        yield source.to_mesh()
-    finally:
-        source.to_mesh_clear()
+    with mesh_copy(evaluated if evaluated.is_evaluated else obj) as mesh:
+        yield mesh
 
 
 @contextmanager

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from blendwright.tool_api.scene import Block, Point, Scene
-from blendwright.tool_api.tool import Findings
+from blendwright.tool_api import Block, Findings, Point, Scene
 from blendwright.tools.checks import conflict
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 

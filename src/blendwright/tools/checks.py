@@ -10,8 +10,7 @@ import math
 from collections.abc import Generator, Sequence
 from typing import Any, cast
 
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Findings
+from blendwright.tool_api import Block, Findings, Kind, Scene
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -7,12 +7,10 @@ from typing import Generic, TypeVar
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Findings, Tool
+from blendwright.tool_api import Args, Block, Findings, Kind, Result, Scene, Tool
 from blendwright.tools.animation_data import actions_of
 from blendwright.tools.checks import differs
-from blendwright.tools.parenting import unparent_children
+from blendwright.tools.world_space import unparent_children
 
 # Any kind may change when an object goes: whoever referred to it.
 DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)

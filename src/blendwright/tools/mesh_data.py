@@ -10,8 +10,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blendwright.tool_api.scene import Block, Point
-from blendwright.tool_api.tool import Findings
+from blendwright.tool_api import Block, Findings, Point
 from blendwright.tools.checks import differs
 
 

@@ -9,9 +9,8 @@ from typing import ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Findings, Tool
 from blendwright.tools.checks import differs, missing_target_collection, required_object, same, target_collection
 from blendwright.tools.settings import Settings, initialize_settings, settings_differ
 

@@ -11,9 +11,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Findings, Tool
+from blendwright.tool_api import Args, Block, Findings, Result, Scene, Tool
 from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.values.findings import Finding

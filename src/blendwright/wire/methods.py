@@ -4,11 +4,9 @@ The one list that both sides go by: the core to call them, the worker to provide
 A step is one of them, and nearly all that is sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NotRequired, TypedDict, TypeVar
+from typing import Any, NotRequired, TypedDict
 
 from blendwright.values.findings import Finding
 from blendwright.wire.shape_check import Check, shape
@@ -84,10 +82,6 @@ def _is_finding(data: Any) -> bool:
     return type(finding.message) is type(finding.pointer) is str and all(
         type(it) in (str, type(None)) for it in optional
     )
-
-
-Request = TypeVar("Request", bound=Mapping[str, Any])
-Answer = TypeVar("Answer", bound=Mapping[str, Any])
 
 
 class NoArguments(TypedDict):
@@ -169,7 +163,7 @@ class ActiveContentAnswer(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Method(Generic[Request, Answer]):
+class Method:
     """One method that a worker answers."""
 
     name: str
@@ -179,7 +173,7 @@ class Method(Generic[Request, Answer]):
     """Whether this can be its answer."""
 
 
-def _method(name: str, request: type[Request], answer: type[Answer]) -> Method[Request, Answer]:
+def _method(name: str, request: type, answer: type) -> Method:
     return Method(f"scene.{name}", shape(request), shape(answer))
 
 
@@ -192,11 +186,9 @@ HASH = _method("hash", HashRequest, SceneHash)
 EXTERNAL_FILES = _method("external_files", NoArguments, ExternalFilesAnswer)
 RELOCATE_FILES = _method("relocate_files", RelocateRequest, SceneHash)
 ACTIVE_CONTENT = _method("active_content", NoArguments, ActiveContentAnswer)
-STEP: Method[StepRequest, StepAnswer] = Method(
-    "scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent)
-)
+STEP = Method("scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent))
 
-METHODS: dict[str, Method[Any, Any]] = {
+METHODS: dict[str, Method] = {
     method.name: method
     for method in (RESET, OPEN, SAVE, EXPORT, SWAP, HASH, EXTERNAL_FILES, RELOCATE_FILES, ACTIVE_CONTENT, STEP)
 }

@@ -4,8 +4,6 @@ How requests travel is for the subclass (`submit` and `call`); nobody else names
 the worker's scratch directory.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future

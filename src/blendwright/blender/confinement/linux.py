@@ -1,18 +1,35 @@
 """Confinement on Linux: the layers in their order, and an honest account of which of them hold. Time is the core's to limit, by killing."""
 
 import ctypes
+import importlib.util
 import os
 import pwd
 import resource
+import site
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from blendwright.blender.confinement import landlock, paths, seccomp, selftest
+import blendwright
+from blendwright.blender.confinement import landlock, seccomp, selftest
 from blendwright.blender.confinement.report import Allowance, Confinement
 from blendwright.blender.confinement.syscalls import Architecture
 
 _PR_SET_NO_NEW_PRIVS = 38
 _OPEN_FILES = 1024
+
+# What Python and Blender need to run, and nothing of the user's: no home directory, /etc, /proc, /tmp or another place where
+# secrets lie. The CPU lists are read by numpy, TBB and Cycles to choose how many threads they start.
+_SYSTEM = (
+    *("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts"),
+    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
+    *("/sys/devices/system/cpu", "/sys/devices/system/node"),
+)
+
+# To start a program the kernel also runs the dynamic linker, or the interpreter of a script.
+_PROGRAMS = tuple(map(Path, ("/usr", "/lib", "/lib64", "/bin")))
+
+_DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
 
 
 def confine_linux(architecture: Architecture, allowance: Allowance) -> Confinement:
@@ -45,11 +62,30 @@ def before_exec(allowance: Allowance, executable: Path) -> None:
     """
     missing: list[str] = []
     _limit(allowance, missing)
-    _restrict_files(allowance, missing, may_run=(executable.resolve().parent, *paths.PROGRAMS))
+    _restrict_files(allowance, missing, may_run=(executable.resolve().parent, *_PROGRAMS))
 
 
 def _may_read(allowance: Allowance) -> tuple[Path, ...]:
-    return tuple(path.resolve() for path in (*paths.needed_to_run(), *allowance.readable))
+    return tuple(path.resolve() for path in (*_needed_to_run(), *allowance.readable))
+
+
+def _needed_to_run() -> tuple[Path, ...]:
+    """Directories and files to read; some may not exist on this machine."""
+    python = [Path(sys.prefix), Path(sys.base_prefix)]
+    if site.ENABLE_USER_SITE:
+        python.append(Path(site.getusersitepackages()))
+    # The package itself is elsewhere when it is installed from a source tree.
+    return (*map(Path, _SYSTEM), *python, *map(Path, blendwright.__path__), *_places_of("bpy"))
+
+
+def _places_of(module: str) -> tuple[Path, ...]:
+    """Where a module would be loaded from, without loading it."""
+    spec = importlib.util.find_spec(module)
+    if spec is None:
+        return ()
+    if spec.submodule_search_locations:
+        return tuple(map(Path, spec.submodule_search_locations))
+    return (Path(spec.origin).parent,) if spec.has_location and spec.origin else ()
 
 
 def _limit(allowance: Allowance, missing: list[str]) -> bool:
@@ -90,7 +126,7 @@ def limit_resources(allowance: Allowance) -> None:
 def _restrict_files(allowance: Allowance, missing: list[str], may_run: Sequence[Path] = ()) -> int:
     rules = [(path, landlock.READ) for path in _may_read(allowance)]
     rules += [(path, landlock.RUN) for path in may_run]
-    rules += [(path, landlock.DEVICE) for path in paths.DEVICES]
+    rules += [(path, landlock.DEVICE) for path in _DEVICES]
     rules.append((allowance.scratch.resolve(), landlock.WRITE))
     try:
         version = landlock.abi()

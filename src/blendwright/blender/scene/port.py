@@ -1,7 +1,5 @@
 """`BpyScene`: the Scene port for the length of one step. Every write of every tool passes here and is recorded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from blendwright.blender import fingerprint as fp

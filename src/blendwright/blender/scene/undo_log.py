@@ -1,7 +1,5 @@
 """The record of one step: how to take each write back, and which leaves of the fingerprint it may have moved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import Any
 

@@ -3,8 +3,6 @@
 The order is the point of this module: nothing of Blender may be imported before the process is confined.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import importlib

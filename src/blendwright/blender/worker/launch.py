@@ -3,8 +3,6 @@
 `python -m blendwright.blender.worker.launch --parent PID BLENDER START_FILE -- WORKER ARGUMENTS`. Runs in our Python, never inside Blender.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -3,8 +3,6 @@
 Must run before anything slow, and before confinement forbids the system call it needs.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

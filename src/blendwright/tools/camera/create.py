@@ -1,10 +1,7 @@
-"""camera.create"""
-
 from __future__ import annotations
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.camera.set import CameraSettings, camera_problems, camera_settings
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Settings

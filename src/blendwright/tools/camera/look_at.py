@@ -1,5 +1,3 @@
-"""camera.look_at"""
-
 from __future__ import annotations
 
 import math
@@ -8,10 +6,9 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Point, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Point, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import corners
 from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale

@@ -9,10 +9,9 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Args, Name, PositiveFloat, Vector2, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import invalid
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 from blendwright.values.findings import Finding

@@ -1,13 +1,9 @@
-"""camera.set_active"""
-
 from __future__ import annotations
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api import Args, Block, Example, Kind, Name, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
 

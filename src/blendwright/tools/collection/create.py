@@ -1,15 +1,12 @@
-"""collection.create"""
-
 from __future__ import annotations
 
 from typing import Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import (
     conflict,
     differs,

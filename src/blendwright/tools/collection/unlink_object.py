@@ -1,13 +1,10 @@
-"""collection.unlink_object"""
-
 from __future__ import annotations
 
 from pydantic import Field
 
+from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs, missing_target_collection, target_collection
 from blendwright.tools.settings import ObjectChanged
 

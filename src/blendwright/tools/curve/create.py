@@ -1,5 +1,3 @@
-"""curve.create"""
-
 from __future__ import annotations
 
 from array import array
@@ -9,10 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import differs
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Setting, Settings
@@ -126,10 +123,9 @@ class CreateCurve(CreatesObject[CreateCurveArgs]):
         full, less = ("BOTH", "NONE") if args.dimensions == "2D" else ("FULL", "HALF")
         yield Setting(target, "fill_mode", full if args.fill else less, "/fill")
         yield Setting(target, "resolution_u", args.resolution, "/resolution")
-        yield Setting(target, "bevel_depth", args.bevel_depth, "/bevel_depth")
-        yield Setting(target, "bevel_resolution", args.bevel_resolution, "/bevel_resolution")
-        yield Setting(target, "extrude", args.extrude, "/extrude")
         yield Setting(target, "use_fill_caps", args.fill_caps, "/fill_caps")
+        for name in ("bevel_depth", "bevel_resolution", "extrude"):
+            yield Setting(target, name, getattr(args, name), f"/{name}")
 
     def build(self, scene: Scene, args: CreateCurveArgs, data: Block) -> None:
         spline = data.splines.new(args.kind)

@@ -1,5 +1,3 @@
-"""file.export"""
-
 from __future__ import annotations
 
 from dataclasses import asdict
@@ -8,10 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, WritePath, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
 from blendwright.values.errors import StepError

@@ -1,5 +1,3 @@
-"""file.import"""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -28,20 +26,9 @@ Appendable = Literal[
     "objects", "textures", "worlds",
 ]  # fmt: skip
 
-CRATE = (
-    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
-    ("file.export", {"path": "crate.glb"}),
-    ("object.delete", {"name": "Crate"}),
-)
-CRATE_LIBRARY = (
-    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
-    ("file.export", {"path": "crate.blend"}),
-    ("object.delete", {"name": "Crate"}),
-)
-CRATE_TWICE = (
-    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
-    ("file.export", {"path": "crate.obj"}),
-)
+CRATE = ("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
+NO_CRATE = ("object.delete", {"name": "Crate"})
+GLB, LIBRARY, OBJ = (("file.export", {"path": f"crate.{extension}"}) for extension in ("glb", "blend", "obj"))
 
 
 class Append(Args):
@@ -114,9 +101,9 @@ class ImportFile(Tool[ImportArgs, Imported]):
         .needs("file_read", "object_write", "mesh_write", "material_write")
     )
     examples = (
-        Example({"path": "crate.glb"}, *CRATE),
-        Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, *CRATE_LIBRARY),
-        Example({"path": "crate.obj", "on_collision": "rename"}, *CRATE_TWICE),
+        Example({"path": "crate.glb"}, CRATE, GLB, NO_CRATE),
+        Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, CRATE, LIBRARY, NO_CRATE),
+        Example({"path": "crate.obj", "on_collision": "rename"}, CRATE, OBJ),
     )
 
     def idempotence_for(self, args: ImportArgs) -> Idempotence:

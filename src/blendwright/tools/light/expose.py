@@ -1,5 +1,3 @@
-"""light.expose"""
-
 from __future__ import annotations
 
 import math
@@ -7,10 +5,9 @@ from collections.abc import Generator
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.bounding_boxes import subject
 from blendwright.tools.checks import existing_objects, invalid
 from blendwright.tools.settings import SetsObjectSettings, Setting, Settings

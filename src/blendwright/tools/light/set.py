@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Args, Color3, Name, PositiveFloat, UnitFloat, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import invalid
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
@@ -54,13 +52,6 @@ class LightSettings(Args):
     size_y: PositiveFloat | None = optional("AREA: height of a RECTANGLE or ELLIPSE in metres.")
 
 
-def unsuitable_settings(args: LightSettings, light_type: str) -> Iterator[tuple[str, str]]:
-    """The given settings that a type does not have, each with a message."""
-    for argument, (_, types) in PROPERTIES.items():
-        if getattr(args, argument) is not None and light_type not in types:
-            yield argument, f"a {light_type} light has no {argument}; only {' and '.join(types)} have"
-
-
 def has_own_height(shape: str | None) -> bool:
     """Whether an area light of a shape has a height of its own; a new one is a SQUARE."""
     return shape in ("RECTANGLE", "ELLIPSE")
@@ -95,8 +86,10 @@ class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
     object_types = ("LIGHT",)
 
     def problems(self, scene: Scene, args: SetLightArgs, target: Block) -> Findings:
-        for argument, message in unsuitable_settings(args, target.data.type):
-            yield invalid(message, f"/{argument}", "Leave it out.")
+        for argument, (_, types) in PROPERTIES.items():
+            if getattr(args, argument) is not None and target.data.type not in types:
+                message = f"a {target.data.type} light has no {argument}; only {' and '.join(types)} have"
+                yield invalid(message, f"/{argument}", "Leave it out.")
         if args.size_y is not None and target.data.type == "AREA":
             shape = args.shape or target.data.shape
             if not has_own_height(shape):

@@ -1,5 +1,3 @@
-"""material.assign"""
-
 from __future__ import annotations
 
 from array import array
@@ -7,10 +5,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs, existing_object, invalid
 
 TYPES_WITH_MATERIALS = ("MESH", "CURVE", "SURFACE", "FONT")

@@ -1,13 +1,9 @@
-"""material.delete"""
-
 from __future__ import annotations
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api import Args, Example, Findings, Kind, Name, Scene
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import conflict, existing
 from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed
 

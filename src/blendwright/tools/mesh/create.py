@@ -1,5 +1,3 @@
-"""mesh.create"""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -8,10 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Vector3
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import invalid
 from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement

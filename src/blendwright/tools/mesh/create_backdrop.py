@@ -1,5 +1,3 @@
-"""mesh.create_backdrop"""
-
 from __future__ import annotations
 
 import math
@@ -7,10 +5,9 @@ from array import array
 
 from pydantic import Field
 
+from blendwright.tool_api import Example, Findings, Kind, Point, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Kind, Point, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.bounding_boxes import BoundingBox, subject
 from blendwright.tools.checks import differs, existing_objects, missing_target_collection, target_collection
 from blendwright.tools.mesh_data import Geometry, fill_mesh, geometry

@@ -1,15 +1,12 @@
-"""mesh.create_primitive"""
-
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import LengthFloat, PositiveFloat
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
 from blendwright.tools.mesh_data import fill_mesh, mesh_differs
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement

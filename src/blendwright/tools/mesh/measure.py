@@ -1,21 +1,16 @@
-"""mesh.measure"""
-
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api import Args, Block, Kind, Name, Point, Result, Scene
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
-from blendwright.tools.bounding_boxes import SOLID, bounds_of
+from blendwright.tools.bounding_boxes import SOLID, bounds_of, mesh_copy
 from blendwright.tools.checks import conflict, existing_object, not_evaluated
 from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.scene.plain_values import number, vector3
@@ -87,20 +82,11 @@ class Measure(Reads[MeasureArgs, Measures]):
     def apply(self, scene: Scene, args: MeasureArgs) -> Measures:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         place = world_matrix(scene, obj)
-        with _own_mesh(scene.evaluated(obj) if args.evaluated else obj) as mesh:
+        with mesh_copy(scene.evaluated(obj) if args.evaluated else obj) as mesh:
             if args.space == "world":
                 mesh.transform(place)
             mirrored = args.space == "world" and place.determinant() < 0.0
             return _measures(args.object, mesh, mirrored)
-
-
-@contextmanager
-def _own_mesh(obj: Block) -> Generator[Block, None, None]:
-    """The object's mesh as a copy of our own, so that it can be moved; freed at the end."""
-    try:
-        yield obj.to_mesh()
-    finally:
-        obj.to_mesh_clear()
 
 
 def _measures(name: str, mesh: Block, mirrored: bool) -> Measures:
@@ -154,7 +140,9 @@ def _area(mesh: Block) -> float:
 
 def _joins(mesh: Block) -> Joins:
     count = len(mesh.edges)
-    edges, vertices = _corners(mesh)
+    edges, vertices = (array("i", bytes(4 * len(mesh.loops))) for _ in range(2))
+    mesh.loops.foreach_get("edge_index", edges)
+    mesh.loops.foreach_get("vertex_index", vertices)
     ends = array("i", bytes(8 * count))
     mesh.edges.foreach_get("vertices", ends)
     uses, along = [0] * count, [0] * count
@@ -190,11 +178,3 @@ def _six_volumes(points: list[Point], corners: array[int]) -> list[float]:
         (ax, ay, az), (bx, by, bz), (cx, cy, cz) = points[a], points[b], points[c]
         volumes.append(ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx))
     return volumes
-
-
-def _corners(mesh: Block) -> tuple[array[int], array[int]]:
-    edges = array("i", bytes(4 * len(mesh.loops)))
-    vertices = array("i", bytes(4 * len(mesh.loops)))
-    mesh.loops.foreach_get("edge_index", edges)
-    mesh.loops.foreach_get("vertex_index", vertices)
-    return edges, vertices

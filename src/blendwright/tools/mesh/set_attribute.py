@@ -1,5 +1,3 @@
-"""mesh.set_attribute"""
-
 from __future__ import annotations
 
 from array import array
@@ -10,10 +8,9 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, AttributeName, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -29,20 +26,13 @@ Vector: TypeAlias = Annotated[tuple[float, float, float], Field(strict=False)]
 Color: TypeAlias = Annotated[tuple[float, float, float, float], Field(strict=False)]
 Value: TypeAlias = bool | int | float | Vector | Color
 
-# Type code of the array, numbers per element, and the name of the value in Blender's elements.
-LAYOUT: dict[str, tuple[str, int, str]] = {
-    "FLOAT": ("f", 1, "value"),
-    "INT": ("i", 1, "value"),
-    "BOOLEAN": ("b", 1, "value"),
-    "FLOAT_VECTOR": ("f", 3, "vector"),
-    "FLOAT_COLOR": ("f", 4, "color"),
-}
-SAMPLES = {
-    "FLOAT": "a number",
-    "INT": "a whole number of 32 bits",
-    "BOOLEAN": "true or false",
-    "FLOAT_VECTOR": "three numbers",
-    "FLOAT_COLOR": "four numbers",
+# Type code of the array, numbers per element, the name of the value in Blender's elements, and in words what one is.
+LAYOUT: dict[str, tuple[str, int, str, str]] = {
+    "FLOAT": ("f", 1, "value", "a number"),
+    "INT": ("i", 1, "value", "a whole number of 32 bits"),
+    "BOOLEAN": ("b", 1, "value", "true or false"),
+    "FLOAT_VECTOR": ("f", 3, "vector", "three numbers"),
+    "FLOAT_COLOR": ("f", 4, "color", "four numbers"),
 }
 # Names with a meaning of their own: some are geometry and must not be set as values, others have one form only.
 RESERVED = frozenset({"position", "custom_normal", "normal", "velocity"})
@@ -149,7 +139,7 @@ def _bad_values(args: SetAttributeArgs) -> Findings:
     for at, value in given:
         if not _fits(value, args.type):
             message = f"{value!r} is not a value of type {args.type}"
-            yield invalid(message, at, f"Give {SAMPLES[args.type]}, or change 'type'.")
+            yield invalid(message, at, f"Give {LAYOUT[args.type][3]}, or change 'type'.")
 
 
 def _fits(value: Any, kind: DataType) -> bool:
@@ -178,7 +168,7 @@ def _elements(mesh: Block, domain: Domain) -> Sequence[Any]:
 
 def _requested_values(mesh: Block, args: SetAttributeArgs) -> array[Any]:
     """The values as Blender stores them: flat and in single precision."""
-    code, width, _ = LAYOUT[args.type]
+    code, width, *_ = LAYOUT[args.type]
     if args.values is None:
         one: Any = args.value
         return array(code, one if width > 1 else (one,)) * len(_elements(mesh, args.domain))
@@ -187,7 +177,7 @@ def _requested_values(mesh: Block, args: SetAttributeArgs) -> array[Any]:
 
 
 def _stored_values(attribute: Block, args: SetAttributeArgs) -> array[Any]:
-    code, width, name = LAYOUT[args.type]
+    code, width, name, _ = LAYOUT[args.type]
     stored = array(code, bytes(array(code).itemsize * width * len(attribute.data)))
     attribute.data.foreach_get(name, stored)
     return stored

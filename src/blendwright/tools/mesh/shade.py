@@ -1,5 +1,3 @@
-"""mesh.shade"""
-
 from __future__ import annotations
 
 from array import array
@@ -7,10 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Scene, Tool
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.tools.settings import ObjectChanged
 

@@ -1,15 +1,12 @@
-"""object.create_empty"""
-
 from __future__ import annotations
 
 from typing import Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Kind, Scene
 from blendwright.tool_api.arguments import PositiveFloat
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Setting, Settings
 

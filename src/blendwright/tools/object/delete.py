@@ -1,18 +1,14 @@
-"""object.delete"""
-
 from __future__ import annotations
 
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api import Args, Block, Example, Findings, Name, Scene
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.checks import existing_object, required_object
 from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed, delete_objects
-from blendwright.tools.parenting import unparent_conflicts
+from blendwright.tools.world_space import unparent_conflicts
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 

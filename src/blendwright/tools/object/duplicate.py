@@ -1,15 +1,11 @@
-"""object.duplicate"""
-
 from __future__ import annotations
 
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Scene, Tool
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import action_of
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.object_creation import DATA_KINDS, ObjectMade, own_data
@@ -34,15 +30,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
 
     name = "object.duplicate"
     promises = SAFE_ONE_TIME_WRITE.writes_to(
-        Kind.OBJECT,
-        Kind.COLLECTION,
-        Kind.MESH,
-        Kind.CURVE,
-        Kind.LIGHT,
-        Kind.CAMERA,
-        Kind.ARMATURE,
-        Kind.ACTION,
-        Kind.SHAPE_KEY,
+        Kind.OBJECT, Kind.COLLECTION, *dict.fromkeys(DATA_KINDS.values()), Kind.ACTION, Kind.SHAPE_KEY
     ).needs("object_write")
     examples = (
         Example({"name": "Box", "new_name": "Second box"}, CUBE),

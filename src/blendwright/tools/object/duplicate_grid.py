@@ -1,5 +1,3 @@
-"""object.duplicate_grid"""
-
 from __future__ import annotations
 
 from typing import Annotated
@@ -7,10 +5,9 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Example, Findings, Kind, Point, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Kind, Point, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
 from blendwright.tools.checks import differs, evaluated_object, missing_target_collection, target_collection
@@ -49,11 +46,8 @@ class DuplicateGridArgs(Args):
 
     def way(self, number: int, step: Vector3) -> Vector3:
         """From the first place to another one, numbered along X, then Y, then Z."""
-        along, across, up = (
-            number % self.columns,
-            number // self.columns % self.rows,
-            number // (self.columns * self.rows),
-        )
+        row, along = divmod(number, self.columns)
+        up, across = divmod(row, self.rows)
         return (step[0] * along, step[1] * across, step[2] * up)
 
 

@@ -8,10 +8,8 @@ from typing import Any, cast
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.bounding_boxes import Reach
 from blendwright.tools.checks import differs, existing_object
 from blendwright.tools.object_creation import own_data
@@ -20,19 +18,10 @@ from blendwright.tools.scene.snapshot_model import Number
 from blendwright.tools.world_space import orientation, world_matrix
 
 # Said elsewhere, about the user interface, or about how long the last evaluation took.
-LEFT_OUT = frozenset(
-    {
-        "rna_type",
-        "name",
-        "type",
-        "show_expanded",
-        "is_active",
-        "is_override_data",
-        "persistent_uid",
-        "execution_time",
-        "use_pin_to_last",
-    }
-)
+LEFT_OUT = frozenset({
+    "rna_type", "name", "type", "show_expanded", "is_active", "is_override_data", "persistent_uid", "execution_time",
+    "use_pin_to_last",
+})  # fmt: skip
 PLAIN = ("BOOLEAN", "INT", "FLOAT", "STRING", "ENUM")
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
 # Numbers beyond single precision are null: JSON has no word for them.

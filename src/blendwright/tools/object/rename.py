@@ -1,13 +1,9 @@
-"""object.rename"""
-
 from __future__ import annotations
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api import Args, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Idempotence
-from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.object_creation import DATA_KINDS, own_data
 

@@ -1,18 +1,20 @@
-"""object.set_parent"""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs, existing_object
-from blendwright.tools.parenting import IDENTITY, parent_space, stay_in_place_conflicts
-from blendwright.tools.world_space import matrix_rows, nearly_equal_matrices, world_matrix
+from blendwright.tools.world_space import (
+    IDENTITY,
+    matrix_rows,
+    nearly_equal_matrices,
+    parent_space,
+    stay_in_place_conflicts,
+    world_matrix,
+)
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 TIP = ("object.create_empty", {"name": "Tip", "location": [0, 0, 2]})

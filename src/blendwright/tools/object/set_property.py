@@ -1,5 +1,3 @@
-"""object.set_property"""
-
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, cast
@@ -7,10 +5,9 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, InnerName, Name
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.settings import ObjectChanged

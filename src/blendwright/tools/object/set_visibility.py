@@ -1,14 +1,11 @@
-"""object.set_visibility"""
-
 from __future__ import annotations
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Kind, Scene
 from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})

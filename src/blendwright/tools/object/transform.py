@@ -1,5 +1,3 @@
-"""object.transform"""
-
 from __future__ import annotations
 
 import math
@@ -9,10 +7,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4, optional
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
 from blendwright.tools.checks import differs, existing_object
 from blendwright.tools.object_creation import radians

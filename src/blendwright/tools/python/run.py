@@ -1,15 +1,12 @@
-"""python.run"""
-
 from __future__ import annotations
 
 from typing import Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Result, Seed
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Isolation, Revert, Version
-from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.python.code_check import check_code
 
 # The contract has the limit that counts; this one only keeps the schema finite.

@@ -1,5 +1,3 @@
-"""render.preview"""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -9,10 +7,9 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Seed, optional
 from blendwright.tool_api.promises import READ_ONLY, Determinism
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.bounding_boxes import everything
 from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.checks import conflict, differs
@@ -93,30 +90,14 @@ class Preview(Tool[PreviewArgs, Rendered]):
 def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
     """The settings of a preview, as pairs of their owner and values."""
     target = scene.active
-    yield (
-        target.render,
-        {
-            "engine": engine_id(args.engine, scene.version),
-            "resolution_x": args.width,
-            "resolution_y": args.height,
-            "resolution_percentage": 100,
-            "pixel_aspect_x": 1.0,
-            "pixel_aspect_y": 1.0,
-            "use_border": False,
-            "use_crop_to_border": False,
-            "use_compositing": False,
-            "use_sequencer": False,
-            "use_stamp": False,
-            "use_motion_blur": False,
-        },
-    )
+    size = {"resolution_x": args.width, "resolution_y": args.height, "resolution_percentage": 100}
+    shape = {"pixel_aspect_x": 1.0, "pixel_aspect_y": 1.0, "use_border": False, "use_crop_to_border": False}
+    extras = ("use_compositing", "use_sequencer", "use_stamp", "use_motion_blur")
+    engine = {"engine": engine_id(args.engine, scene.version)}
+    yield target.render, {**engine, **size, **shape, **dict.fromkeys(extras, False)}
     if args.engine == "WORKBENCH":
         yield target.display, {"render_aa": "OFF"}
     else:
-        values: dict[str, object] = {
-            "device": "CPU",
-            "samples": args.samples,
-            "seed": args.seed,
-            "use_animated_seed": False,
-        }
-        yield target.cycles, values | {"use_denoising": False, "time_limit": 0.0, "use_adaptive_sampling": False}
+        noise = {"samples": args.samples, "seed": args.seed, "time_limit": 0.0}
+        extras = ("use_animated_seed", "use_denoising", "use_adaptive_sampling")
+        yield target.cycles, {"device": "CPU", **noise, **dict.fromkeys(extras, False)}

@@ -6,15 +6,13 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Result, optional
-from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Findings
 from blendwright.tools.checks import conflict, wrong_type
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -56,15 +54,8 @@ class Rendered(Result):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    width: int
-    height: int
-    pixels_sha256: str
-
-
-def read_picture(path: str) -> Picture | None:
-    """What a PNG file shows; None when there is no such file or it is no whole PNG."""
+def read_picture(path: str) -> tuple[int, int, str] | None:
+    """Width, height and hash of what a PNG file shows; None when there is no such file or it is no whole PNG."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
@@ -84,7 +75,7 @@ def read_picture(path: str) -> Picture | None:
     except zlib.error:
         return None
     width, height = struct.unpack(">II", header[:8])
-    return Picture(width, height, hashlib.sha256(header + rows).hexdigest())
+    return width, height, hashlib.sha256(header + rows).hexdigest()
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -119,11 +110,5 @@ def render_picture(
     if picture is None:
         at = "/artifact" if path is None else "/path"
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at=at)
-    return Rendered(
-        artifact=artifact,
-        path=path,
-        width=picture.width,
-        height=picture.height,
-        engine=engine,
-        pixels_sha256=picture.pixels_sha256,
-    )
+    width, height, pixels = picture
+    return Rendered(artifact=artifact, path=path, width=width, height=height, engine=engine, pixels_sha256=pixels)

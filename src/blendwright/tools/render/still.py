@@ -1,5 +1,3 @@
-"""render.still"""
-
 from __future__ import annotations
 
 from contextlib import ExitStack
@@ -7,10 +5,9 @@ from contextlib import ExitStack
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
-from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import differs, invalid
 from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_name, render_picture
 from blendwright.values.faults import Fault

@@ -11,7 +11,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs
-from blendwright.tools.principled_shader import with_nodes
+from blendwright.tools.material.ensure_principled import with_nodes
 from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 
 BACKGROUND = "ShaderNodeBackground"
