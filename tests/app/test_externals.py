@@ -13,8 +13,8 @@ import blendwright
 from blendwright.app.queries import recorded_externals
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
-from blendwright.cli.externals import externals
 from blendwright.cli.output import Exit
+from blendwright.cli.workspace import externals
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
 from blendwright.run.externals import External, Externals, externals_of_receipt

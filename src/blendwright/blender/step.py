@@ -29,6 +29,8 @@ _log = logging.getLogger(__name__)
 MEMBER_KIND = str(Kind.COLLECTION)
 # Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
+# A rehearsal is taken back at once, and a cross-check compares hashes at once.
+ANSWERED_AT_ONCE = frozenset({"rehearse", "cross_check", "prompt"})
 # Soft-deleted datablocks cost memory; removing them all at once is cheap, one at a time is not.
 MOST_TOMBSTONES = 512
 
@@ -48,13 +50,7 @@ class StepRun:
         self._call = request.get("call")
         self._scene = BpyScene(state, request.get("files", {}), outbox)
         self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
-        # A rehearsal is taken back at once, and a cross-check compares hashes at once.
-        self._may_wait = (
-            tool.revert is Revert.INVERSE
-            and "rehearse" not in request
-            and "cross_check" not in request
-            and "prompt" not in request
-        )
+        self._may_wait = tool.revert is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
         self._written = False
@@ -248,22 +244,15 @@ def _verification_finding(finding: Finding) -> Finding:
 
 def _exception_finding(error: Exception) -> Finding:
     if isinstance(error, ValidationError):
-        return _invalid_result(error)
+        # An answer that its own model refuses: something in the scene became infinite, or no number at all.
+        [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
+        place = pointer_of(first["loc"])
+        message = f"the result has no JSON, since at {place} there is no finite number: {first['msg']}"
+        cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
+        return Finding(Fault.EXECUTION_FAILED, message, "", cure)
     line = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-    return Finding(
-        Fault.EXECUTION_FAILED,
-        f"Blender raised {line}",
-        "",
-        "Change the arguments; the worker's log has the whole trace.",
-    )
-
-
-def _invalid_result(error: ValidationError) -> Finding:
-    """An answer that its own model refuses: something in the scene became infinite, or no number at all."""
-    [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
-    message = f"the result has no JSON, since at {pointer_of(first['loc'])} there is no finite number: {first['msg']}"
-    cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
-    return Finding(Fault.EXECUTION_FAILED, message, "", cure)
+    cure = "Change the arguments; the worker's log has the whole trace."
+    return Finding(Fault.EXECUTION_FAILED, f"Blender raised {line}", "", cure)
 
 
 def _push_undo(message: str) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.outcome import PHASES, Outcome, PhaseTrace
-from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipts
-from blendwright.values.report import OperationReport, OperationStatus, RunReport
+from blendwright.values.report import OperationReport, OperationStatus, ReceiptSummary, RunReport, summarise_receipts
 
 # What became of an operation, as a summary of partial work has it.
 PARTS: dict[OperationStatus, str] = {

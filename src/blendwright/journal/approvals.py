@@ -17,7 +17,7 @@ import orjson
 
 from blendwright.journal.store import FILE, Row, Store
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest
-from blendwright.records.approvals import StoredApproval
+from blendwright.records.requests import StoredApproval
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.journal import intents, plan_boundaries, quarantine
+from blendwright.journal import recovery
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
@@ -21,7 +21,7 @@ from blendwright.values.errors import JournalError
 
 # The number of the next commit, and whether one of the two states is there in which nothing may be committed.
 _NEXT = "(SELECT coalesce(max(number), 0) + 1 FROM commits)"
-_STATE = f"SELECT {_NEXT}, {quarantine.IS_OPEN}, {plan_boundaries.IS_INTERRUPTED}"
+_STATE = f"SELECT {_NEXT}, {recovery.IS_QUARANTINED}, {recovery.IS_INTERRUPTED}"
 _COMMIT = f"INSERT INTO commits VALUES ({', '.join('?' * 18)})"
 _READING = f"INSERT INTO readings VALUES (NULL, {', '.join('?' * 11)})"
 _CHECKPOINT = "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)"
@@ -40,14 +40,14 @@ def write(
     with store.transaction("commit"):
         next_number, is_quarantined, is_interrupted = store.one(_STATE, (store.fence,))
         if is_quarantined and not recovering:
-            quarantine.refuse(store)
+            recovery.require_no_quarantine(store)
         if is_interrupted:
-            plan_boundaries.require_no_interrupted_plan(store)
+            recovery.require_no_interrupted_plan(store)
         transaction = _CommitTransaction(store, ancestry, files, next_number)
         for entry in entries:
             transaction.add(entry)
         if keeps_boundary is not None:
-            plan_boundaries.end(store, keeps_boundary, "kept")
+            recovery.end_boundary(store, keeps_boundary, "kept")
         written = transaction.flush()
     transaction.advance()
     return written
@@ -103,7 +103,7 @@ class _CommitTransaction:
                 self._audit.append(entry, entry.status, entry.hash_before, entry.hash_after)
                 self._results.append((None, None))
         if not isinstance(entry, NewReading) and entry.settles is not None:
-            intents.settle(self._store, entry.settles)
+            recovery.settle_intent(self._store, entry.settles)
 
     def _add_commit(self, new: NewCommit) -> None:
         self._check(new)

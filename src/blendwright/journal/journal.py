@@ -20,29 +20,34 @@ from blendwright.journal import (
     commit_transaction,
     garbage_collection,
     head_moves,
-    intents,
     operation_lookup,
-    plan_boundaries,
     planner_attempts,
-    quarantine,
     rebuild_routes,
+    recovery,
     statistics,
 )
 from blendwright.journal import rows as row
-from blendwright.journal.ancestry import Ancestry, descending, head_row
+from blendwright.journal.ancestry import Ancestry, commits_among, head_row, place_of
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.file_modes import make_private_workspace
 from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.statistics import Statistics
 from blendwright.journal.store import FILE, Store, as_json, translate_errors, utc_now
 from blendwright.policy.approvals import Approval, ApprovalRequest
-from blendwright.records.approvals import StoredApproval
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoint
-from blendwright.records.commits import Commit, CommitResult, Entry, HeadMove, NewAudit, NewCommit
-from blendwright.records.operation_lookup import OperationMatch, OperationQuery
-from blendwright.records.planner_attempts import Attempt, NewAttempt
+from blendwright.records.commits import (
+    Commit,
+    CommitResult,
+    Entry,
+    HeadMove,
+    NewAudit,
+    NewCommit,
+    OperationMatch,
+    OperationQuery,
+)
 from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
+from blendwright.records.requests import Attempt, NewAttempt, StoredApproval
 from blendwright.values import crash_points, events
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
@@ -81,9 +86,9 @@ class JournalView:
             return RecoveryInfo(
                 head=head,
                 route=None if head is None else self.route(head.number),
-                indeterminate=intents.indeterminate(self._store),
-                boundary=plan_boundaries.current(self._store),
-                quarantine=quarantine.current(self._store),
+                indeterminate=recovery.indeterminate_intents(self._store),
+                boundary=recovery.open_boundary(self._store),
+                quarantine=recovery.current_quarantine(self._store),
                 cleaned=self._cleaned,
             )
 
@@ -91,15 +96,15 @@ class JournalView:
 
     def quarantined(self) -> Quarantine | None:
         with self._store.snapshot():
-            return quarantine.current(self._store)
+            return recovery.current_quarantine(self._store)
 
     def indeterminate(self) -> tuple[Intent, ...]:
         with self._store.snapshot():
-            return intents.indeterminate(self._store)
+            return recovery.indeterminate_intents(self._store)
 
     def open_boundary(self) -> OpenBoundary | None:
         with self._store.snapshot():
-            return plan_boundaries.current(self._store)
+            return recovery.open_boundary(self._store)
 
     def route(self, to: int) -> RebuildRoute:
         """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there."""
@@ -127,7 +132,8 @@ class JournalView:
             if head is None:
                 return ()
             below = None if before is None else self._commit(before).generation
-            return tuple(islice(descending(self._store, self._ancestry.of(head[0]), below), limit))
+            ancestors = self._ancestry.of(head[0])
+            return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
 
     def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
         """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
@@ -144,11 +150,6 @@ class JournalView:
         """The latest moves of HEAD, newest first."""
         with self._store.snapshot():
             return head_moves.moves(self._store, limit)
-
-    def undo_target(self) -> int | None:
-        """Where `undo` would lead; None when there is nothing before HEAD."""
-        with self._store.snapshot():
-            return head_moves.undo_target(self._store)
 
     def redo_target(self) -> int | None:
         """Where `redo` would lead: back over the last undo, unless something else has happened since."""
@@ -231,7 +232,7 @@ class Journal(JournalView):
         try:
             if not recovering:
                 with self._store.snapshot():
-                    quarantine.refuse(self._store)
+                    recovery.require_no_quarantine(self._store)
             self._acquire()
             self._prepare(workspace)
             with translate_errors(f"opening the workspace {workspace}"):
@@ -246,7 +247,7 @@ class Journal(JournalView):
         """Raise the fencing number: from here on no earlier holder can write."""
         with self._store.transaction("acquire", checked=False):
             fence = self._store.one("UPDATE state SET fence = fence + 1 RETURNING fence")[0]
-            intents.mark_open_as_indeterminate(self._store)
+            recovery.mark_open_as_indeterminate(self._store)
         self._store.fence = fence
 
     @property
@@ -291,16 +292,16 @@ class Journal(JournalView):
 
     def begin_intent(self, intent: NewIntent) -> int:
         self._refuse_in_quarantine()
-        return intents.begin(self._store, intent)
+        return recovery.begin_intent(self._store, intent)
 
     def resolve_intent(self, id: int, note: str) -> None:
         """A person has found out what became of an indeterminate effect."""
-        intents.resolve(self._store, id, note)
+        recovery.resolve_intent(self._store, id, note)
 
     def begin_boundary(self, request_id: str) -> int:
         """From here on all or nothing: end it by `commit(…, keeps=id)` or `roll_back`."""
         self._refuse_in_quarantine()
-        return plan_boundaries.begin(self._store, request_id)
+        return recovery.begin_boundary(self._store, request_id)
 
     def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> CommitResult:
         """Move HEAD back to where the boundary began; in the same transaction the records of what failed, then a `rolled_back`
@@ -340,17 +341,22 @@ class Journal(JournalView):
         return moved
 
     def set_tag(self, name: str, commit: int) -> None:
-        head_moves.set_tag(self._store, name, commit)
+        sql = "INSERT INTO tags VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number"
+        with self._store.transaction("tag"):
+            place_of(self._store, commit)
+            self._store.change(sql, (name, commit))
 
     def delete_tag(self, name: str) -> None:
-        head_moves.delete_tag(self._store, name)
+        with self._store.transaction("tag"):
+            if self._store.change("DELETE FROM tags WHERE name = ?", (name,)) != 1:
+                raise JournalError(f"there is no tag {name}")
 
     def quarantine(self, reason: str, *, expected: str, found: str) -> None:
-        quarantine.begin(self._store, reason, expected, found)
+        recovery.begin_quarantine(self._store, reason, expected, found)
         self._observe(events.Quarantined(reason, expected, found))
 
     def end_quarantine(self, how: str) -> None:
-        quarantine.end(self._store, how)
+        recovery.end_quarantine(self._store, how)
         self._observe(events.QuarantineEnded(how))
 
     def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
@@ -374,4 +380,4 @@ class Journal(JournalView):
     def _refuse_in_quarantine(self) -> None:
         if not self._recovering:
             with self._store.snapshot():
-                quarantine.refuse(self._store)
+                recovery.require_no_quarantine(self._store)

@@ -10,8 +10,7 @@ import orjson
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.store import Store
-from blendwright.records.commits import Reading
-from blendwright.records.operation_lookup import HistoryPosition, MatchedCommit, OperationMatch, OperationQuery
+from blendwright.records.commits import HistoryPosition, MatchedCommit, OperationMatch, OperationQuery, Reading
 
 # One statement for all operations of a request: a statement for each costs five times as much.
 _NAMED = "request_id = ? AND operation_id IN (SELECT value FROM json_each(?))"
@@ -109,8 +108,5 @@ def _position(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> Hist
 
 
 def _is_same_operation(known: MatchedCommit | Reading, query: OperationQuery) -> bool:
-    return (known.operation_key, known.tool, known.tool_version) == (
-        query.operation_key,
-        query.tool,
-        query.tool_version,
-    )
+    wanted = (query.operation_key, query.tool, query.tool_version)
+    return (known.operation_key, known.tool, known.tool_version) == wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 
 from blendwright.journal.store import Store, as_json, utc_now
-from blendwright.records.planner_attempts import Attempt, NewAttempt
+from blendwright.records.requests import Attempt, NewAttempt
 
 _COLUMNS = "request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"
 

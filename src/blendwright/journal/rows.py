@@ -8,8 +8,7 @@ from typing import Any
 import orjson
 
 from blendwright.records.checkpoints import Checkpoint
-from blendwright.records.commits import Commit, Reading
-from blendwright.records.operation_lookup import MatchedCommit
+from blendwright.records.commits import Commit, MatchedCommit, Reading
 
 # The columns are the fields, in their order.
 COMMIT = ", ".join(Commit._fields)

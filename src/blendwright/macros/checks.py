@@ -9,7 +9,7 @@ from typing import Any, cast
 import jsonschema_rs
 
 from blendwright.macros.definition import MacroDocument, properties_of
-from blendwright.macros.templates import EACH, TEMPLATE, Use, uses
+from blendwright.macros.templates import EACH, TEMPLATE, uses
 from blendwright.schemas.check import BROKEN_SCHEMA, Checker
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
@@ -125,15 +125,11 @@ def _templates(document: MacroDocument) -> Iterator[Finding]:
                 yield wrong(f"for_each names no list: '{step.for_each[:60]}'", f"{pointer}/for_each", cure)
             names[EACH] = fields_of(fields_of(listed).get("items"))
         yield from _used(step.args, f"{pointer}/args", names)
-    unused = properties.keys() - {step.for_each for step in document.steps} - {use.name for use in _all_uses(document)}
-    for name in sorted(unused):
+    filled = (document.preconditions, document.postconditions, *(step.args for step in document.steps))
+    used = {step.for_each for step in document.steps} | {use.name for part in filled for use in uses(part)}
+    for name in sorted(properties.keys() - used):
         pointer = "/inputs/properties" + pointer_of([name])
         yield wrong(f"the input '{name}' is used nowhere", pointer, f"Use it as {{{{{name}}}}}, or leave it out.")
-
-
-def _all_uses(document: MacroDocument) -> Iterator[Use]:
-    for part in (document.preconditions, document.postconditions, *(step.args for step in document.steps)):
-        yield from uses(part)
 
 
 def _used(value: Any, base: str, properties: Mapping[str, Any]) -> Iterator[Finding]:

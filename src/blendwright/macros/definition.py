@@ -10,8 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from blendwright.policy.session_contract import Registry, registry
-from blendwright.schemas.check import Checker, argument_advice
-from blendwright.schemas.whole_numbers import whole_numbers
+from blendwright.schemas.check import Checker, argument_advice, whole_numbers
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.values.canonical import digest
 from blendwright.values.faults import Fault
@@ -95,10 +94,6 @@ class Macro:
     @property
     def determinism(self) -> Determinism:
         return self.document.determinism
-
-    @property
-    def rollback(self) -> bool:
-        return self.document.rollback
 
     @cached_property
     def fingerprint(self) -> str:

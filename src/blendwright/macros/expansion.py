@@ -68,7 +68,7 @@ def _calls(
 ) -> Iterator[Call | Finding]:
     document = macro.document
     # The outermost macro that is taken back as a whole takes everything inside along.
-    if group is None and macro.rollback:
+    if group is None and document.rollback:
         group = path or macro.name
     if document.preconditions:
         yield _conditions(macro, "before", document.preconditions, bound_inputs, group)

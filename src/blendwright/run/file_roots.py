@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Verdict, nearest_root
-from blendwright.records.workspace_files import OWN
 from blendwright.values.errors import EnvironmentUnfit
 
 

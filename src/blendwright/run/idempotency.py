@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blendwright.journal import JournalView
-from blendwright.records.commits import Reading
-from blendwright.records.operation_lookup import OperationMatch, OperationQuery
+from blendwright.records.commits import OperationMatch, OperationQuery, Reading
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut

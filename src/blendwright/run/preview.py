@@ -28,8 +28,7 @@ from blendwright.run.snapshots import LimitedDifference, limit_difference, objec
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Schedule
-from blendwright.values.receipt_summary import ReceiptSummary, summarise_receipts
-from blendwright.values.report import OperationReport, RunReport
+from blendwright.values.report import OperationReport, ReceiptSummary, RunReport, summarise_receipts
 
 PICTURE = "picture.png"
 NO_DIFFERENCE = limit_difference(Difference((), (), (), unseen=False))

@@ -53,9 +53,8 @@ def read_json(text: bytes | str, *, any_value: bool = False) -> Read:
     except orjson.JSONDecodeError as error:
         if "depth" in str(error):
             return _refused(TOO_DEEP, LESS_NESTING)
-        if "infinity" in str(
-            error
-        ):  # a number beyond all doubles: Python's parser reads on, so that its place can be told
+        # A number beyond all doubles: Python's parser reads on, so that its place can be told.
+        if "infinity" in str(error):
             return _read_closely(text, any_value=False)
         return _refused(f"this is not JSON: {error}", "Give one JSON document in UTF-8, and nothing else.")
     # Every colon of the text separates a key or stands in a string. A key that was given twice is missing in the value, and so

@@ -15,6 +15,10 @@ Architecture = Literal["x86_64", "aarch64"]
 # Facts of the kernel's ABI, one for each architecture in this order; None stands for a call that the architecture never had.
 Numbers = tuple[int | None, int | None]
 _ARCHITECTURES: tuple[Architecture, ...] = ("x86_64", "aarch64")
+_MACHINES: dict[str, Architecture] = {
+    **dict.fromkeys(("x86_64", "AMD64", "amd64"), "x86_64"),
+    **dict.fromkeys(("aarch64", "arm64"), "aarch64"),
+}
 
 ALLOWED: dict[str, Numbers] = {
     # Memory.
@@ -176,15 +180,7 @@ _NUMBERS = ALLOWED | CONDITIONAL | PRETENDED | ABSENT | REFUSED
 
 def this_architecture() -> Architecture | None:
     """The architecture of this process, or None when there are no numbers for it."""
-    if sys.maxsize <= 2**32:
-        return None
-    match platform.machine():
-        case "x86_64" | "AMD64" | "amd64":
-            return "x86_64"
-        case "aarch64" | "arm64":
-            return "aarch64"
-        case _:
-            return None
+    return _MACHINES.get(platform.machine()) if sys.maxsize > 2**32 else None
 
 
 def number(name: str, architecture: Architecture) -> int | None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from blendwright.blender.fingerprint.canonical import fold_array, folded_bytes
 from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
-from blendwright.blender.fingerprint.floats import fold_array, folded_bytes
 
 _SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).

@@ -1,20 +1,25 @@
-"""Content that RNA values alone do not give: view layers, texts, images, curves, slots, shape keys.
+"""Content that RNA values alone do not give: view layers, texts, images, curves, slots, shape keys, node trees.
 
 Responsible for: the list of readers that add to the plain walk, and those for single types, each with the reason why that walk will not do.
 """
 
 import hashlib
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
 
-from blendwright.blender.fingerprint import mesh, nodes
+from blendwright.blender.fingerprint import mesh
 from blendwright.blender.fingerprint.attributes import blob
-from blendwright.blender.fingerprint.floats import fold, fold_array
+from blendwright.blender.fingerprint.canonical import fold, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of, layer_collections, layer_flags
 from blendwright.blender.fingerprint.poses import encode_pose
 from blendwright.blender.fingerprint.walk import Out, Reader, Walk
 
+_link = attrgetter(
+    *("to_node.name", "to_socket.identifier", "multi_input_sort_id"),
+    *("from_node.name", "from_socket.identifier", "is_muted"),
+)
 _CACHE_RANGE = ("frame_start", "frame_end")
 
 
@@ -137,14 +142,64 @@ def encode_shape_key(walk: Walk, key: Any, out: Out) -> None:
             walk.inner(point, out)
 
 
+def encode_tree(walk: Walk, tree: Any, out: Out) -> None:
+    """Nodes by name, links, interface: whatever the order of nodes (which selecting changes) or links."""
+    nodes = sorted([(node.name, node) for node in tree.nodes], key=lambda pair: pair[0])
+    out.append(len(nodes))
+    for _, node in nodes:
+        walk.inner(node, out)
+    out.append(sorted(map(_link, tree.links)))
+    items = tree.interface.items_tree
+    out.append(len(items))
+    for item in items:
+        walk.inner(item, out)
+        # Panels may share a name, so the parent goes by its place.
+        out.append(item.parent.index)
+
+
+def encode_sockets(walk: Walk, node: Any, out: Out) -> None:
+    _sockets(walk, node.inputs, out)
+    _sockets(walk, node.outputs, out)
+
+
+def _sockets(walk: Walk, sockets: Any, out: Out) -> None:
+    # The same content as walk.struct gives, kept short: a default material has 35 sockets.
+    channels = walk.channels
+    for socket in sockets:
+        layout, _ = walk.layout_of(socket)
+        if channels and (socket.as_pointer(), layout.name) in channels:
+            walk.struct(socket, out)
+            continue
+        out.append(layout.name)
+        if layout.scalars:
+            out.append(layout.scalars(socket))
+        if layout.floats:
+            for value in layout.floats(socket):
+                out.append(fold(value))
+        if layout.vectors:
+            for value in layout.vectors(socket):
+                out.append(fold_all(value))
+        if layout.parts:
+            for value in layout.parts(socket):
+                out.append(None if value is None else key_of(value))
+        if layout.custom:  # sockets of builtin types carry no custom properties
+            walk.properties(socket, layout, None, out)
+
+
+def encode_image_layers(_walk: Walk, node: Any, out: Out) -> None:
+    """Layer and view of an image with several; for others they have no valid value."""
+    out.append(node.layer if node.has_layers else None)
+    out.append(node.view if node.has_views else None)
+
+
 # By RNA type, subtypes included.
 READERS: Final[dict[str, Reader]] = {
     "Action": encode_action,
     "ActionChannelbag": _unordered("fcurves"),
     "AnimData": _unordered("drivers"),
     "Collection": encode_light_linking,
-    "CompositorNodeCryptomatteV2": nodes.encode_image_layers,
-    "CompositorNodeImage": nodes.encode_image_layers,
+    "CompositorNodeCryptomatteV2": encode_image_layers,
+    "CompositorNodeImage": encode_image_layers,
     "Curve": mesh.encode_texture_space,
     "DynamicPaintSurface": encode_paint_surface,
     "FieldSettings": encode_field,
@@ -154,8 +209,8 @@ READERS: Final[dict[str, Reader]] = {
     "Mesh": mesh.encode_mesh,
     "MetaBall": mesh.encode_texture_space,
     "NlaStrip": encode_strip,
-    "Node": nodes.encode_sockets,
-    "NodeTree": nodes.encode_tree,
+    "Node": encode_sockets,
+    "NodeTree": encode_tree,
     "Object": encode_object,
     "ParticleSettings": encode_particle_settings,
     "ParticleSystem": encode_particle_system,

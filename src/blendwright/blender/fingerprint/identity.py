@@ -154,12 +154,5 @@ def _member_key(collection_name: str, outer: Any, member: Any) -> Key:
     inner = member.library
     if outer is None and inner is None:
         return (MEMBERSHIP, collection_name, member.name)
-    packed = key_of(member)[3:]
-    return (
-        MEMBERSHIP,
-        collection_name,
-        member.name,
-        outer.filepath if outer else "",
-        inner.filepath if inner else "",
-        *packed,
-    )
+    libraries = (outer.filepath if outer else "", inner.filepath if inner else "")
+    return (MEMBERSHIP, collection_name, member.name, *libraries, *key_of(member)[3:])

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from blendwright.blender.fingerprint.attributes import Blobs, add_attributes, hashed_names
-from blendwright.blender.fingerprint.floats import fold_array
+from blendwright.blender.fingerprint.canonical import fold_array
 from blendwright.blender.fingerprint.walk import Out, Walk
 
 _data: Any = bpy.data

@@ -43,12 +43,8 @@ def bases(rna: Any) -> list[str]:
 
 @cache
 def _types_with_subtypes() -> frozenset[str]:
-    found: set[str] = set()
-    for name in dir(_types):
-        rna = getattr(getattr(_types, name), "bl_rna", None)
-        if rna is not None and rna.base is not None:
-            found.add(rna.base.identifier)
-    return frozenset(found)
+    rnas = (getattr(getattr(_types, name), "bl_rna", None) for name in dir(_types))
+    return frozenset(rna.base.identifier for rna in rnas if rna is not None and rna.base is not None)
 
 
 def hashed_properties(rna: Any) -> list[Any]:

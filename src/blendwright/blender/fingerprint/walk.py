@@ -11,9 +11,8 @@ import numpy as np
 
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
 from blendwright.blender.fingerprint.attributes import blob, encode_attributes
-from blendwright.blender.fingerprint.floats import fold_all, fold_array
+from blendwright.blender.fingerprint.canonical import canonical_path, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of
-from blendwright.blender.fingerprint.paths import canonical_path
 from blendwright.blender.fingerprint.properties import custom, system
 from blendwright.blender.fingerprint.type_layouts import (
     ANIMATION,

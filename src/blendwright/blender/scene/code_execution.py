@@ -11,7 +11,7 @@ import traceback
 import numpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene.image_packing import pack_painted_images
+from blendwright.blender.scene.imported_blocks import pack_painted_images
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

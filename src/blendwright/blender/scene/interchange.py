@@ -11,8 +11,7 @@ from typing import Any
 
 import bpy
 
-from blendwright.blender.scene.image_packing import pack_painted_images
-from blendwright.blender.scene.imported_blocks import ImportTracker, link_imported
+from blendwright.blender.scene.imported_blocks import ImportTracker, link_imported, pack_painted_images
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.scene.state import RESERVED_PREFIX

@@ -161,16 +161,12 @@ class RecordedWrites(SceneReader):
     def _save_material_slots(self, data: Any) -> None:
         """An object has as many material slots as its data has materials; its own ones go when the data loses some."""
         for user in references.referrers({data})[data]:
-            own = [slot.link == "OBJECT" for slot in getattr(user, "material_slots", ())]
-            if any(own):
+            slots = enumerate(getattr(user, "material_slots", ()))
+            own = [(i, freeze(slot.material, self._block)) for i, slot in slots if slot.link == "OBJECT"]
+            if own:
                 key = fp.key_of(user)
                 self.undo_log.touch(key)
-                saved_values = [
-                    (i, freeze(user.material_slots[i].material, self._block)) for i, one in enumerate(own) if one
-                ]
-                self.undo_log.inverse(
-                    lambda key=key, saved_values=saved_values: _put_slots(self._block(key), saved_values)
-                )
+                self.undo_log.inverse(lambda key=key, own=own: _put_slots(self._block(key), own))
 
     def set(self, target: Any, attribute: str, value: Any, *, owner: Any | None = None) -> None:
         holder = self._holder(target, owner)
@@ -190,9 +186,8 @@ class RecordedWrites(SceneReader):
         resolve = self._address(holder, target)  # before the write: what cannot be found again must not be written
         setattr(target, attribute, value)
         if attribute == "name":
-            resolve = self._address(
-                holder, target
-            )  # its path has the name in it, and the inverse runs with the new one
+            # Its path has the name in it, and the inverse runs with the new one.
+            resolve = self._address(holder, target)
         self.undo_log.inverse(lambda: setattr(resolve(), attribute, thaw()))
 
     def _save_side_effects(self, target: Any, attribute: str | int) -> None:
