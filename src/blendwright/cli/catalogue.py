@@ -11,10 +11,9 @@ import orjson
 from blendwright.cli.options import AsJson, Workspace, argument, option
 from blendwright.cli.output import Exit, SafeConsole, present, print_json
 from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, macro_registry
-from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
-from blendwright.nodes.catalogue.search import search, suggest_node_type
+from blendwright.nodes.catalogue.search import describe_node_type, search, suggest_node_type
 from blendwright.schemas import published
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
+from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success

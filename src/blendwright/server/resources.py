@@ -19,8 +19,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from blendwright.app.policy_files import load_policy
 from blendwright.app.queries import commit_details
 from blendwright.app.read_workspace import read_journal
-from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
+from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.policy.redaction import redacted_receipt
 from blendwright.schemas import published
 from blendwright.server.catalogue_tools import tool_page

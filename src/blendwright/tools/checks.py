@@ -77,19 +77,12 @@ def existing(scene: Scene, kind: Kind, name: str, at: str) -> Generator[Finding,
 def existing_object(scene: Scene, name: str, at: str, *types: str) -> Generator[Finding, None, Block | None]:
     """The object of that name, where it is of one of these types (of any, when none is named)."""
     obj = yield from existing(scene, Kind.OBJECT, name, at)
-    if obj is not None and types and (wrong := wrong_type(obj, types, at)):
-        yield from wrong
-        return None
-    return obj
-
-
-def wrong_type(obj: Block, types: Sequence[str], at: str) -> Sequence[Finding]:
-    """A finding when an object is of none of these types."""
-    if obj.type in types:
-        return ()
+    if obj is None or not types or obj.type in types:
+        return obj
     allowed = " or ".join(types)
     message = f"'{obj.name}' is of type {obj.type}, not {allowed}"
-    return (conflict(message, at, f"Name an object of type {allowed}."),)
+    yield conflict(message, at, f"Name an object of type {allowed}.")
+    return None
 
 
 def evaluated_object(scene: Scene, name: str, at: str) -> Generator[Finding, None, Block | None]:

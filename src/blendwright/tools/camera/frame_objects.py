@@ -112,7 +112,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         sight = frustum(scene, obj.data)
         inverse = world_matrix(scene, obj).inverted()
-        for point in _corners(scene, args):
+        for point in subject_points(scene, args.objects, args.name):
             x, y, z = inverse @ scene.vector(point)
             depth = 1.0 if sight.orthographic else -z
             across, along = SLACK * (sight.right - sight.left) * depth, SLACK * (sight.top - sight.bottom) * depth
@@ -128,7 +128,8 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         """How the camera is to be turned, and where it is to stand."""
         axes = self._axes(args, world_matrix(scene, obj))
         sight = frustum(scene, obj.data).within(args.margin)
-        return axes, standpoint(_corners(scene, args), axes, sight, obj.data.clip_start * 2.0)
+        points = subject_points(scene, args.objects, args.name)
+        return axes, standpoint(points, axes, sight, obj.data.clip_start * 2.0)
 
     def _axes(self, args: FrameObjectsArgs, matrix: Block) -> Axes:
         direction: Point | None = FROM[args.view] if args.view is not None else args.from_direction
@@ -147,7 +148,3 @@ def _optics(camera: Block, target: Standpoint) -> list[Setting]:
     if target.farthest > camera.clip_end:
         settings.append(Setting(camera, "clip_end", target.farthest * 2.0, "/name"))
     return settings
-
-
-def _corners(scene: Scene, args: FrameObjectsArgs) -> list[Point]:
-    return subject_points(scene, args.objects, args.name)

@@ -48,7 +48,7 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
 
     def apply(self, scene: Scene, args: DeleteCollectionArgs) -> CollectionDeleted:
         collection = scene.require(Kind.COLLECTION, args.name, "/name")
-        above = _above(scene, collection)
+        above = _parents(scene, collection) or [scene.active.collection]
         members = sorted(collection.objects, key=lambda obj: obj.name)
         inner = list(collection.children)
         removed: list[str] = []
@@ -78,18 +78,10 @@ def _parents(scene: Scene, collection: Block) -> list[Block]:
     return [parent for parent in candidates if parent.children.get(collection.name) == collection]
 
 
-def _above(scene: Scene, collection: Block) -> list[Block]:
-    return _parents(scene, collection) or [scene.active.collection]
-
-
 def _victims(scene: Scene, collection: Block) -> list[Block]:
     """The objects that no other collection holds, by name."""
-    alone = [obj for obj in collection.objects if _only_in(scene, collection, obj)]
+    alone = [obj for obj in collection.objects if all(home == collection for home in scene.collections_of(obj))]
     return sorted(alone, key=lambda obj: obj.name)
-
-
-def _only_in(scene: Scene, collection: Block, obj: Block) -> bool:
-    return all(home == collection for home in scene.collections_of(obj))
 
 
 def _move(scene: Scene, members: list[Block], source: Block, targets: list[Block]) -> None:

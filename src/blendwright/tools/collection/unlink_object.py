@@ -5,7 +5,7 @@ from pydantic import Field
 from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tools.checks import conflict, differs, missing_target_collection, target_collection
+from blendwright.tools.checks import conflict, differs, existing_object, missing_target_collection, target_collection
 from blendwright.tools.settings import ObjectChanged
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -33,13 +33,10 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
     )
 
     def check(self, scene: Scene, args: UnlinkObjectArgs) -> Findings:
-        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+        obj = yield from existing_object(scene, args.object, "/object")
         missing = missing_target_collection(scene, args.collection)
         yield from missing
-        if missing:
-            return
-        obj = scene.find(Kind.OBJECT, args.object)
-        if obj is None or args.allow_unlinked:
+        if missing or obj is None or args.allow_unlinked:
             return
         if list(scene.collections_of(obj)) == [target_collection(scene, args.collection)]:
             message = f"no other collection holds '{args.object}', so it would vanish from the scene"

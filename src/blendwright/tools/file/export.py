@@ -126,14 +126,9 @@ def _exportable(scene: Scene, args: ExportArgs) -> tuple[list[Block], list[str]]
     everything = list(scene.blocks(Kind.OBJECT))
     if form_of(args.path) == "blend":
         return everything, []
-    chosen: list[Block] = []
-    left_out: list[str] = []
-    for obj in everything:
-        if any(_object_problems(scene, args, obj, "")):
-            left_out.append(obj.name)
-        else:
-            chosen.append(obj)
-    return chosen, left_out
+    left_out = [obj for obj in everything if any(_object_problems(scene, args, obj, ""))]
+    unfit = set(left_out)
+    return [obj for obj in everything if obj not in unfit], [obj.name for obj in left_out]
 
 
 def _object_problems(scene: Scene, args: ExportArgs, obj: Block, at: str) -> Findings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
+from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import Tree
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import interface, properties

@@ -67,8 +67,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     )
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Findings:
-        yield from evaluated_object(scene, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
+        obj = yield from evaluated_object(scene, args.name, "/name")
         if obj is not None:
             yield from move_conflicts(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
         yield from missing_target_collection(scene, args.collection)

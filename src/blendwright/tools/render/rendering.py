@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from blendwright.tool_api import Block, Findings, Kind, Scene
+from blendwright.tool_api import Block, Findings, Scene
 from blendwright.tool_api.arguments import Result, optional
-from blendwright.tools.checks import conflict, wrong_type
+from blendwright.tools.checks import conflict, existing_object
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -94,11 +94,8 @@ def camera_problems(scene: Scene, name: str | None, cure: str) -> Findings:
     if name is None:
         if scene.active.camera is None:
             yield conflict("the scene has no camera", AT, cure)
-        return
-    yield from scene.missing(Kind.OBJECT, name, AT)
-    camera = scene.find(Kind.OBJECT, name)
-    if camera is not None:
-        yield from wrong_type(camera, ("CAMERA",), AT)
+    else:
+        yield from existing_object(scene, name, AT, "CAMERA")
 
 
 def render_picture(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
@@ -11,11 +10,10 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Args, Seed, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tool_api.tool import Example
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.checks import invalid
 from blendwright.tools.render.rendering import Engine, engine_id, engine_name
-from blendwright.tools.settings import SetsSceneSettings, Setting
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.settings import SetsSceneSettings, Setting, Settings
 
 Side = Annotated[int, Field(ge=4, le=65536)]
 
@@ -41,14 +39,13 @@ class SetRender(SetsSceneSettings[SetRenderArgs]):
         Example({"fps": 23.976}),
     )
 
-    def problems(self, scene: Scene, args: SetRenderArgs, target: Block) -> Iterator[Finding]:
+    def problems(self, scene: Scene, args: SetRenderArgs, target: Block) -> Findings:
         engine = args.engine or engine_name(target.render.engine)
         if args.samples is not None and engine not in ("CYCLES", "EEVEE"):
-            message = f"the engine {engine} has no number of samples"
             cure = "Leave it out, or set the engine to CYCLES or EEVEE."
-            yield Finding(Fault.ARGS_INVALID, message, "/samples", cure)
+            yield invalid(f"the engine {engine} has no number of samples", "/samples", cure)
 
-    def settings(self, scene: Scene, args: SetRenderArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetRenderArgs, target: Block) -> Settings:
         render = target.render
         if args.engine is not None:
             yield Setting(render, "engine", engine_id(args.engine, scene.version), "/engine")
