@@ -61,6 +61,15 @@ class Invocation:
     """The caller's operation, where this is a step of the macro that it calls."""
     single_call: bool = False
     """It belongs to no plan, and its key never comes again."""
+    proof_demanded: bool = False
+    """What foreign code does counts only where it does the same twice."""
+
+    @property
+    def determinism(self) -> Determinism:
+        """What may be said of its result. Of foreign code nobody knows, unless it was run twice."""
+        if self.promises.isolation is Isolation.SHARED or self.proof_demanded:
+            return self.promises.determinism
+        return Determinism.NONDETERMINISTIC
 
     @property
     def ids(self) -> CallIds:

@@ -1,0 +1,124 @@
+"""What code could ask for a number that nobody foresees, pinned: the clock begins at one moment, entropy comes from the seed.
+
+Nothing here is undone, so it is for processes that are given up afterwards. What no name leads to (addresses of objects, the number
+of the process) stays as it is: where determinism is demanded, the code is run in two processes and what it did is compared.
+"""
+
+import datetime
+import importlib
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+from mathutils import noise
+
+from blendwright.blender.scene.native_clock import replace_clock
+
+# 2000-01-01, midnight.
+START_NS = 946_684_800 * 10**9
+# So much later it is with every look at the clock: whoever waits for it to go on does not wait for ever.
+TICK_NS = 1_000_000
+CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
+BROKEN_DOWN = ("gmtime", "localtime", "ctime")
+
+
+def pin_sources(seed: int) -> None:
+    """From now on, in the whole process."""
+    _pin_entropy(random.Random(seed))
+    random.seed(seed)
+    numpy.random.seed(seed)
+    _pin_clock(_Clock())
+
+
+def _pin_entropy(stream: random.Random) -> None:
+    def getrandom(size: int, flags: int = 0) -> bytes:
+        return stream.randbytes(size)
+
+    plain_seed, plain_noise = random.Random.seed, noise.seed_set
+
+    def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
+        plain_seed(self, stream.getrandbits(256) if a is None else a, version)
+
+    def seed_noise(value: int) -> None:
+        # Blender takes the time for a seed of 0, and when it starts.
+        plain_noise(value or stream.randrange(1, 1 << 31))
+
+    for module in (os, sys.modules[os.name]):
+        _replace(module, urandom=stream.randbytes, getrandom=getrandom)
+    _replace(random, _urandom=stream.randbytes)  # where SystemRandom, `secrets` and the seeds of numpy have it from
+    _replace(random.Random, seed=seed)
+    _replace(random, seed=random._inst.seed)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    _replace(noise, seed_set=seed_noise)
+    seed_noise(0)
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self._ns = START_NS
+        self._plain_sleep = time.sleep
+
+    def ns(self, *which: object) -> int:
+        self._ns += TICK_NS
+        return self._ns
+
+    def seconds(self, *which: object) -> float:
+        return self.ns() / 10**9
+
+    def whole_seconds(self) -> int:
+        return self.ns() // 10**9
+
+    def sleep(self, seconds: float) -> None:
+        self._plain_sleep(seconds)
+        self._ns += int(seconds * 10**9)
+
+
+def _pin_clock(clock: _Clock) -> None:
+    for name in CLOCKS:
+        _replace(time, **{name: clock.seconds, f"{name}_ns": clock.ns})
+    for name in BROKEN_DOWN:
+        _replace(time, **{name: _from(clock.seconds, getattr(time, name))})
+    plain_strftime = time.strftime
+
+    def strftime(form: str, moment: Any = None) -> str:
+        return plain_strftime(form, time.localtime() if moment is None else moment)
+
+    _replace(time, sleep=clock.sleep, strftime=strftime, asctime=_from(time.localtime, time.asctime))
+    _replace(datetime, datetime=_pinned_datetime(clock))
+    if sys.platform == "linux":
+        core = "numpy._core" if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else "numpy.core"
+        library = importlib.import_module(f"{core}._multiarray_umath").__file__
+        replace_clock(str(library), clock.whole_seconds)
+
+
+def _from(now: Callable[[], Any], read: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda moment=None: read(now() if moment is None else moment)
+
+
+def _pinned_datetime(clock: _Clock) -> type:
+    plain = datetime.datetime
+
+    class Kind(type):
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, plain)
+
+    class PinnedDatetime(plain, metaclass=Kind):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return cls.fromtimestamp(clock.seconds(), tz)
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return cls.fromtimestamp(clock.seconds(), datetime.UTC).replace(tzinfo=None)
+
+    PinnedDatetime.__name__ = PinnedDatetime.__qualname__ = plain.__name__
+    return PinnedDatetime
+
+
+def _replace(place: Any, **functions: Any) -> None:
+    for name, function in functions.items():
+        if hasattr(place, name):
+            setattr(place, name, function)
