@@ -17,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    ids = {str(id) for id in config.getoption("proves")}
+    ids: set[str] = set(config.getoption("proves") or ())
     if ids:
         kept = [item for item in items if ids & {id for mark in item.iter_markers("proves") for id in mark.args}]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])

@@ -15,7 +15,6 @@ from unittest.mock import ANY
 from planting import Bug, Function
 from wrong_functions import omitted
 
-
 # ---------------------------------------------------------------------- the run layer
 
 
@@ -131,18 +130,22 @@ def compares_the_beginning(compare_digest: Function) -> Function:
 
 
 def approves_what_was_declined(answer_of: Function) -> Function:
-    def wrong(result: Any) -> Any:
+    from blendwright.policy.approvals import ApprovalAnswer
+
+    def wrong(result: Any) -> ApprovalAnswer:
         answer = answer_of(result)
-        return type(answer).APPROVED if answer is type(answer).DECLINED else answer
+        return ApprovalAnswer.APPROVED if answer is ApprovalAnswer.DECLINED else answer
 
     return wrong
 
 
 def approves_code_by_its_level(ask: Function) -> Function:
-    def wrong(self: Any, request: Any, *, cancel: Any = None) -> Any:
+    from blendwright.policy.approvals import ApprovalAnswer
+
+    def wrong(self: Any, request: Any, *, cancel: Any = None) -> ApprovalAnswer:
         answer = ask(self, request, cancel=cancel)
-        declined = answer is type(answer).DECLINED
-        return type(answer).APPROVED if declined and request.safety_level in self._approved_levels else answer
+        declined = answer is ApprovalAnswer.DECLINED
+        return ApprovalAnswer.APPROVED if declined and request.safety_level in self._approved_levels else answer
 
     return wrong
 

@@ -38,7 +38,19 @@ def test_a_name_that_is_gone_is_told() -> None:
 def test_a_planted_bug_is_caught(bug: Bug) -> None:
     chosen = ["-k", bug.only] if bug.only else []
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow", bug.caught_by, *chosen],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "not slow",
+            bug.caught_by,
+            *chosen,
+        ],
         cwd=ROOT,
         env=environment_with(bug.name),
         capture_output=True,

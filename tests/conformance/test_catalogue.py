@@ -52,6 +52,7 @@ def test_promises_for_given_arguments_are_never_weaker_than_the_declared_ones(ca
     assert case.tool.replayable_for(case.parsed) >= case.tool.replayable
 
 
+@pytest.mark.proves("EXEC-PHASE-13")
 @cases(lambda case: case.seeded)
 def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) -> None:
     seed = case.parsed.seed
@@ -66,7 +67,7 @@ def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) ->
 # ---------------------------------------------------------------------- the effect
 
 
-@pytest.mark.proves("CORE-HEADLESS-01", "CORE-PHASE-04")
+@pytest.mark.proves("CORE-HEADLESS-01", "CORE-PHASE-04", "EXEC-MODE-04")
 @cases()
 def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, case: Case) -> None:
     play.set(case)
@@ -178,7 +179,7 @@ def test_a_step_that_fails_its_verification_leaves_the_scene_as_it_was(play: Pla
 # ---------------------------------------------------------------------- repeating
 
 
-@pytest.mark.proves("EXEC-IDEMP-01")
+@pytest.mark.proves("EXEC-IDEMP-01", "CORE-IDEMP-02")
 @cases(lambda case: case.idempotence is Idempotence.IDEMPOTENT)
 def test_repeating_an_idempotent_call_succeeds_and_changes_nothing(play: Play, case: Case) -> None:
     play.set(case)
@@ -221,6 +222,7 @@ def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_wh
 # ---------------------------------------------------------------------- across processes
 
 
+@pytest.mark.proves("OPS-ORDER-05")
 def test_two_processes_with_other_hash_seeds_give_equal_outcomes(tmp_path: Path) -> None:
     targets = [tmp_path / "one.json", tmp_path / "two.json"]
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -104,6 +104,7 @@ def test_a_success_has_all_fields_of_the_execution_model() -> None:
     assert rendered["details"]["changes"] == [{"kind": "objects", "name": "Pivot", "change": "created"}]
 
 
+@pytest.mark.proves("CORE-PHASE-08")
 def test_both_renderings_of_a_success_say_the_same() -> None:
     ours, core = tool_result(DONE).model_dump(mode="json"), core_envelope(DONE).model_dump(mode="json")
     assert core["ok"] is True and core["error"] is None
@@ -117,6 +118,7 @@ def test_the_core_envelope_of_a_failure_has_its_three_fields_and_no_result() -> 
     assert set(core["error"]) == {"code", "message", "details"}
 
 
+@pytest.mark.proves("EXEC-PHASE-10")
 @pytest.mark.parametrize("outcome", [DONE, failed(Fault.TOOL_TIMEOUT)], ids=["success", "failure"])
 def test_the_trace_has_the_seven_phases_by_number(outcome: Outcome) -> None:
     core = core_envelope(outcome)
@@ -147,7 +149,7 @@ BROKEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-@pytest.mark.proves("EXEC-DET-01", "EXEC-DET-02")
+@pytest.mark.proves("EXEC-DET-01", "EXEC-DET-02", "EXEC-CODE-04")
 def test_an_inconsistent_tool_result_cannot_be_made(case: str) -> None:
     good = tool_result(DONE).model_dump(mode="json")
     assert ToolResult.model_validate(good)

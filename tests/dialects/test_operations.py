@@ -94,7 +94,7 @@ def test_the_published_codes_are_the_faults() -> None:
     assert named <= {fault.value for fault in Fault}
 
 
-@pytest.mark.proves("OPS-FAIL-01")
+@pytest.mark.proves("OPS-FAIL-01", "OPS-FAIL-06")
 def test_the_code_is_that_of_the_first_fault_in_schedule_order_and_the_repair_covers_all() -> None:
     plan = of_operations(box("z", tool_name="no.such"), box("b", "a", safety_level="read_only"), box("a", args={}))
     payload = refusal(plan)
@@ -134,6 +134,7 @@ def test_a_long_message_becomes_a_short_hint() -> None:
     assert len(operations.render(report(failed))["retry_hint"]) <= 500
 
 
+@pytest.mark.proves("OPS-RESULT-03")
 def test_a_result_that_breaks_its_own_contract_never_leaves() -> None:
     with pytest.raises(BlendwrightError, match="breaks its own contract"):
         operations.render(report(done("a", safety_level=None), status="succeeded"))

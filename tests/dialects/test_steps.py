@@ -48,6 +48,7 @@ def test_a_plan_has_the_policies_of_the_dialect() -> None:
     assert plan.on_unknown_tool == "fail_operation"
 
 
+@pytest.mark.proves("OPS-CORR-06")
 def test_the_request_id_is_the_hash_of_the_canonical_payload_unless_given() -> None:
     none: list[str] = []
     payload = {"steps": [{"tool": "b", "step_id": "é", "dependencies": none, "args": {"size": 2.0, "a": 1e21}}]}
@@ -61,7 +62,7 @@ def test_mixed_arguments_are_named_as_such() -> None:
     assert finding.message == "args stands beside tool.args"
 
 
-@pytest.mark.proves("STEPS-META-01", "STEPS-META-04")
+@pytest.mark.proves("STEPS-META-01", "STEPS-META-04", "STEPS-META-07", "STEPS-STATUS-02")
 def test_a_completed_run_in_the_order_of_the_payload() -> None:
     first = op("a", "skipped_idempotent", 0)
     result = rendered(op("b", "succeeded", 1, result={"name": "Box"}), first, status="succeeded")
@@ -88,7 +89,7 @@ def test_a_completed_run_in_the_order_of_the_payload() -> None:
     }
 
 
-@pytest.mark.proves("STEPS-META-04")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-09")
 def test_a_failure_outweighs_what_it_kept_from_running() -> None:
     result = rendered(
         op("a", "rolled_back", 0, fault=Fault.EXECUTION_FAILED, message="Blender raised"),
@@ -107,14 +108,14 @@ def test_a_failure_outweighs_what_it_kept_from_running() -> None:
     )
 
 
-@pytest.mark.proves("STEPS-META-04")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-08")
 def test_a_skipped_step_that_nothing_blocked_makes_a_run_partial() -> None:
     skipped = op("b", "skipped", 1, message="approval was declined")
     meta = rendered(op("a", "succeeded"), skipped, status="partial")[-1]
     assert (meta["task_status"], meta["blocked_steps"], meta["ok"]) == ("PARTIAL", [], False)
 
 
-@pytest.mark.proves("STEPS-META-04", "STEPS-SEM-01")
+@pytest.mark.proves("STEPS-META-04", "STEPS-SEM-01", "STEPS-META-10")
 def test_unresolved_dependencies_block_everything_before_it_runs() -> None:
     plan = of_steps(step("a"), step("b", "nothing"), step("c", "b"), step("d", "e"), step("e", "d"), step("f", "e"))
     result = steps_result.render(refused(plan, findings(plan)))
@@ -125,6 +126,7 @@ def test_unresolved_dependencies_block_everything_before_it_runs() -> None:
     assert result[-1]["stats"] == {"total_steps": 6, "ok": 0, "skipped": 6, "failed": 0}
 
 
+@pytest.mark.proves("STEPS-VALID-05")
 def test_a_payload_that_breaks_the_contract_has_findings_and_no_result() -> None:
     plan = of_steps(step("a", "nothing"), step("a"))
     assert steps_result.render(refused(plan, findings(plan))) is None
@@ -159,7 +161,7 @@ def test_unresolved_dependencies_come_before_what_else_is_wrong() -> None:
     assert result[-1]["task_status"] == "BLOCKED"
 
 
-@pytest.mark.proves("STEPS-META-01")
+@pytest.mark.proves("STEPS-META-01", "STEPS-STATUS-01")
 def test_a_plan_that_is_refused_as_a_whole_says_so_in_meta() -> None:
     plan = of_steps(step("a"), step("b"))
     found = validate(plan, catalog.tools(), Terms(limits=Limits(operations_per_plan=1)))

@@ -45,7 +45,7 @@ def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
     return listed
 
 
-@pytest.mark.proves("OPS-ORDER-01")
+@pytest.mark.proves("OPS-ORDER-01", "EXEC-PLAN-01")
 @given(graphs(), st.randoms(use_true_random=False))
 def test_equal_graphs_have_equal_schedules_whatever_their_order(
     listed: list[dict[str, Any]], chance: random.Random

@@ -93,6 +93,7 @@ WRONG: dict[str, tuple[list[dict[str, Any]], str]] = {
 }
 
 
+@pytest.mark.proves("OPS-COMPLY-02")
 @pytest.mark.parametrize("case", WRONG)
 def test_what_breaks_the_contract_is_told_exactly_and_repaired(case: str, opened: OpenScene) -> None:
     operations, code = WRONG[case]

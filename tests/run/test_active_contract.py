@@ -70,6 +70,7 @@ def test_the_budget_of_the_contract_ends_a_run_that_asks_for_more(engine: Engine
     assert [operation.fault for operation in report.operations] == [Fault.TOOL_TIMEOUT]
 
 
+@pytest.mark.proves("CORE-TIME-03")
 def test_a_cancelled_call_says_so_in_its_details(engine: Engine) -> None:
     token = Announcing()
     token.cancel()
@@ -112,6 +113,7 @@ def test_the_size_of_arguments_is_bounded_where_the_contract_says_so(engine: Eng
         assert engine.call("object.create_empty", {"name": "Small enough"}).ok
 
 
+@pytest.mark.proves("EXEC-PHASE-12")
 def test_another_host_is_held_to_the_same_policy_and_to_what_it_asks_for_itself(engine: Engine) -> None:
     policy = Policy(policy=Rules(levels=Levels(destructive=Verdict.DENY), tools={"file.*": Verdict.DENY}))
     first = ContractDraft(engine.tools.values(), policy=policy)
@@ -121,7 +123,7 @@ def test_another_host_is_held_to_the_same_policy_and_to_what_it_asks_for_itself(
     assert first.terms.constraints.call_seconds == 30
 
 
-@pytest.mark.proves("EXEC-CODE-03")
+@pytest.mark.proves("EXEC-CODE-03", "EXEC-DET-06")
 def test_a_run_may_demand_a_class_of_results(engine: Engine) -> None:
     outcome = engine.call("file.export", {"path": str(engine.place / "det.blend")}, determinism=Determinism.SEEDED)
     assert outcome.fault is Fault.NONDETERMINISTIC_REFUSED

@@ -270,6 +270,7 @@ def empty(id: str, *waits: str) -> dict[str, Any]:
     return op(id, "object.create_empty", {"name": f"E {id} {next(numbers)}"}, *waits)
 
 
+@pytest.mark.proves("OPS-SAFETY-02")
 def test_a_plan_that_nobody_can_be_asked_about_is_refused_before_anything_runs(asking: Engine) -> None:
     name, before = thing(asking), asking.head().number
     listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]
@@ -379,6 +380,7 @@ def test_a_call_whose_arguments_carry_an_approval_is_refused(asking: Engine) -> 
     assert outcome.fault is Fault.ARGS_INVALID
 
 
+@pytest.mark.proves("OPS-TOOL-02")
 def test_a_denied_level_is_not_asked_about(engine: Engine) -> None:
     with engine.under(Policy(policy=Rules(levels=Levels(destructive=Verdict.DENY)))) as strict:
         person = Person(strict, ApprovalAnswer.APPROVED)

@@ -46,7 +46,7 @@ def test_every_operation_is_committed_with_a_receipt_and_all_ids(engine: Engine)
     assert operations.render(report)["status"] == "succeeded"
 
 
-@pytest.mark.proves("OPS-IDEM-02", "OPS-IDEM-04", "OPS-AUDIT-02")
+@pytest.mark.proves("OPS-IDEM-02", "OPS-IDEM-04", "OPS-AUDIT-02", "OPS-IDEM-05")
 def test_the_same_plan_twice_is_answered_from_the_journal_without_blender(engine: Engine) -> None:
     plan = plan_of("twice", box("a"), box("b", "a"), box("c"))
     first = engine.run(plan)
@@ -64,7 +64,7 @@ def test_the_same_plan_twice_is_answered_from_the_journal_without_blender(engine
     assert operations.render(second)["receipts"][0]["status"] == "skipped_idempotent"
 
 
-@pytest.mark.proves("OPS-IDEM-03")
+@pytest.mark.proves("OPS-IDEM-03", "EXEC-CODE-09")
 def test_the_same_ids_with_other_arguments_conflict_and_nothing_runs(engine: Engine) -> None:
     engine.run(plan_of("changed", box("b")))
     head = engine.head()

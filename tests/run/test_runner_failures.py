@@ -87,7 +87,7 @@ def test_a_failed_reading_needs_no_rollback(engine: Engine) -> None:
     assert engine.scene.worker() is worker and engine.head() == before
 
 
-@pytest.mark.proves("OPS-AUDIT-01", "OPS-AUDIT-02", "OPS-AUDIT-03")
+@pytest.mark.proves("OPS-AUDIT-01", "OPS-AUDIT-02", "OPS-AUDIT-03", "OPS-CORR-08")
 def test_every_executed_operation_has_its_record(engine: Engine) -> None:
     look = box("b", "a", tool_name="scene.find", args={"name": "*"}, safety_level="read_only")
     plan = plan_of("audited", box("a"), look, trial("c", "raise", "b"))
@@ -155,7 +155,7 @@ def _smuggled(engine: Engine, after: str) -> Any:
 # ---------------------------------------------------------------------- boundary
 
 
-@pytest.mark.proves("OPS-ROLL-01", "OPS-ROLL-03")
+@pytest.mark.proves("OPS-ROLL-01", "OPS-ROLL-03", "OPS-ROLL-06")
 def test_a_plan_that_is_kept_whole_is_taken_back_by_a_failure(engine: Engine) -> None:
     before, seen = engine.head(), list[str]()
     listed = [box("a"), box("b", "a"), trial("c", "raise", "b"), box("d")]

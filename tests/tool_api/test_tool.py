@@ -77,7 +77,7 @@ def test_a_complete_declaration_is_accepted_and_knows_its_models() -> None:
     assert tool.summary() == "Do nothing at all."
 
 
-@pytest.mark.proves("EXEC-MODE-01")
+@pytest.mark.proves("EXEC-MODE-01", "OPS-COMPLY-01", "EXEC-DET-05")
 @pytest.mark.parametrize("name", [*DECLARATIONS, "check", "apply", "verify"])
 @pytest.mark.proves("CORE-IDEMP-01", "CORE-DET-01")
 def test_a_tool_that_leaves_something_out_is_refused_by_its_name(name: str) -> None:
