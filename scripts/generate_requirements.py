@@ -49,7 +49,7 @@ def main() -> int:
 
 def _page() -> Iterator[str]:
     yield ABOUT
-    found = list(claims())
+    found = claims()
     yield f"{len(REQUIREMENTS)} requirements, {len(found)} claims, {len(BREAKS)} breaks."
     for document, listed in groupby(REQUIREMENTS.values(), key=lambda requirement: requirement.document):
         yield f"\n## {document}\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -18,8 +19,13 @@ class Claim:
     test: str
 
 
-def claims() -> Iterator[Claim]:
+@cache
+def claims() -> tuple[Claim, ...]:
     """All of them, by file and place in it."""
+    return tuple(_claims())
+
+
+def _claims() -> Iterator[Claim]:
     for path in sorted(TESTS.rglob("test_*.py")):
         file = path.relative_to(TESTS.parent).as_posix()
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
