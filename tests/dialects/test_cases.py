@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -69,6 +70,40 @@ def test_every_case_is_there_and_judged_by_name() -> None:
 @valid(OPERATIONS, "one_operation", "a_diamond", "declared_higher", "ids_of_all_characters")
 def test_a_plan_that_keeps_to_the_schema_has_no_findings(case: Case) -> None:
     assert judged(case) == ()
+
+
+@pytest.mark.proves("OPS-SCHEMA-01")
+def test_the_planner_schema_is_the_one_that_is_printed_in_the_contract() -> None:
+    id = {"type": "string", "pattern": "^[a-zA-Z0-9_.:-]{1,128}$"}
+    operation = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["operation_id", "tool_name", "args", "depends_on", "safety_level"],
+        "properties": {
+            "operation_id": id,
+            "tool_name": {"type": "string", "minLength": 1},
+            "args": {"type": "object", "additionalProperties": True},
+            "depends_on": {"type": "array", "items": id, "uniqueItems": True},
+            "safety_level": {"type": "string", "enum": ["read_only", "safe_write", "destructive"]},
+        },
+    }
+    assert _rules(schema("planner_operations.v1")) == {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["request_id", "operations"],
+        "properties": {
+            "request_id": {"type": "string", "minLength": 1},
+            "operations": {"type": "array", "minItems": 1, "items": operation},
+        },
+    }
+
+
+def _rules(part: Any) -> Any:
+    """A schema without its words."""
+    if not isinstance(part, dict):
+        return part
+    words = {"$schema", "$id", "title", "description"}
+    return {key: _rules(inner) for key, inner in cast("dict[str, Any]", part).items() if key not in words}
 
 
 @pytest.mark.proves("OPS-SCHEMA-02")

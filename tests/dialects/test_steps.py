@@ -48,7 +48,6 @@ def test_a_plan_has_the_policies_of_the_dialect() -> None:
     assert plan.on_unknown_tool == "fail_operation"
 
 
-@pytest.mark.proves("OPS-CORR-06")
 def test_the_request_id_is_the_hash_of_the_canonical_payload_unless_given() -> None:
     none: list[str] = []
     payload = {"steps": [{"tool": "b", "step_id": "é", "dependencies": none, "args": {"size": 2.0, "a": 1e21}}]}

@@ -380,7 +380,6 @@ def test_a_call_whose_arguments_carry_an_approval_is_refused(asking: Engine) -> 
     assert outcome.fault is Fault.ARGS_INVALID
 
 
-@pytest.mark.proves("OPS-TOOL-02")
 def test_a_denied_level_is_not_asked_about(engine: Engine) -> None:
     with engine.under(Policy(policy=Rules(levels=Levels(destructive=Verdict.DENY)))) as strict:
         person = Person(strict, ApprovalAnswer.APPROVED)

@@ -154,6 +154,16 @@ def test_pictures_are_image_content_and_several_become_one(context: ServerContex
 
 
 @pytest.mark.proves("OPS-TOOL-03")
+def test_every_tool_that_is_listed_can_be_named_in_a_plan(context: ServerContext, era: Era) -> None:
+    listed = call(context, era, "tool_search", {}).structured_content["result"]["tools"]
+    names = [f"{noun}.{verb}" for noun, verbs in listed.items() for verb in verbs]
+    assert len(names) > 50
+    operations = [operation(f"op{number}", name, {}) for number, name in enumerate(names)]
+    answer = call(context, era, "plan_validate", {"plan": plan("all", *operations)}).structured_content
+    found = answer["details"]["findings"]
+    assert found and "TOOL_NOT_ALLOWED" not in {finding["code"] for finding in found}
+
+
 def test_the_catalogue_is_disclosed_step_by_step(context: ServerContext, era: Era) -> None:
     found = call(context, era, "tool_search", {"query": "bevel modifiers"}).structured_content["result"]["matches"]
     assert "modifier.add" in [entry["name"] for entry in found][:3]

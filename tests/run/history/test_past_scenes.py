@@ -25,7 +25,6 @@ from run.history.past import copy_of, do, edit_arguments
 # ---------------------------------------------------------------------- differences
 
 
-@pytest.mark.proves("OPS-EXEC-01")
 @pytest.mark.parametrize(
     ("tool", "args", "expected"),
     [
