@@ -72,3 +72,8 @@ def schema_where(document: str, *path: str, holds: Any = None) -> Callable[[Func
         return wrong
 
     return make
+
+
+def without_objection(rule: str) -> Callable[[Function], Function]:
+    """For `blendwright.policy.objections:_lines`: the line of the list that has this rule is not asked."""
+    return changing(lambda lines: tuple(line for line in lines if rule not in line.rules))

@@ -30,7 +30,6 @@ def test_a_page_is_the_declaration(shell: Shell) -> None:
     assert {"safety_level", "determinism", "idempotence", "revert", "replayable", "examples"} <= set(page)
 
 
-@pytest.mark.proves("EXEC-IDEMP-04")
 def test_a_page_for_people_has_arguments_promises_and_an_example_to_type(shell: Shell) -> None:
     spoken = shell("tools", "mesh.create_primitive", code=0).out
     for part in ("kind", "required", "safe_write", "deterministic", "blendwright call mesh.create_primitive --args '{"):

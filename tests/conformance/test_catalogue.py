@@ -67,7 +67,23 @@ def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) ->
 # ---------------------------------------------------------------------- the effect
 
 
-@pytest.mark.proves("CORE-HEADLESS-01", "CORE-PHASE-04", "EXEC-MODE-04")
+@pytest.mark.proves("CORE-PHASE-04")
+@cases(lambda case: case.repeatable)
+def test_what_is_selected_and_active_makes_no_difference(play: Play, case: Case) -> None:
+    import bpy
+
+    play.set(case)
+    first = play.run(case)
+    play.set(case)
+    layer = bpy.context.view_layer
+    for obj in layer.objects:
+        obj.select_set(True)
+        layer.objects.active = obj
+    second = play.run(case)
+    assert (second["result"], second["changes"]) == (first["result"], first["changes"])
+
+
+@pytest.mark.proves("CORE-HEADLESS-01", "EXEC-MODE-04")
 @cases()
 def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, case: Case) -> None:
     play.set(case)

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from planting import Bug
+from requirement_breaks import execution_answers, execution_calls
 
-BREAKS: dict[str, Bug] = {}
+BREAKS: dict[str, Bug] = execution_calls.BREAKS | execution_answers.BREAKS

@@ -50,8 +50,9 @@ def drops_what_the_tool_does_not_know(validate_arguments: Function) -> Function:
 
 
 def knows_one_tool_less(validate: Function) -> Function:
-    def wrong(plan: Any, tools: Any, *args: Any, **kwargs: Any) -> Any:
-        return validate(plan, {name: tools[name] for name in sorted(tools)[1:]}, *args, **kwargs)
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        plan, tools, *rest = args
+        return validate(plan, {name: tools[name] for name in sorted(tools)[1:]}, *rest, **kwargs)
 
     return wrong
 

@@ -41,6 +41,11 @@ REQUIREMENTS: dict[str, tuple[str, str]] = {
         "The contract that a call is held to is resolved of host profile, Blender profile and the tool's metadata.",
     ),
     "EXEC-PHASE-13": ("Phase 4, 89", "What a tool promises about determinism is kept while it executes."),
+    "EXEC-PHASE-14": ("Phase 1, 64", "Paths are normalised: absolute, and without detours."),
+    "EXEC-PHASE-15": (
+        "Phase 1, 64",
+        "Numbers are normalised: where a float is meant, 2 and 2.0 are the same argument.",
+    ),
     "EXEC-TOOL-01": ("Core Concepts, 22", "Every tool is callable by its name over MCP."),
     "EXEC-GATE-01": ("Phase 2, 74", "A tool that needs another Blender version is refused with capability_missing."),
     "EXEC-GATE-02": ("Phase 2, 75", "A tool that reaches the network is refused where the policy does not allow it."),

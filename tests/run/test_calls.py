@@ -57,7 +57,7 @@ def failure(engine: Engine, how: str, **options: Any) -> Outcome:
 # ---------------------------------------------------------------------- success
 
 
-@pytest.mark.proves("EXEC-PHASE-09", "EXEC-IDEMP-03", "EXEC-SNAP-03")
+@pytest.mark.proves("EXEC-PHASE-09", "EXEC-IDEMP-03", "EXEC-SNAP-03", "EXEC-PHASE-10")
 def test_a_success_has_hashes_handles_changes_and_its_determinism(engine: Engine) -> None:
     before = engine.full_hash()
     outcome = engine.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -114,7 +114,11 @@ def test_a_rehearsed_export_leaves_no_file(engine: Engine) -> None:
 
 @pytest.mark.proves("EXEC-DET-04")
 def test_two_sessions_with_equal_calls_have_equal_hashes(tmp_path: Path) -> None:
-    calls = [("mesh.create_primitive", {"kind": kind, "name": kind}) for kind in ("cube", "uv_sphere", "torus")]
+    kinds = ("cube", "uv_sphere", "torus", "plane")
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("mesh.create_primitive", {"kind": kind, "name": kind}) for kind in kinds
+    ]
+    calls.append(("place.scatter", {"source": "cube", "target": "plane", "count": 5, "seed": 7, "prefix": "Bit"}))
     with Engine(tmp_path / "first", spare=False) as first, Engine(tmp_path / "second", spare=False) as second:
         first.pool.warm()
         second.pool.warm()
@@ -161,7 +165,7 @@ def test_bad_arguments_are_refused_with_pointer_and_cure_and_reach_no_later_phas
     ],
     ids=["capability", "determinism"],
 )
-@pytest.mark.proves("EXEC-PHASE-05", "CORE-REFUSE-02", "EXEC-MODE-05", "CORE-REFUSE-04")
+@pytest.mark.proves("EXEC-PHASE-05", "CORE-REFUSE-02", "EXEC-MODE-05", "CORE-REFUSE-04", "EXEC-CODE-06")
 def test_a_call_against_the_contract_is_refused_at_the_gate(
     engine: Engine, proposal: Proposal, expected: tuple[str, str]
 ) -> None:
@@ -180,7 +184,7 @@ def test_a_file_outside_the_roots_is_refused(engine: Engine) -> None:
     assert outcome.findings[0].pointer == "/path"
 
 
-@pytest.mark.proves("EXEC-PHASE-06", "CORE-PHASE-03", "EXEC-CODE-08")
+@pytest.mark.proves("EXEC-PHASE-06", "CORE-PHASE-03", "EXEC-CODE-08", "EXEC-CODE-09")
 def test_a_check_that_fails_in_blender_has_its_pointer_and_writes_nothing(engine: Engine) -> None:
     before = engine.full_hash()
     taken = engine.call("object.create_empty", {"name": "Anchor", "location": [9, 9, 9]})

@@ -77,7 +77,7 @@ def test_the_same_plan_twice_is_answered_from_the_journal_without_blender(engine
     assert operations.render(second)["receipts"][0]["status"] == "skipped_idempotent"
 
 
-@pytest.mark.proves("OPS-IDEM-03", "EXEC-CODE-09")
+@pytest.mark.proves("OPS-IDEM-03")
 def test_the_same_ids_with_other_arguments_conflict_and_nothing_runs(engine: Engine) -> None:
     engine.run(plan_of("changed", box("b")))
     head = engine.head()
