@@ -51,7 +51,19 @@ def changing(change: Callable[[Any], Any]) -> Callable[[Function], Function]:
     return make
 
 
-def schema_where(document: str, *path: str, holds: Any = None) -> Callable[[Function], Function]:
+def given(place: int, value: Any) -> Callable[[Function], Function]:
+    """Whatever it is called with, the argument at this place is another one."""
+
+    def make(right: Function) -> Function:
+        def wrong(*args: Any, **kwargs: Any) -> Any:
+            return right(*args[:place], value, *args[place + 1 :], **kwargs)
+
+        return wrong
+
+    return make
+
+
+def schema_where(document: str, *path: str | int, holds: Any = None) -> Callable[[Function], Function]:
     """For `blendwright.schemas.published:schema`: that of this document has another value at the path, or none at all."""
 
     def make(schema: Function) -> Function:
@@ -60,7 +72,7 @@ def schema_where(document: str, *path: str, holds: Any = None) -> Callable[[Func
             if name != document:
                 return found
             changed = copy.deepcopy(found)
-            inner = changed
+            inner: Any = changed
             for key in path[:-1]:
                 inner = inner[key]
             if holds is None:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import blendwright
+from blendwright.dialects import steps_result
 from blendwright.values.report import RunReport
-from plans import box
+from plans import box, step
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown field": (box("b", colour="red"), "SCHEMA_INVALID"),
@@ -21,8 +22,12 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def run(place: Path, *listed: dict[str, Any]) -> RunReport:
+    return run_document(place, {"request_id": "wrong", "operations": list(listed)})
+
+
+def run_document(place: Path, document: dict[str, Any]) -> RunReport:
     with blendwright.open(place, spare=False) as scene:
-        report = scene.run({"request_id": "wrong", "operations": list(listed)})
+        report = scene.run(document, request_id="wrong")
         records = [record.record for record in scene.journal.audit_records(limit=10)]
         assert all(record["request_id"] != "wrong" for record in records), "something of it was tried"
     return report
@@ -46,3 +51,18 @@ def test_a_plan_with_a_tool_that_the_policy_denies_runs_nothing(tmp_path: Path) 
     report = run(place, box("a"), delete)
     assert report.status == "refused"
     assert [(finding.rule, finding.pointer) for finding in report.all_findings()] == [("level_denied", "/operations/1")]
+
+
+@pytest.mark.proves("STEPS-SEM-01")
+def test_a_payload_in_which_a_step_waits_for_nothing_known_runs_nothing(tmp_path: Path) -> None:
+    report = run_document(tmp_path / "workspace", {"steps": [step("a"), step("b", "nobody")]})
+    assert report.status == "refused"
+    result = steps_result.render(report)
+    assert result is not None and result[-1]["task_status"] == "BLOCKED"
+    assert [entry["skipped"] for entry in result[:-1]] == [True, True]
+
+
+@pytest.mark.proves("STEPS-VALID-05")
+def test_a_malformed_payload_runs_nothing(tmp_path: Path) -> None:
+    report = run_document(tmp_path / "workspace", {"steps": [step("a"), step("b", colour="red")]})
+    assert report.status == "refused" and [finding.pointer for finding in report.all_findings()] == ["/steps/1/colour"]

@@ -113,6 +113,7 @@ def test_a_read_only_tool_leaves_the_scene_as_it_is(play: Play, case: Case) -> N
     assert play.leaves() == before
 
 
+@pytest.mark.proves("CORE-PHASE-03")
 @cases()
 def test_checking_writes_nothing(play: Play, case: Case) -> None:
     play.set(case)
@@ -195,7 +196,7 @@ def test_a_step_that_fails_its_verification_leaves_the_scene_as_it_was(play: Pla
 # ---------------------------------------------------------------------- repeating
 
 
-@pytest.mark.proves("EXEC-IDEMP-01", "CORE-IDEMP-02")
+@pytest.mark.proves("EXEC-IDEMP-01")
 @cases(lambda case: case.idempotence is Idempotence.IDEMPOTENT)
 def test_repeating_an_idempotent_call_succeeds_and_changes_nothing(play: Play, case: Case) -> None:
     play.set(case)
@@ -218,6 +219,7 @@ def test_repeating_an_accumulating_call_adds_more_or_meets_the_names_it_gave(pla
         assert play.state.full_root() == after
 
 
+@pytest.mark.proves("CORE-IDEMP-02")
 @cases(lambda case: case.idempotence is Idempotence.NON_IDEMPOTENT)
 def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_whole_or_nothing(
     play: Play, case: Case

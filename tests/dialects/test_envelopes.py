@@ -104,7 +104,6 @@ def test_a_success_has_all_fields_of_the_execution_model() -> None:
     assert rendered["details"]["changes"] == [{"kind": "objects", "name": "Pivot", "change": "created"}]
 
 
-@pytest.mark.proves("CORE-PHASE-08")
 def test_both_renderings_of_a_success_say_the_same() -> None:
     ours, core = tool_result(DONE).model_dump(mode="json"), core_envelope(DONE).model_dump(mode="json")
     assert core["ok"] is True and core["error"] is None

@@ -61,7 +61,7 @@ def test_mixed_arguments_are_named_as_such() -> None:
     assert finding.message == "args stands beside tool.args"
 
 
-@pytest.mark.proves("STEPS-META-01", "STEPS-META-04", "STEPS-META-07", "STEPS-STATUS-02")
+@pytest.mark.proves("STEPS-META-01", "STEPS-META-04", "STEPS-META-07")
 def test_a_completed_run_in_the_order_of_the_payload() -> None:
     first = op("a", "skipped_idempotent", 0)
     result = rendered(op("b", "succeeded", 1, result={"name": "Box"}), first, status="succeeded")
@@ -114,7 +114,7 @@ def test_a_skipped_step_that_nothing_blocked_makes_a_run_partial() -> None:
     assert (meta["task_status"], meta["blocked_steps"], meta["ok"]) == ("PARTIAL", [], False)
 
 
-@pytest.mark.proves("STEPS-META-04", "STEPS-SEM-01", "STEPS-META-10")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-10")
 def test_unresolved_dependencies_block_everything_before_it_runs() -> None:
     plan = of_steps(step("a"), step("b", "nothing"), step("c", "b"), step("d", "e"), step("e", "d"), step("f", "e"))
     result = steps_result.render(refused(plan, findings(plan)))
@@ -125,7 +125,6 @@ def test_unresolved_dependencies_block_everything_before_it_runs() -> None:
     assert result[-1]["stats"] == {"total_steps": 6, "ok": 0, "skipped": 6, "failed": 0}
 
 
-@pytest.mark.proves("STEPS-VALID-05")
 def test_a_payload_that_breaks_the_contract_has_findings_and_no_result() -> None:
     plan = of_steps(step("a", "nothing"), step("a"))
     assert steps_result.render(refused(plan, findings(plan))) is None
@@ -160,7 +159,7 @@ def test_unresolved_dependencies_come_before_what_else_is_wrong() -> None:
     assert result[-1]["task_status"] == "BLOCKED"
 
 
-@pytest.mark.proves("STEPS-META-01", "STEPS-STATUS-01")
+@pytest.mark.proves("STEPS-META-01")
 def test_a_plan_that_is_refused_as_a_whole_says_so_in_meta() -> None:
     plan = of_steps(step("a"), step("b"))
     found = validate(plan, catalog.tools(), Terms(limits=Limits(operations_per_plan=1)))

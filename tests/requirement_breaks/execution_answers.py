@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -65,17 +66,15 @@ def gives_no_snapshot(call: Function) -> Function:
     return wrong
 
 
-def _of_the_contract(**changes: Any) -> Any:
-    """The contract of a negotiation, where it came to one, is another."""
+def _contract(words: str, test: str, only: str, **changes: Callable[[Any], Any]) -> Bug:
+    """The contract of a negotiation, where it came to one, says something else."""
 
     def changed(made: Any) -> Any:
-        return (
-            made
-            if isinstance(made, tuple)
-            else made.model_copy(update={name: to(made) for name, to in changes.items()})
-        )
+        if not hasattr(made, "model_copy"):
+            return made
+        return made.model_copy(update={name: change(made) for name, change in changes.items()})
 
-    return changing(changed)
+    return Bug(words, "blendwright.policy.session_contract:negotiate", changing(changed), test, only)
 
 
 BREAKS: dict[str, Bug] = {
@@ -244,7 +243,7 @@ BREAKS: dict[str, Bug] = {
     "EXEC-SNAP-02": Bug(
         "a snapshot has a field that its format does not know",
         "blendwright.blender.step:_StepRun._report",
-        changing(lambda answer: {**answer, "result": {**(answer["result"] or {}), "extra": 1}}),
+        changing(lambda answer: {**answer, "result": answer["result"] and {**answer["result"], "extra": 1}}),
         "tests/tools/test_snapshot.py",
         "meets_its_published_schema",
     ),
@@ -255,18 +254,16 @@ BREAKS: dict[str, Bug] = {
         "tests/bridge/test_worker_process.py",
         "announces_its_blender",
     ),
-    "EXEC-PROFILE-02": Bug(
+    "EXEC-PROFILE-02": _contract(
         "what a host says of itself is not in its contract",
-        "blendwright.policy.session_contract:negotiate",
-        _of_the_contract(host=lambda made: type(made.host)()),
         "tests/policy/test_session_contract.py",
         "says_of_itself",
+        host=lambda made: type(made.host)(),
     ),
-    "EXEC-PROFILE-03": Bug(
+    "EXEC-PROFILE-03": _contract(
         "the contract is made for another Blender than the one that runs",
-        "blendwright.policy.session_contract:negotiate",
-        _of_the_contract(blender=lambda made: made.blender.model_copy(update={"engines": ()})),
         CONTRACT,
         "kept_with_the_run",
+        blender=lambda made: made.blender.model_copy(update={"engines": ()}),
     ),
 }

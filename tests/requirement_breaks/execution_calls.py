@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from planting import Bug, Function
-from wrong_functions import answering, changing, finding_nothing, omitted, without_objection
+from wrong_functions import answering, changing, finding_nothing, given, omitted, without_objection
 
 CALLS = "tests/run/test_calls.py"
 CATALOGUE = "tests/conformance/test_catalogue.py"
@@ -53,6 +53,20 @@ def asks_for_a_viewport(apply: Function) -> Function:
 
         bpy.ops.view3d.snap_cursor_to_center()
         return apply(self, scene, args)
+
+    return wrong
+
+
+def stays_as_it_is(for_host: Function) -> Function:
+    def wrong(self: Any, proposal: Any) -> Any:
+        return self
+
+    return wrong
+
+
+def takes_paths_as_written(normalised: Function) -> Function:
+    def wrong(self: Any, tool: Any, args: Any) -> Any:
+        return args, ()
 
     return wrong
 
@@ -151,7 +165,7 @@ BREAKS: dict[str, Bug] = {
     "EXEC-PHASE-12": Bug(
         "what a host proposes for itself is no part of its contract",
         "blendwright.run.active_contract:ContractDraft.for_host",
-        lambda for_host: lambda self, proposal: self,
+        stays_as_it_is,
         "tests/run/test_active_contract.py",
         "another_host",
     ),
@@ -165,7 +179,7 @@ BREAKS: dict[str, Bug] = {
     "EXEC-PHASE-14": Bug(
         "a path is taken as it is written",
         "blendwright.run.files:FileAccess.normalised",
-        lambda normalised: lambda self, tool, args: (args, ()),
+        takes_paths_as_written,
         "tests/run/test_files.py",
         "absolute_and_straight",
     ),
@@ -208,7 +222,7 @@ BREAKS: dict[str, Bug] = {
     "EXEC-PLAN-01": Bug(
         "equal plans run in the order in which they are written",
         "blendwright.plan.schedule:run_order",
-        lambda run_order: lambda graph, tie_break: run_order(graph, "position"),
+        given(1, "position"),
         "tests/plan/test_schedule.py",
         "ties_are_broken",
     ),

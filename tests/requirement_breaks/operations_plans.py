@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from planting import Bug, Function
-from wrong_functions import changing, finding_nothing, omitted, schema_where
+from wrong_functions import changing, finding_nothing, given, omitted, schema_where
 
 CASES = "tests/dialects/test_cases.py"
 PLANNER = "planner_operations.v1"
@@ -60,13 +60,6 @@ def knows_one_tool_less(validate: Function) -> Function:
 def tells_the_first_finding_only(all_findings: Function) -> Function:
     def wrong(*args: Any, **kwargs: Any) -> Any:
         return islice(all_findings(*args, **kwargs), 1)
-
-    return wrong
-
-
-def breaks_ties_by_position(run_order: Function) -> Function:
-    def wrong(graph: Any, tie_break: Any) -> Any:
-        return run_order(graph, "position")
 
     return wrong
 
@@ -274,7 +267,7 @@ BREAKS: dict[str, Bug] = {
     "OPS-ORDER-02": Bug(
         "ties are broken by the place in the document",
         "blendwright.plan.schedule:run_order",
-        breaks_ties_by_position,
+        given(1, "position"),
         "tests/plan/test_schedule.py",
         "ties_are_broken",
     ),

@@ -68,7 +68,6 @@ def test_the_budget_of_the_contract_ends_a_run_that_asks_for_more(engine: Engine
     assert [operation.fault for operation in report.operations] == [Fault.TOOL_TIMEOUT]
 
 
-@pytest.mark.proves("CORE-TIME-03")
 def test_a_cancelled_call_says_so_in_its_details(engine: Engine) -> None:
     token = Announcing()
     token.cancel()

@@ -22,7 +22,7 @@ def ground(engine: Engine) -> Engine:
     return engine
 
 
-@pytest.mark.proves("EXEC-DET-01")
+@pytest.mark.proves("EXEC-DET-01", "CORE-PHASE-08")
 def test_a_result_names_the_class_of_the_call_that_was_made(ground: Engine) -> None:
     scatter = {"source": "Anchor", "target": "Ground", "count": 2, "seed": 7, "prefix": "Class"}
     calls: dict[str, tuple[str, dict[str, Any]]] = {
@@ -55,6 +55,17 @@ def test_the_time_that_a_caller_gives_ends_the_call(engine: Engine) -> None:
         assert time.perf_counter() - began >= 1.0
     assert outcome.fault is Fault.TOOL_TIMEOUT
     assert tool_result(outcome).details["partial_work"]["deadline_seconds"] == 1.0, "not the 5 of the session"
+
+
+@pytest.mark.proves("CORE-PHASE-07")
+def test_a_verification_that_does_not_end_is_ended_with_the_time_of_its_call(engine: Engine) -> None:
+    engine.scene.worker()
+    engine.session.contract.contract()
+    began = time.perf_counter()
+    outcome = engine.call("trial.misbehave", {"how": "linger", "name": "Lingering"}, timeout=1.0)
+    assert 1.0 <= time.perf_counter() - began < 8.0
+    assert outcome.fault is Fault.TOOL_TIMEOUT
+    assert outcome.fingerprint_after == engine.full_hash()
 
 
 FAILING: dict[str, tuple[str, dict[str, Any]]] = {

@@ -184,7 +184,7 @@ def test_a_file_outside_the_roots_is_refused(engine: Engine) -> None:
     assert outcome.findings[0].pointer == "/path"
 
 
-@pytest.mark.proves("EXEC-PHASE-06", "CORE-PHASE-03", "EXEC-CODE-08", "EXEC-CODE-09")
+@pytest.mark.proves("EXEC-PHASE-06", "EXEC-CODE-08", "EXEC-CODE-09")
 def test_a_check_that_fails_in_blender_has_its_pointer_and_writes_nothing(engine: Engine) -> None:
     before = engine.full_hash()
     taken = engine.call("object.create_empty", {"name": "Anchor", "location": [9, 9, 9]})
@@ -267,7 +267,7 @@ def test_a_crash_of_blender_is_a_lost_worker(engine: Engine) -> None:
     assert "SIGABRT" in outcome.message
 
 
-@pytest.mark.proves("EXEC-TIME-02", "CORE-TIME-01", "EXEC-CODE-10", "CORE-PHASE-07")
+@pytest.mark.proves("EXEC-TIME-02", "CORE-TIME-01", "EXEC-CODE-10")
 def test_the_deadline_of_the_session_is_kept_within_half_a_second_and_the_scene_is_as_before(engine: Engine) -> None:
     before = engine.full_hash()
     with engine.under(Policy(constraints=Constraints(call_seconds=0.5))):
@@ -298,7 +298,7 @@ def test_a_render_that_takes_too_long_is_told_how_to_take_less(engine: Engine) -
     assert all(word in cure for word in ("engine", "samples", "smaller picture", "scene.set_render"))
 
 
-@pytest.mark.proves("CORE-TIME-02")
+@pytest.mark.proves("CORE-TIME-02", "CORE-TIME-03")
 def test_a_cancelled_call_says_so_and_leaves_the_scene_as_before(engine: Engine) -> None:
     before = engine.full_hash()
     running, token = engine.underway("trial.misbehave", {"how": "run_away", "name": "Cancelled"})

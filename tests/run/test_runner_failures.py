@@ -60,6 +60,18 @@ def test_a_steps_plan_goes_on_without_the_dependents_of_a_failure(engine: Engine
     assert bad.findings[0].pointer == "/steps/1/tool/args/how"
 
 
+@pytest.mark.proves("STEPS-STATUS-01", "STEPS-STATUS-02")
+def test_a_caller_reads_the_state_of_the_whole_and_of_each_step_from_the_result(engine: Engine) -> None:
+    report = engine.run(steps_of("read", step("a"), trial_step("b", "fail", "a"), step("c", "b")))
+    result = steps_result.render(report)
+    assert result is not None
+    done, failed, skipped, meta = result
+    assert (meta["task_status"], meta["ok"]) == ("FAILED", False)
+    assert (done["ok"], done["skipped"], done["error"]) == (True, False, None)
+    assert (failed["ok"], failed["skipped"]) == (False, False) and "failed on purpose" in failed["error"]
+    assert (skipped["ok"], skipped["skipped"], skipped["reason"]) == (False, True, "waits for 'b', which failed")
+
+
 def test_a_steps_plan_of_which_thousands_of_steps_fail_is_over_in_seconds(engine: Engine) -> None:
     nowhere: dict[str, Any] = {"name": "no.such_tool", "args": {}}
     many = [step(f"s{number}", *["first"] * 100, tool=nowhere) for number in range(2000)]
