@@ -12,7 +12,6 @@ import orjson
 
 from bench.table import row
 from blendwright.dialects import operations
-from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
@@ -64,5 +63,5 @@ def compiled(text: bytes) -> float:
     assert not findings
     valid = validate(operations.DIALECT.parse(document), catalog.tools(), Terms())
     assert isinstance(valid, ValidPlan)
-    schedule(valid, catalog.fingerprint(), "0" * 64)
+    valid.schedule(catalog.fingerprint(), "0" * 64)
     return process_time() - started

@@ -17,9 +17,8 @@ from mcp_types import jsonrpc_message_adapter
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 import blendwright
-from blendwright.server.context import ServerContext
+from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.early_server import RECORDED, VERSION_KEY
-from blendwright.server.jobs import Jobs
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog

@@ -142,11 +142,11 @@ def _macros(macros: Iterable[Macro]) -> Iterator[str]:
         if conditions:
             yield _table(("must hold", ""), [(moment, _code(json.dumps(one))) for moment, one in conditions])
         yield "### Promises"
-        kept = "all steps or none" if macro.rollback else "what was done before a failure stays"
+        kept = "all steps or none" if macro.document.rollback else "what was done before a failure stays"
         promises = [
             ("safety_level", _code(declared["safety_level"]), PROMISES["safety_level"][declared["safety_level"]]),
             ("determinism", _code(declared["determinism"]), PROMISES["determinism"][declared["determinism"]]),
-            ("rollback", _code(str(macro.rollback).lower()), kept),
+            ("rollback", _code(str(macro.document.rollback).lower()), kept),
             ("fingerprint", _code(macro.fingerprint[:16]), "changes with anything above"),
         ]
         yield _table(("promise", "value", "meaning"), promises)

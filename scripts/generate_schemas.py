@@ -13,12 +13,12 @@ from pathlib import Path
 
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
+from run_documents import Receipt, RunReportDocument
 
 from blendwright.dialects.geonodes_models import GateEnvelope, GeonodesPlan, GeonodesResult
 from blendwright.macros.definition import MacroDocument
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Negotiation, SessionContract
-from blendwright.records.run_documents import Receipt, RunReportDocument
 from blendwright.tools.scene.snapshot_model import Snapshot
 
 SCHEMAS = Path(__file__).parent.parent / "src" / "blendwright" / "schemas"

@@ -16,7 +16,6 @@ from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.journal import Journal
 from blendwright.macros import Macro
-from blendwright.plan.schedule import schedule
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
@@ -131,7 +130,7 @@ class Engine:
         """A plan through validation, schedule and runner."""
         valid = validate(plan, self.tools, self.draft.terms, macros=macros)
         assert isinstance(valid, ValidPlan), valid
-        return Runner(self.session).run(schedule(valid, self.catalogue, self.scene.hash), RunOptions(**options))
+        return Runner(self.session).run(valid.schedule(self.catalogue, self.scene.hash), RunOptions(**options))
 
     def call(self, tool: str, args: Any, **options: Any) -> Outcome:
         return call(Runner(self.session), tool, args, RunOptions(**options))

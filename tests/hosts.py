@@ -12,8 +12,7 @@ from mcp.client.client import Client
 
 import blendwright
 from blendwright.macros import load_macros
-from blendwright.server.context import ServerContext
-from blendwright.server.jobs import Jobs
+from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from blendwright.tools.catalog import tools
-from blendwright.wire.step import StepAnswer
+from blendwright.wire.methods import StepAnswer
 
 if TYPE_CHECKING:
     from stage import Stage

@@ -305,13 +305,13 @@ BUGS = (
     ),
     Bug(
         "open intents are forgotten by the next writer",
-        "blendwright.journal.intents:mark_open_as_indeterminate",
+        "blendwright.journal.recovery:mark_open_as_indeterminate",
         omitted,
         "tests/journal/test_commits.py",
     ),
     Bug(
         "an unfinished plan does not stop the next writer",
-        "blendwright.journal.plan_boundaries:require_no_interrupted_plan",
+        "blendwright.journal.recovery:require_no_interrupted_plan",
         omitted,
         "tests/journal/test_commits.py",
     ),
@@ -329,7 +329,7 @@ BUGS = (
     ),
     Bug(
         "quarantine keeps nobody out",
-        "blendwright.journal.quarantine:refuse",
+        "blendwright.journal.recovery:require_no_quarantine",
         omitted,
         "tests/journal/test_lock.py",
         during="blendwright.journal.journal:Journal.__init__",
@@ -357,7 +357,7 @@ BUGS = (
     ),
     Bug(
         "a yes to all is a yes to code",
-        "blendwright.cli.approver:TerminalApprover.ask",
+        "blendwright.cli.approvals:TerminalApprover.ask",
         approves_code_by_its_level,
         "tests/cli/test_approver.py",
     ),

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY, SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import AnyTool, Example, Tool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

@@ -13,12 +13,12 @@ import blendwright
 from blendwright.app.queries import recorded_externals
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
-from blendwright.cli.externals import externals
 from blendwright.cli.output import Exit
+from blendwright.cli.workspace import externals
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
 from blendwright.run.externals import External, Externals, externals_of_receipt
-from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileRoots
 from blendwright.wire.worker_port import ReadableFile
 from stage import Stage
 

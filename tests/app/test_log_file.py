@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.observing.log import Log, shown_level
-from blendwright.app.observing.log_file import KEPT, LogFile
+from blendwright.app.observing.log import KEPT, Log, LogFile, shown_level
 from blendwright.values import events
 from plans import box
 from shell import PROGRAM
@@ -41,7 +40,7 @@ def test_a_torn_line_is_ended_before_the_next_one(tmp_path: Path) -> None:
 def test_the_log_is_rotated_and_takes_bounded_room(tmp_path: Path) -> None:
     file = LogFile(tmp_path, most_bytes=100)
     for number in range(40):
-        file.info(b'{"line":%06d}' % number)
+        file.add("info", b'{"line":%06d}' % number)
         file.flush()
     file.close()
     kept = sorted(path.name for path in file.path.parent.iterdir())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.dialects import steps_result
+from blendwright.dialects import steps
 from blendwright.values.report import RunReport
 from plans import box, step
 
@@ -57,7 +57,7 @@ def test_a_plan_with_a_tool_that_the_policy_denies_runs_nothing(tmp_path: Path) 
 def test_a_payload_in_which_a_step_waits_for_nothing_known_runs_nothing(tmp_path: Path) -> None:
     report = run_document(tmp_path / "workspace", {"steps": [step("a"), step("b", "nobody")]})
     assert report.status == "refused"
-    result = steps_result.render(report)
+    result = steps.render(report)
     assert result is not None and result[-1]["task_status"] == "BLOCKED"
     assert [entry["skipped"] for entry in result[:-1]] == [True, True]
 

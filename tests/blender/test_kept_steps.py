@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.step import KeptStep, Stepper
-from blendwright.plan.arguments import validate_arguments
+from blendwright.blender.step import Stepper, StepRun
+from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
-from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.methods import StepAnswer, StepRequest
 from stage import Stage
 
 Call = tuple[str, dict[str, Any]]
@@ -45,13 +45,13 @@ def played(place: Path, story: list[Call], *, at_once: bool) -> list[dict[str, A
     """The answers to a story, settled after each call or all at the end, without their times."""
     stage = Stage(place)
     stepper = Stepper(stage.state, tools(), place)
-    begun: list[StepAnswer | KeptStep] = []
+    begun: list[StepAnswer | StepRun] = []
     for tool, raw in story:
         args, findings, _ = validate_arguments(tools()[tool], raw)
         assert not findings
         step = stepper.begin(cast("StepRequest", {"tool": tool, "version": tools()[tool].version, "args": args}))
-        begun.append(step.finish() if at_once and isinstance(step, KeptStep) else step)
-    answers = [step.finish() if isinstance(step, KeptStep) else step for step in begun]
+        begun.append(step.finish() if at_once and isinstance(step, StepRun) else step)
+    answers = [step.finish() if isinstance(step, StepRun) else step for step in begun]
     assert stage.state.root() == stage.state.full_root()
     return [{key: value for key, value in answer.items() if not key.endswith("_ms")} for answer in answers]
 
@@ -67,7 +67,7 @@ def test_a_kept_step_waits_until_somebody_asks(tmp_path: Path) -> None:
     stepper = Stepper(stage.state, tools(), tmp_path)
     args, _, _ = validate_arguments(tools()[BOX[0]], BOX[1])
     step = stepper.begin({"tool": BOX[0], "version": 1, "args": args})
-    assert isinstance(step, KeptStep)
+    assert isinstance(step, StepRun)
     assert stage.state.fingerprint.get(("objects", "Box")) is None, "it is not hashed yet"
     assert stage.state.leaf_hash(("objects", "Box")) is not None, "and is when it matters"
     assert step.finish()["ok"]
@@ -80,7 +80,7 @@ def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild
     stepper = Stepper(stage.state, tools(), tmp_path)
     args, _, _ = validate_arguments(tools()[BOX[0]], BOX[1])
     step = stepper.begin({"tool": BOX[0], "version": 1, "args": args})
-    assert isinstance(step, KeptStep)
+    assert isinstance(step, StepRun)
 
     def unreadable(block: object) -> bytes:
         raise ReferenceError("on purpose")
@@ -96,11 +96,11 @@ def test_of_steps_that_wait_together_only_the_one_that_cannot_be_hashed_fails(
 ) -> None:
     stage = Stage(tmp_path)
     stepper = Stepper(stage.state, tools(), tmp_path)
-    begun: list[KeptStep] = []
+    begun: list[StepRun] = []
     for tool, raw in (BOX, BALL, YARD):
         args, _, _ = validate_arguments(tools()[tool], raw)
         step = stepper.begin(cast("StepRequest", {"tool": tool, "version": tools()[tool].version, "args": args}))
-        assert isinstance(step, KeptStep)
+        assert isinstance(step, StepRun)
         begun.append(step)
     readable = fp.leaf
 

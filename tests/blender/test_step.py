@@ -9,7 +9,7 @@ import pytest
 from blendwright.blender.step import MOST_TOMBSTONES, Stepper
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
-from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.methods import StepAnswer, StepRequest
 from trial_tools import TOOLS
 
 if TYPE_CHECKING:

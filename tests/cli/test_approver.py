@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.cli import approver
-from blendwright.cli.approver import TerminalApprover
+from blendwright.cli import approvals
+from blendwright.cli.approvals import TerminalApprover
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.values.cancel import CancelToken
 
@@ -27,7 +27,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str | None]]:
     def line(expires: float, cancel: CancelToken | None) -> str | None:
         return typed.pop(0)
 
-    monkeypatch.setattr(approver, "read_line", line)
+    monkeypatch.setattr(approvals, "read_line", line)
     yield typed
     assert typed == [], "every line was asked for"
 

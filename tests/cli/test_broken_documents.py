@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from blendwright.app.contract_files import read_contract, read_proposal
-from blendwright.cli.call import call
-from blendwright.cli.validate import validate
+from blendwright.app.contracts import read_contract, read_proposal
+from blendwright.cli.running import call, validate
 from blendwright.dialects.registry import read_plan
 from blendwright.macros.loading import read_macros
-from blendwright.planner.proposal import read_proposal as read_planner_answer
+from blendwright.planner.answers import read_proposal as read_planner_answer
 from blendwright.server.jsonrpc import PARSE_ERROR, message_error
 from blendwright.server.plan_tools import TOOLS
 from blendwright.tools import catalog

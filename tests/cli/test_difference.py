@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blendwright.cli.difference import show_difference
-from blendwright.cli.output import console
+from blendwright.cli.output import console, show_difference
 from blendwright.run.differences import Changed, Difference, Entry, PropertyChange
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.app.host_checks import check_host
+from blendwright.app.checks import check_host
 from blendwright.app.hosts import host_named, install
 from shell import PROGRAM, Shell
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.host_checks import check_host
+from blendwright.app.checks import check_host
 from blendwright.server.service import TOOLS
 from shell import Shell
 

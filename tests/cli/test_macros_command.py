@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from blendwright.macros import package_macros, registry_fingerprint
+from blendwright.macros import macro_registry, package_macros
 from blendwright.schemas import published
 from macro_documents import document, empty
 from shell import Shell
@@ -15,7 +15,7 @@ def test_macros_are_listed_with_the_version_and_fingerprint_of_the_registry(tmp_
     shell = Shell(tmp_path)
     listed = shell("macros", "--json", code=0).document
     assert [macro["name"] for macro in listed["macros"]] == list(package_macros())
-    assert listed["fingerprint"] == registry_fingerprint(package_macros().values())
+    assert listed["fingerprint"] == macro_registry(package_macros().values()).fingerprint
     assert "studio.three_point" in shell("macros", code=0).out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from blendwright.app.read_workspace import read_journal
-from blendwright.cli.plan_tree import plan_tree
+from blendwright.cli.ask import plan_tree
 from blendwright.policy.redaction import redacted_message
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

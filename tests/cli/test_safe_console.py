@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from blendwright.cli.safe_console import SafeConsole
+from blendwright.cli.output import SafeConsole
 from hosts import operation
 from shell import Shell
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from blendwright.tool_api.arguments import file_arguments
-from blendwright.tool_api.effects import Determinism, Idempotence, Revert, SafetyLevel
+from blendwright.tool_api.promises import Determinism, Idempotence, Revert, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Example
 from blendwright.tools.catalog import tools
 from blendwright.values.faults import Fault

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from conformance.cases import Case, every_case
 from conformance.play import Play
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import jsonschema_rs
 import pytest
 
-from blendwright.plan.arguments import validate_arguments
-from blendwright.tool_api.effects import Idempotence, Kind, Revert
+from blendwright.plan.validate import validate_arguments
+from blendwright.tool_api.promises import Idempotence, Revert
+from blendwright.tool_api.scene import Kind
 from blendwright.values.faults import Fault
 from conformance.cases import Case, cases
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from blendwright.blender.step import HAS_UNDO
-from blendwright.tool_api.effects import Revert, SafetyLevel
+from blendwright.tool_api.promises import Revert, SafetyLevel
 from blendwright.tools.catalog import tools
 from blendwright.values.faults import Fault
-from blendwright.wire.step import StepAnswer
+from blendwright.wire.methods import StepAnswer
 from conformance.cases import Case, every_case
 
 if TYPE_CHECKING:

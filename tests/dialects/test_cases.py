@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.schemas.published import schema
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
@@ -42,7 +42,7 @@ def judged(case: Case) -> tuple[Finding, ...]:
     document, found = read_json(path.read_bytes())
     assert not found
     if kind == RESULT:
-        return steps_result.validate_result(document)
+        return steps.validate_result(document)
     if kind == PAYLOAD:
         return steps.validate_payload(document)
     return findings(operations.DIALECT.parse(document))
@@ -401,8 +401,8 @@ def test_the_status_is_what_the_entries_say(case: Case) -> None:
 @pytest.mark.proves("STEPS-VERSION-01")
 def test_the_published_schemas_carry_the_contract_version() -> None:
     for name in ("steps_payload.v1", "steps_result.v1"):
-        assert schema(name)["title"].endswith(f" {steps_result.CONTRACT_VERSION}")
-    assert steps_result.CONTRACT_VERSION.split(".")[0] == "1"
+        assert schema(name)["title"].endswith(f" {steps.CONTRACT_VERSION}")
+    assert steps.CONTRACT_VERSION.split(".")[0] == "1"
 
 
 @pytest.mark.proves("STEPS-VERSION-02")

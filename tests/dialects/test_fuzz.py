@@ -9,10 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from blendwright.dialects import operations, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.dialects.registry import recognise
-from blendwright.plan.refusal import refused
-from blendwright.plan.schedule import schedule
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
@@ -114,14 +113,14 @@ def at(document: Any, path: tuple[str | int, ...]) -> Any:
 def judged(document: Any) -> tuple[Finding, ...]:
     """A document through everything that happens before it runs, and the rendering of its refusal."""
     if isinstance(document, list):
-        return steps_result.validate_result(document)
+        return steps.validate_result(document)
     dialect = recognise(document)
     if isinstance(dialect, Finding):
         return (dialect,)
     plan = dialect.parse(document)
     valid = validate(plan, catalog.tools(), Terms())
     if isinstance(valid, ValidPlan):
-        assert len(schedule(valid, "registry", "baseline").order) == len(plan.operations)
+        assert len(valid.schedule("registry", "baseline").order) == len(plan.operations)
         return ()
     report = refused(plan, valid)
     result = dialect.render(report)

@@ -9,17 +9,16 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.dialects import geonodes, geonodes_result
+from blendwright.dialects import geonodes
 from blendwright.dialects.geonodes_models import PythonPayload
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.limits import Limits
+from blendwright.policy.policy import Limits
 from blendwright.policy.session_contract import Terms
 from blendwright.schemas.published import schema
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
@@ -269,13 +268,13 @@ def test_a_document_that_says_too_little_has_findings_and_no_result(field: str) 
     document = geonodes_plan(tree_step("a"))
     del document[field]
     plan = geonodes.DIALECT.parse(document)
-    assert plan.findings and geonodes_result.render(refused(plan, plan.findings)) is None
+    assert plan.findings and geonodes.render(refused(plan, plan.findings)) is None
 
 
 def refusal_of(plan: Plan) -> dict[str, Any]:
     found = validate(plan, catalog.tools(), Terms())
     assert not isinstance(found, ValidPlan)
-    result = geonodes_result.render(refused(plan, found))
+    result = geonodes.render(refused(plan, found))
     assert result is not None
     return result
 

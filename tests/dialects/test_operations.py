@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blendwright.dialects import operations
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.schemas.published import schema
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import RENDERINGS, Fault

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from blendwright.journal import Journal, approvals
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
-from blendwright.records.operation_lookup import OperationMatch
+from blendwright.records.commits import OperationMatch
 from blendwright.records.recovery import NewIntent
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import new_id
 from blendwright.values import crash_points
 from journal.ledger import audit, baseline, chain, key_of, operation, saved, wanted
 
@@ -65,7 +65,7 @@ def work(journal: Journal, scenes: Path, tell: Tell) -> None:
     head = journal.head
     assert head is not None
     if journal.moves(limit=1)[0].kind == "commit":
-        undone = journal.undo_target()
+        undone = head.parent
         assert undone is not None
         journal.move_head("undo", undone)
         tell(f"head {undone}")

@@ -12,8 +12,7 @@ import apsw
 from blendwright.journal import Journal, JournalView
 from blendwright.records.audit import AuditDetails, Status
 from blendwright.records.checkpoints import StagedCheckpoint
-from blendwright.records.commits import CommitKind, NewAudit, NewCommit, NewReading
-from blendwright.records.operation_lookup import OperationQuery
+from blendwright.records.commits import CommitKind, NewAudit, NewCommit, NewReading, OperationQuery
 
 EMPTY = "scene-0"
 

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from blendwright.journal import Journal, JournalView, schema
-from blendwright.records.planner_attempts import NewAttempt
+from blendwright.records.requests import NewAttempt
 from journal.ledger import begun
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -116,7 +116,9 @@ class JournalMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.base is None)
     @rule()
     def undo(self) -> None:
-        target = self.journal.undo_target()
+        head = self.journal.head
+        assert head is not None
+        target = head.parent
         assert target == self.nodes[self.head].parent
         if target is not None:
             self.journal.move_head("undo", target)

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import jsonschema_rs
 import pytest
 
-from blendwright.macros import load_macros, macro_registry, package_macros, registry_fingerprint
+from blendwright.macros import load_macros, macro_registry, package_macros
 from blendwright.macros.loading import read_macros
 from blendwright.schemas.check import Checker
 from blendwright.schemas.published import schema
-from blendwright.tool_api.effects import SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -157,8 +157,8 @@ def test_the_safety_level_is_the_highest_of_all_steps_inner_macros_included() ->
 def test_the_fingerprint_follows_the_content_and_the_registry_says_which_changed() -> None:
     before, same = macros(document()), macros(copy.deepcopy(document()))
     after = macros(document(summary="Something else."))
-    assert registry_fingerprint(before.values()) == registry_fingerprint(same.values())
-    assert registry_fingerprint(before.values()) != registry_fingerprint(after.values())
+    assert macro_registry(before.values()).fingerprint == macro_registry(same.values()).fingerprint
+    assert macro_registry(before.values()).fingerprint != macro_registry(after.values()).fingerprint
     assert macro_registry(after.values()).entries == {"test.pair": after["test.pair"].fingerprint}
 
 

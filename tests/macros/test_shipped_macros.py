@@ -95,8 +95,8 @@ def test_every_macro_is_taken_back_as_it_declares(engine: Engine, name: str) -> 
     )
     assert report.operations[-1].status in ("failed", "skipped")
     taken_back = all(one.status != "succeeded" or one.blender_mutation_id is None for one in report.operations)
-    assert taken_back == known[name].rollback
-    assert (engine.scene.hash == before) == known[name].rollback
+    assert taken_back == known[name].document.rollback
+    assert (engine.scene.hash == before) == known[name].document.rollback
     assert engine.full_hash() == engine.scene.hash
 
 

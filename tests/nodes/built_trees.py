@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.nodes.payloads.node_tree import (
+from blendwright.nodes.payloads import (
     CreateNode,
     DeleteNode,
     Link,

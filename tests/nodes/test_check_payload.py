@@ -9,8 +9,7 @@ import pytest
 from blendwright.dialects import operations
 from blendwright.nodes.catalogue.load import VERSIONS, catalogue
 from blendwright.nodes.checks.payload import check_payload, check_payload_for
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
+from blendwright.nodes.payloads import GnOpsPayload, NodeTreePayload
 from blendwright.nodes.tree import Tree, new_tree, to_payload
 from blendwright.plan.validate import validate
 from blendwright.policy.session_contract import Terms

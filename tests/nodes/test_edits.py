@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from blendwright.nodes.edits import AddNode, Edit, Link, RemoveNode, SetInput, SocketRef, are_repeatable, edits_of
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import GnOpsPayload, NodeTreePayload, positions_named
 
 TARGET = {"object_name": "Cube", "modifier_name": "Nodes"}
 CUBE = "GeometryNodeMeshCube"

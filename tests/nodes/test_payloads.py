@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
+from blendwright.nodes.payloads import GnOpsPayload, NodeTreePayload
 
 NODE_TREE: dict[str, Any] = {
     "target": {"object_name": "Cube", "modifier_name": "GeometryNodes", "node_group_name": "GN_Assistant_Group"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
+from blendwright.nodes.payloads import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, new_tree, to_payload
 from nodes.built_trees import from_payload
 

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from blendwright.plan.arguments import ValidatedArguments, validate_arguments
+from blendwright.plan.validate import ValidatedArguments, validate_arguments
 from blendwright.tool_api.arguments import Args, Name, Result, Seed, Text, UnitFloat, Vector3
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding

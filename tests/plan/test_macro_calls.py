@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.plan.macro_calls import expand_macros
-from blendwright.plan.refusal import refused
-from blendwright.plan.schedule import schedule
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.limits import Limits
+from blendwright.policy.policy import Limits
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
@@ -130,7 +129,7 @@ def test_ids_that_the_steps_of_a_macro_need_must_be_free() -> None:
 
 def test_nothing_comes_between_the_steps_of_a_macro_and_it_runs_where_its_own_id_stands() -> None:
     plan = plan_of(call("m"), box("m.0015"), box("m-1"), box("l"), box("m.0"))
-    order = schedule(valid(plan), "registry", "baseline").order
+    order = valid(plan).schedule("registry", "baseline").order
     assert [one.id for one in order] == ["l", "m.001", "m.002", "m-1", "m.0", "m.0015"]
 
 
@@ -189,7 +188,7 @@ def test_a_plan_that_is_too_long_with_its_macros_is_not_expanded_to_its_end() ->
     assert not isinstance(found, ValidPlan)
     assert [finding.rule for finding in found] == ["plan_too_long"]
     assert found[0].message.startswith("the plan has 121 operations or more with the steps of its macros")
-    assert len(expand_macros(plan, PAIR, 120).plan.operations) == 121
+    assert len(expand_macros(plan, PAIR, 120)[0].operations) == 121
 
 
 def test_a_part_of_an_input_is_followed_through_macros_inside_macros() -> None:
@@ -247,7 +246,7 @@ def test_ids_that_macros_need_do_not_break_the_contract_of_steps() -> None:
 
     document = {"steps": [step("m", "test.pair"), step("m.001", "object.create_empty")]}
     plan = steps.DIALECT.parse(document)
-    result = steps_result.render(refused(plan, findings(plan)))
+    result = steps.render(refused(plan, findings(plan)))
     assert result is not None and result[-1]["failed_steps"] == ["m"]
 
 

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.plan.schedule import schedule
 from blendwright.values.plan import Plan, Schedule
 from plans import box, of_operations, of_steps, step, valid
 
 
 def scheduled(plan: Plan, registry: str = "registry", baseline: str = "baseline") -> Schedule:
-    return schedule(valid(plan), registry, baseline)
+    return valid(plan).schedule(registry, baseline)
 
 
 def ids(plan: Plan) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from blendwright.plan.validate import MOST_FINDINGS
 from blendwright.policy.session_contract import Agreed, Terms
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Plan
 from plans import box, codes, findings, of_operations, of_steps, step, valid

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from blendwright.planner.budget import LEAST_OUTPUT, Budget, Price, UsageMeter
+from blendwright.planner.budget import LEAST_OUTPUT, LONGEST_WAIT, Budget, Price, UsageMeter, request_plan
 from blendwright.planner.port import (
     CallBudget,
     KeyRefused,
@@ -20,7 +20,6 @@ from blendwright.planner.port import (
     Truncated,
     Usage,
 )
-from blendwright.planner.retries import LONGEST_WAIT, request_plan
 from planner.scripted import USAGE, Said, Scripted, first
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from blendwright.planner.feedback import (
+from blendwright.planner.answers import (
     CONTINUE_RULES,
     LONGEST_ECHO,
     MOST_FINDINGS,
@@ -13,7 +13,7 @@ from blendwright.planner.feedback import (
     AttemptFailure,
     repair_turns,
 )
-from blendwright.planner.service_errors import LONGEST_MESSAGE, short_message
+from blendwright.planner.service_planner import LONGEST_MESSAGE, short_message
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

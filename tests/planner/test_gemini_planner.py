@@ -14,6 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from blendwright.planner.gemini import GeminiPlanner, GeminiSettings
+from blendwright.planner.plannable import choose_tools
 from blendwright.planner.port import (
     Blocked,
     CallBudget,
@@ -30,7 +31,6 @@ from blendwright.planner.port import (
     Turn,
     Usage,
 )
-from blendwright.planner.relevance import choose_tools
 from blendwright.planner.response_schema import operations_schema
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit

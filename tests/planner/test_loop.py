@@ -12,10 +12,10 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
+from blendwright.planner.answers import PlanProposal
 from blendwright.planner.budget import Budget, Price
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.port import Blocked, KeyRefused, PlanRequest, PlanResponse, ServiceUnavailable, Truncated
-from blendwright.planner.proposal import PlanProposal
 from blendwright.planner.result import PlannerResult
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.run.preview import Preview

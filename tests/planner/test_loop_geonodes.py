@@ -10,8 +10,8 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
-from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
+from blendwright.planner.prompt import build_first_request
 from blendwright.planner.result import PlannerResult
 from planner.scripted import Scripted, told
 

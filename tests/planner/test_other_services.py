@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from anthropic.resources.messages import DEPRECATED_MODELS
 
-from blendwright.planner.anthropic import DEFAULT_MODEL
 from blendwright.planner.port import (
     Blocked,
     CallBudget,
@@ -27,7 +26,7 @@ from blendwright.planner.port import (
     Truncated,
     Turn,
 )
-from blendwright.planner.providers import Provider, create_planner
+from blendwright.planner.providers import AnthropicPlanner, Provider, create_planner
 from planner.local_services import KEY, LocalService, local_service
 
 SERVICES: tuple[Provider, ...] = ("anthropic", "openai")
@@ -195,4 +194,4 @@ def test_an_sdk_that_is_not_installed_is_named_with_its_extra(
 
 
 def test_the_model_that_is_asked_without_a_choice_has_no_end_in_sight() -> None:
-    assert DEFAULT_MODEL not in DEPRECATED_MODELS
+    assert AnthropicPlanner.default_model not in DEPRECATED_MODELS

@@ -11,12 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.planner.plannable import PlannableDialect
-from blendwright.planner.prompt import Prompt, build_prompt, estimated_tokens
-from blendwright.planner.prompt_data import data_block, visible
-from blendwright.planner.relevance import choose_tools
-from blendwright.planner.scene_summary import MOST_OBJECTS
-from blendwright.planner.tool_reference import describe_tool
+from blendwright.planner.plannable import PlannableDialect, choose_tools
+from blendwright.planner.prompt import Prompt, build_prompt, describe_tool, estimated_tokens
+from blendwright.planner.prompt_data import MOST_OBJECTS, data_block, visible
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.planner.relevance import MOST_TOOLS, choose_tools, permitted_tools
+from blendwright.planner.plannable import MOST_TOOLS, choose_tools, permitted_tools
 from blendwright.planner.response_schema import (
     MOST_PARTS,
     count_parts,

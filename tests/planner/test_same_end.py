@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 import blendwright
-from blendwright.planner.first_request import build_first_request
 from blendwright.planner.loop import PlannerRun
+from blendwright.planner.prompt import build_first_request
 from planner.scripted import Scripted, op, plan
 
 # Differ from run to run, whatever the plan.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blendwright.planner.prompt import build_prompt
-from blendwright.planner.scene_summary import summarise_scene
+from blendwright.planner.prompt_data import summarise_scene
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from stage import Stage

@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from blendwright.policy.limits import Costs
 from blendwright.policy.objections import ProposedCall, Stage, approval_ruling, findings_against
-from blendwright.policy.policy import Levels, Modes, Rules, Verdict
+from blendwright.policy.policy import Costs, Levels, Modes, Rules, Verdict
 from blendwright.policy.session_contract import Agreed, Terms
-from blendwright.tool_api.capabilities import CAPABILITIES
-from blendwright.tool_api.effects import Determinism, SafetyLevel, SafetyMode
-from blendwright.tool_api.promises import Requires
+from blendwright.tool_api.promises import CAPABILITIES, Determinism, Requires, SafetyLevel, SafetyMode
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding

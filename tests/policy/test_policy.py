@@ -7,7 +7,7 @@ from pathlib import PurePath
 import pytest
 
 from blendwright.policy.policy import Levels, Modes, Rules, Verdict, named_rule, nearest_root, ruling
-from blendwright.tool_api.effects import SafetyMode
+from blendwright.tool_api.promises import SafetyMode
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 SAFE, UNSAFE = SafetyMode.HEADLESS_SAFE, SafetyMode.UNSAFE_OPS

@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import blendwright
-from blendwright.policy.host_profile import HostProfile
-from blendwright.policy.limits import CostsAsked, LimitsAsked
-from blendwright.policy.policy import Constraints, Modes, Policy, Rules, Verdict
+from blendwright.policy.policy import Constraints, CostsAsked, LimitsAsked, Modes, Policy, Rules, Verdict
 from blendwright.policy.session_contract import (
     CONTRACT_VERSION,
     FEATURES,
+    HostProfile,
     Negotiation,
     Proposal,
     SessionContract,
@@ -28,8 +27,7 @@ from blendwright.policy.session_contract import (
     proposal_of,
     registry,
 )
-from blendwright.tool_api.capabilities import CAPABILITIES
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import CAPABILITIES, Determinism
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
 from blendwright.values.faults import RENDERINGS

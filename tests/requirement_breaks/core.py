@@ -116,7 +116,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "CORE-CONTRACT-02": Bug(
         "a host gets the limits that it asks for",
-        "blendwright.policy.limits:tightened",
+        "blendwright.policy.policy:tightened",
         gives_what_is_asked_for,
         CONTRACT,
         "more_than_the_policy_allows",
@@ -186,7 +186,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "CORE-PHASE-05": Bug(
         "what verification finds does not count",
-        "blendwright.blender.step:_StepRun._findings",
+        "blendwright.blender.step:StepRun._findings",
         changing(lambda findings: tuple(finding for finding in findings if finding.fault != "VERIFICATION_FAILED")),
         CALLS,
         "step_that_fails_is_taken_back[unverified",
@@ -215,7 +215,7 @@ BREAKS: dict[str, Bug] = {
     # ---- atomicity, idempotency, macros
     "CORE-ATOMIC-01": Bug(
         "a step that failed is said to be taken back, and stays",
-        "blendwright.blender.step:_StepRun._revert",
+        "blendwright.blender.step:StepRun._revert",
         answering("inverse"),
         CALLS,
         "step_that_fails_is_taken_back[fail",
@@ -315,7 +315,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "CORE-DET-02": Bug(
         "a snapshot has the fingerprint of another scene",
-        "blendwright.blender.step:_StepRun._report",
+        "blendwright.blender.step:StepRun._report",
         changing(another_fingerprint),
         CALLS,
         "snapshot_is_given",

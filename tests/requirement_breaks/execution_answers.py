@@ -242,7 +242,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-SNAP-02": Bug(
         "a snapshot has a field that its format does not know",
-        "blendwright.blender.step:_StepRun._report",
+        "blendwright.blender.step:StepRun._report",
         changing(lambda answer: {**answer, "result": answer["result"] and {**answer["result"], "extra": 1}}),
         "tests/tools/test_snapshot.py",
         "meets_its_published_schema",

@@ -94,14 +94,14 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PHASE-01": Bug(
         "of what is wrong with arguments only the first is found",
-        "blendwright.schemas.model_check:ModelChecker.validate",
+        "blendwright.schemas.check:ModelChecker.validate",
         changing(lambda validated: (validated[0], validated[1][:1])),
         "tests/plan/test_arguments.py",
         "all_problems_come_at_once",
     ),
     "EXEC-PHASE-02": Bug(
         "texts are not trimmed: arguments go on as they came",
-        "blendwright.plan.arguments:validate_arguments",
+        "blendwright.plan.validate:validate_arguments",
         goes_on_as_it_came,
         "tests/plan/test_arguments.py",
         "text_is_trimmed",
@@ -129,7 +129,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PHASE-07": Bug(
         "what verification finds does not count",
-        "blendwright.blender.step:_StepRun._findings",
+        "blendwright.blender.step:StepRun._findings",
         changing(lambda findings: tuple(finding for finding in findings if finding.fault != "VERIFICATION_FAILED")),
         "tests/blender/test_step.py",
         "the_hash_proves_it[unverified",
@@ -143,14 +143,14 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PHASE-09": Bug(
         "what the phases in Blender took is not in the trace",
-        "blendwright.run.clock:PhaseClock.note",
+        "blendwright.run.options:PhaseClock.note",
         omitted,
         CALLS,
         "a_success_has_hashes",
     ),
     "EXEC-PHASE-10": Bug(
         "the trace tells the phases in another order",
-        "blendwright.run.clock:PhaseClock.trace",
+        "blendwright.run.options:PhaseClock.trace",
         changing(lambda trace: trace[::-1]),
         CALLS,
         "a_success_has_hashes",
@@ -185,14 +185,14 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PHASE-15": Bug(
         "an integer stays one where a float is meant: arguments go on as they came",
-        "blendwright.plan.arguments:validate_arguments",
+        "blendwright.plan.validate:validate_arguments",
         goes_on_as_it_came,
         "tests/plan/test_arguments.py",
         "floats_where_floats_are_meant",
     ),
     "EXEC-TOOL-01": Bug(
         "tools are offered over MCP, and not found when they are called",
-        "blendwright.server.direct_tools:direct_tools",
+        "blendwright.server.server_tool:direct_tools",
         answering(()),
         "tests/server/test_server_tools.py",
         "direct_tools_take_the_whole_lifecycle",
@@ -221,7 +221,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PLAN-01": Bug(
         "equal plans run in the order in which they are written",
-        "blendwright.plan.schedule:run_order",
+        "blendwright.plan.graph:run_order",
         given(1, "position"),
         "tests/plan/test_schedule.py",
         "ties_are_broken",
@@ -286,7 +286,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-IDEMP-04": Bug(
         "a host is told that every tool is idempotent",
-        "blendwright.server.direct_tools:_direct_tool",
+        "blendwright.server.server_tool:_direct_tool",
         changing(lambda tool: replace(tool, idempotent=True)),
         "tests/server/test_service.py",
         "hints_of_its_declaration",

@@ -142,7 +142,7 @@ BREAKS: dict[str, Bug] = {
     # ---- idempotency
     "OPS-IDEM-01": Bug(
         "the arguments are no part of the key",
-        "blendwright.run.keys:operation_key",
+        "blendwright.run.invocation:operation_key",
         knows_no_arguments,
         "tests/run/test_keys.py",
         "both_ids_and_the_arguments",
@@ -192,7 +192,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-ROLL-03": Bug(
         "a step that failed is said to be taken back, and stays",
-        "blendwright.blender.step:_StepRun._revert",
+        "blendwright.blender.step:StepRun._revert",
         answering("inverse"),
         "tests/run/test_calls.py",
         "step_that_fails_is_taken_back[raise",
@@ -286,7 +286,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-CORR-02": Bug(
         "all invocations of a run have one call id",
-        "blendwright.run.keys:new_ids",
+        "blendwright.run.invocation:new_ids",
         gives_one_id_to_all,
         OBSERVING,
         "every_invocation_has_a_call_id",
@@ -301,7 +301,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-CORR-04": Bug(
         "the log does not say which call lost its worker",
-        "blendwright.app.observing.vocabulary:named_ids",
+        "blendwright.app.observing.counters:named_ids",
         changing(lambda ids: {name: id for name, id in ids.items() if name != "mcp_call_id"}),
         OBSERVING,
         "every_log_line_has_the_ids",
@@ -315,7 +315,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-CORR-07": Bug(
         "ids are drawn once and given to several",
-        "blendwright.run.keys:new_ids",
+        "blendwright.run.invocation:new_ids",
         gives_one_id_to_all,
         "tests/run/test_keys.py",
         "no_two_alike",

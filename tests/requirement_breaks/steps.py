@@ -14,7 +14,7 @@ STEPS = "tests/dialects/test_steps.py"
 FAILURES = "tests/run/test_runner_failures.py"
 REFUSED = "tests/app/test_refused_plans.py"
 STEP = ("properties", "steps", "items")
-RESULT = "blendwright.dialects.steps_result"
+RESULT = "blendwright.dialects.steps"
 
 
 def _payload(words: str, only: str, *path: str | int, holds: Any = None) -> Bug:
@@ -114,7 +114,7 @@ BREAKS: dict[str, Bug] = {
     # ---- semantics
     "STEPS-ORDER-01": Bug(
         "steps run in the order of their ids",
-        "blendwright.plan.schedule:run_order",
+        "blendwright.plan.graph:run_order",
         given(1, "id"),
         "tests/plan/test_schedule.py",
         "order_of_the_payload",

@@ -10,12 +10,10 @@ import pytest
 from blendwright.dialects import operations
 from blendwright.dialects.envelopes import tool_result
 from blendwright.plan.validate import validate
-from blendwright.policy.host_profile import HostProfile
-from blendwright.policy.limits import CostsAsked, Limits, LimitsAsked
-from blendwright.policy.policy import Constraints, Levels, Policy, Rules, Verdict
-from blendwright.policy.session_contract import Proposal, SessionContract, Terms, negotiate
+from blendwright.policy.policy import Constraints, CostsAsked, Levels, Limits, LimitsAsked, Policy, Rules, Verdict
+from blendwright.policy.session_contract import HostProfile, Proposal, SessionContract, Terms, negotiate
 from blendwright.run.active_contract import ContractDraft
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.journal import approvals as kept
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import AuditSettings, Levels, Policy, Rules, Verdict
@@ -332,7 +332,7 @@ def test_declined_in_a_plan_of_steps_the_rest_goes_on_and_dependents_are_skipped
     }
     report = asking.run(steps.DIALECT.parse(document), approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
     assert statuses(report) == {"a": "refused", "b": "skipped", "c": "succeeded"}
-    *entries, meta = steps_result.render(report) or []
+    *entries, meta = steps.render(report) or []
     assert [(entry["ok"], entry["skipped"]) for entry in entries] == [(False, True), (False, True), (True, False)]
     assert meta["task_status"] == "PARTIAL" and meta["blocked_steps"] == []
 

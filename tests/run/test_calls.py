@@ -15,7 +15,7 @@ import pytest
 from blendwright.dialects.envelopes import core_envelope, tool_result
 from blendwright.policy.policy import Constraints, Policy
 from blendwright.policy.session_contract import Proposal
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import PHASES, Outcome
 from blendwright.wire import frames

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.policy.policy import Verdict
 from blendwright.run.files import FileAccess
 from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.values.errors import ProtocolBreach, Refusal
 from blendwright.values.findings import Finding

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import rfc8785
 
-from blendwright.run.keys import canonical, new_id, new_ids, operation_key
+from blendwright.run.invocation import canonical, new_id, new_ids, operation_key
 from blendwright.values.canonical import digest
 
 ODD = [

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.macros import Macro
 from blendwright.schemas.published import schema
 from blendwright.values.macro_report import reports_by_caller
@@ -178,7 +178,7 @@ def test_without_rollback_a_failing_step_stops_the_later_ones_and_what_was_done_
         "w": "skipped",
     }
     assert {"Loose a", "Loose b", "Loose free"} <= names(engine) and "Loose w" not in names(engine)
-    result = steps_result.render(report)
+    result = steps.render(report)
     assert result is not None
     assert [(entry["step_id"], entry["ok"], entry["skipped"]) for entry in result[:-1]] == [
         ("m", False, False),

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from blendwright.policy.approvals import ApprovalAnswer, Approver
-from blendwright.policy.limits import LimitsAsked
-from blendwright.policy.policy import Policy, Rules
+from blendwright.policy.policy import LimitsAsked, Policy, Rules
 from blendwright.policy.session_contract import Proposal
 from blendwright.run import isolated_code as apart
 from blendwright.run.calls import call
-from blendwright.run.preview_approvals import PreviewApprovals
-from blendwright.run.replay import replay
+from blendwright.run.preview import PreviewApprovals
+from blendwright.run.rebuild import replay
 from blendwright.run.runner import Runner
 from blendwright.server.elicitation import PendingApproval
 from blendwright.values.cancel import CancelToken

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from blendwright.dialects import operations, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
@@ -51,7 +51,7 @@ def test_a_steps_plan_goes_on_without_the_dependents_of_a_failure(engine: Engine
         "a": "succeeded", "bad": "failed", "c": "skipped", "d": "skipped", "e": "succeeded", "odd": "failed",
         "f": "succeeded", "worse": "failed", "g": "succeeded",
     }  # fmt: skip
-    meta = steps_result.render(report)
+    meta = steps.render(report)
     assert meta is not None
     assert meta[-1]["task_status"] == "FAILED"
     assert meta[-1]["blocked_steps"] == ["c", "d"]
@@ -63,7 +63,7 @@ def test_a_steps_plan_goes_on_without_the_dependents_of_a_failure(engine: Engine
 @pytest.mark.proves("STEPS-STATUS-01", "STEPS-STATUS-02")
 def test_a_caller_reads_the_state_of_the_whole_and_of_each_step_from_the_result(engine: Engine) -> None:
     report = engine.run(steps_of("read", step("a"), trial_step("b", "fail", "a"), step("c", "b")))
-    result = steps_result.render(report)
+    result = steps.render(report)
     assert result is not None
     done, failed, skipped, meta = result
     assert (meta["task_status"], meta["ok"]) == ("FAILED", False)

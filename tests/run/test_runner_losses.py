@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from blendwright.dialects import operations, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.policy.policy import Constraints, Policy
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
@@ -46,7 +46,7 @@ def test_a_cancelled_run_keeps_what_was_answered_and_says_what_stands(engine: En
     report = engine.run(plan, cancel=token, progress=progress)
     assert statuses(report) == {"a": "succeeded", "b": "skipped", "c": "skipped"}
     assert report.status == "partial" and report.operations[1].fault is Fault.CANCELLED
-    result = steps_result.render(report)
+    result = steps.render(report)
     assert result is not None and result[-1]["task_status"] == "PARTIAL"
     assert engine.head().operation_id == "a"
     done = engine.run(steps_of("cancelled", step("a"), step("c")))

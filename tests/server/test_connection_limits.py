@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from blendwright.server import connection_limits
+from blendwright.server import http
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 
@@ -30,12 +30,10 @@ async def slow_to_answer(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
-    monkeypatch.setattr(connection_limits, "HEADER_SECONDS", 0.2)
-    monkeypatch.setattr(connection_limits, "BODY_SECONDS", 0.2)
-    monkeypatch.setattr(connection_limits, "MOST_WAITING", 8)
-    config = uvicorn.Config(
-        slow_to_answer, log_level="warning", http=connection_limits.GuardedConnection, ws="none", lifespan="off"
-    )
+    monkeypatch.setattr(http, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(http, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(http, "MOST_WAITING", 8)
+    config = uvicorn.Config(slow_to_answer, log_level="warning", http=http.GuardedConnection, ws="none", lifespan="off")
     server = uvicorn.Server(config)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -108,7 +106,7 @@ def test_an_answer_may_take_longer_than_a_request(address: tuple[str, int]) -> N
 def test_many_that_say_nothing_do_not_keep_others_out(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "HEADER_SECONDS", 60)
+    monkeypatch.setattr(http, "HEADER_SECONDS", 60)
     silent = [talking(address, b"GET / HTT") for _ in range(40)]
     with talking(address, REQUEST) as connection:
         assert b"200 OK" in connection.recv(4096)
@@ -119,7 +117,7 @@ def test_many_that_say_nothing_do_not_keep_others_out(
 
 
 def test_running_out_of_descriptors_is_told_in_a_line(caplog: pytest.LogCaptureFixture) -> None:
-    loop, tell = asyncio.new_event_loop(), connection_limits.DescriptorExhaustionHandler()
+    loop, tell = asyncio.new_event_loop(), http.DescriptorExhaustionHandler()
     with caplog.at_level(logging.WARNING):
         for _ in range(5):
             tell(loop, {"message": "m", "exception": OSError(errno.EMFILE, "Too many open files")})

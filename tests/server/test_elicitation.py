@@ -12,8 +12,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
+from blendwright.server.client_info import ProgressReporter
 from blendwright.server.elicitation import HostApprover, MultiRoundCall, PendingApproval, answer_of, session_approver
-from blendwright.server.progress import ProgressReporter
 from blendwright.server.responses import ToolResponse
 from blendwright.values.cancel import CancelToken
 

@@ -9,8 +9,7 @@ import anyio
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 
-from blendwright.server.context import ServerContext
-from blendwright.server.jobs import MOST_FINISHED, Job, Jobs
+from blendwright.server.context import MOST_FINISHED, Job, Jobs, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault

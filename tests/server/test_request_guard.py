@@ -13,7 +13,7 @@ import uvicorn
 from mcp.server.lowlevel.server import Server
 
 from blendwright.server.http import application, serve_http
-from blendwright.server.shutdown import Shutdown
+from blendwright.server.serve import Shutdown
 
 TOKEN = "a-token-for-tests"
 HOME = "http://127.0.0.1:8000"
@@ -87,7 +87,7 @@ def test_the_loopback_of_ipv6_can_be_served_on(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(uvicorn.Server, "serve", only_bind)
     server: Server[Any] = Server("door")
-    anyio.run(serve_http, server, TOKEN, "[::1]", port, Shutdown())
+    anyio.run(serve_http, server, TOKEN, "[::1]", port, Shutdown().on_request)
     assert bound == [("::1", port)]
 
 

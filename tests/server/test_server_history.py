@@ -9,8 +9,8 @@ import anyio
 import pytest
 from mcp.client.client import Client
 
-from blendwright.app.diffing import difference
-from blendwright.server import history_tools
+from blendwright.app import queries
+from blendwright.app.queries import difference
 from blendwright.server.context import ServerContext
 from blendwright.values.errors import BlendwrightError
 from hosts import Era, call, cube, plan, talk
@@ -52,7 +52,7 @@ def test_comparisons_wait_for_each_other(context: ServerContext, monkeypatch: py
         finally:
             begun.pop()
 
-    monkeypatch.setattr(history_tools, "difference", watched)
+    monkeypatch.setattr(queries, "difference", watched)
 
     async def script(client: Client) -> Any:
         async with anyio.create_task_group() as tasks:
@@ -82,7 +82,7 @@ def test_a_comparison_that_is_cancelled_ends_its_blenders(
         finally:
             ended.set()
 
-    monkeypatch.setattr(history_tools, "difference", watched)
+    monkeypatch.setattr(queries, "difference", watched)
 
     async def script(client: Client) -> Any:
         async with anyio.create_task_group() as tasks:

@@ -11,7 +11,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 
 from blendwright.dialects.registry import parse_plan
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.planner.prompt_examples import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
+from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
 from blendwright.policy.session_contract import Terms
 from blendwright.server.context import ServerContext
 from blendwright.server.prompts import PROMPTS

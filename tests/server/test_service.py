@@ -12,12 +12,11 @@ from mcp.client.client import Client
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.server.client_info import client_id
-from blendwright.server.context import ServerContext
-from blendwright.server.jobs import Jobs
+from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.server_tool import ServerTool
 from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
-from blendwright.tool_api.effects import Idempotence, SafetyLevel
+from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from hosts import Era, talk

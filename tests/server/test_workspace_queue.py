@@ -9,8 +9,7 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
-from blendwright.server.context import ServerContext
-from blendwright.server.jobs import Jobs
+from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog

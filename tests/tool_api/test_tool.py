@@ -10,8 +10,18 @@ from typing import Any, Generic, TypeVar, cast
 import pytest
 
 from blendwright.tool_api.arguments import Args, Result, Seed
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
-from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, READ_ONLY, SAFE_IDEMPOTENT_WRITE, Promises
+from blendwright.tool_api.promises import (
+    DESTRUCTIVE_WRITE,
+    READ_ONLY,
+    SAFE_IDEMPOTENT_WRITE,
+    Determinism,
+    Idempotence,
+    Promises,
+    Revert,
+    SafetyLevel,
+    SafetyMode,
+)
+from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import DECLARATIONS, AnyTool, Example, Tool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import blendwright.tools
-from blendwright.tool_api.capabilities import CAPABILITIES
+from blendwright.tool_api.promises import CAPABILITIES
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import CATALOG
 
@@ -164,7 +164,7 @@ def written_tools() -> Iterator[tuple[str, str]]:
     ]
     families = {node.name for _, node in classes if _is_family(node)}
     for module, node in classes:
-        if _base_names(node) & {"Tool", *families} and not _is_family(node):
+        if _base_names(node) & {"Tool", "Reads", *families} and not _is_family(node):
             yield module, node.name
 
 

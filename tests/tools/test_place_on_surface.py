@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.tool_api.effects import Idempotence
+from blendwright.tool_api.promises import Idempotence
 from blendwright.tools.catalog import tools
 from tools.objects import bounds, box, place
 

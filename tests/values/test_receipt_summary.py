@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.values.receipt_summary import summarise_receipts
-from blendwright.values.report import OperationReport, OperationStatus
+from blendwright.values.report import OperationReport, OperationStatus, summarise_receipts
 
 
 def operation(id: str, status: OperationStatus = "succeeded", **receipt: Any) -> OperationReport:

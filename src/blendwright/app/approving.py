@@ -9,8 +9,8 @@ from pathlib import Path
 from blendwright.app.read_workspace import read_journal
 from blendwright.journal.approvals import answer, waiting
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
-from blendwright.records.approvals import StoredApproval
-from blendwright.tool_api.effects import SafetyLevel, SafetyMode
+from blendwright.records.requests import StoredApproval
+from blendwright.tool_api.promises import SafetyLevel, SafetyMode
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -16,13 +16,12 @@ from blendwright.app.previewing import preview_beside
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.dialects.registry import parse_plan
+from blendwright.journal import Journal
 from blendwright.macros import Macro
-from blendwright.plan.refusal import refused
-from blendwright.plan.schedule import schedule
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import Proposal, SessionContract, Terms
-from blendwright.records.journal_port import JournalPort
 from blendwright.run.calls import call
 from blendwright.run.history import History, Moved, find, require_head
 from blendwright.run.idempotency import MOST_KEPT
@@ -30,7 +29,7 @@ from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Preview
 from blendwright.run.runner import Runner
 from blendwright.run.session import Session
-from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values import crash_points
@@ -117,7 +116,7 @@ class OpenScene:
             valid = replace(valid, timings={"validate_ms": validate_ms, **valid.timings})
             self._events(RunEnded(valid))
             return valid
-        report = self._runner.run(schedule(valid, self._registry, self._session.scene.hash), options)
+        report = self._runner.run(valid.schedule(self._registry, self._session.scene.hash), options)
         return replace(report, timings={"validate_ms": validate_ms, **report.timings})
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
@@ -172,7 +171,7 @@ class OpenScene:
         return self._session.scene.hash
 
     @property
-    def journal(self) -> JournalPort:
+    def journal(self) -> Journal:
         """The history of the workspace."""
         return self._session.journal
 

@@ -1,24 +1,34 @@
-"""Opening a workspace: settings in, an open scene out. What another owner left behind is put in order first."""
+"""Opening a workspace: settings in, an open scene out; one that must be there, or a new one with its journal, scene, policy and example.
+
+What another owner left behind is put in order first. For a new one, Blender is started only for a scene that is given: an empty one is
+begun by the first call. What is there already is never replaced, and a workspace that cannot be created leaves nothing behind.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
+from blendwright.app.policy_files import FILE as POLICY
+from blendwright.app.read_workspace import read_journal
 from blendwright.app.recovery import recover
-from blendwright.app.session_scratch import SessionScratch
-from blendwright.app.workspace_settings import load_settings
+from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
+from blendwright.app.workspace_settings import copy_start, load_settings, require_no_scene
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
+from blendwright.journal.store import FILE as JOURNAL
 from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
-from blendwright.run.externals import Externals
+from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
+from blendwright.run.history import require_head
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.session import Session
 from blendwright.tool_api.tool import AnyTool
@@ -28,6 +38,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 DEFAULT_WORKSPACE = ".blendwright"
+EXAMPLE = "example.json"
 
 
 def open(
@@ -65,8 +76,7 @@ def open(
     """
     start = None if scene is None else Path(scene)
     if start is not None and not start.is_file():
-        cure = "Check the path given as scene."
-        raise Refusal([Finding(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "", cure)])
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "Check the path given as scene.")
     place = place_of(workspace)
     settings = load_settings(place, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract)
     draft, files = settings.draft, settings.files
@@ -74,19 +84,17 @@ def open(
         events = EventBus()
         journal = Journal(place, observe=events)
         undo.callback(journal.close)
-        if start is not None and journal.head is not None:
-            raise EnvironmentUnfit(
-                f"the workspace {place} has a scene already, which {start.name} would replace",
-                cure="Leave the scene out to go on with what is there, or name another workspace.",
-            )
-        scratch = _scratch(place)
+        if start is not None:
+            require_no_scene(journal, place, start)
+        with unfit_on_os_error(f"{place} cannot be a workspace", "Name another directory."):
+            scratch = SessionScratch(place / "scratch")
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
         open_event_bus(events, place, observers, redact=draft.terms.audit.redact)
         undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(place), recovered))
-        copied_start = None if start is None else _copy_of(start, scratch)
+        copied_start = None if start is None else copy_start(start, scratch.path)
         pool = worker_source(blender).open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
         live = LiveScene(
@@ -113,21 +121,73 @@ def place_of(workspace: str | Path) -> Path:
     return place
 
 
-def _scratch(place: Path) -> SessionScratch:
-    try:
-        return SessionScratch(place / "scratch")
-    except OSError as error:
-        raise EnvironmentUnfit(
-            f"{place} cannot be a workspace: {error.strerror}", cure="Name another directory."
-        ) from error
+@dataclass(frozen=True, slots=True)
+class NewWorkspace:
+    """`written` are the files for its user that were not there; `scene_hash` is None until Blender has begun the scene."""
+
+    directory: Path
+    written: tuple[Path, ...]
+    scene_hash: str | None
+    externals: tuple[External, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the files that the scene refers to."""
+        return tuple(findings_about(self.externals))
 
 
-def _copy_of(start: Path, scratch: SessionScratch) -> Path:
-    """A copy of the file to start from: what the workspace begins with must not depend on what became of the original."""
-    kept = scratch.path / "opened" / start.name
-    try:
-        kept.parent.mkdir()
-        shutil.copyfile(start, kept)
-    except OSError as error:
-        raise EnvironmentUnfit(f"{start} cannot be read: {error.strerror}", cure="Check its permissions.") from error
-    return kept
+def open_existing(workspace: str | Path, *, blender: str | Path | None = None) -> OpenScene:
+    """Open a workspace that has commits. Raises EnvironmentUnfit when there is none, Refusal when it has no commit."""
+    with read_journal(workspace) as journal:
+        require_head(journal)
+    return open(workspace, blender=blender, spare=False)
+
+
+def create_workspace(
+    workspace: str | Path = DEFAULT_WORKSPACE, *, scene: str | Path | None = None, blender: str | Path | None = None
+) -> NewWorkspace:
+    """Raises Refusal when there is one already or the scene is no file, EnvironmentUnfit when it cannot be created."""
+    directory = place_of(workspace)
+    if (directory / JOURNAL).exists():
+        cure = "Go on with it as it is, or name another directory."
+        raise Refusal.of(Fault.SCENE_CONFLICT, f"{directory} is a workspace already", cure)
+    if scene is not None and not Path(scene).is_file():
+        raise Refusal.of(Fault.SCENE_CONFLICT, f"there is no file {scene}", "Check the path given as scene.")
+    missing_directories = [parent for parent in (directory, *directory.parents) if not parent.exists()]
+    present = set(directory.iterdir()) if directory.is_dir() else set[Path]()
+    opened = open(directory, scene=scene, blender=blender, spare=False)
+    # Only from here on is what appears in the directory known to be ours.
+    with contextlib.ExitStack() as undo:
+        undo.callback(_remove_created, directory, present, missing_directories)
+        with opened:
+            if scene is not None:
+                opened.warm()
+            written = _write_starter_files(directory)
+            head = opened.journal.head
+        undo.pop_all()
+    if head is None:
+        return NewWorkspace(directory, written, None, ())
+    return NewWorkspace(directory, written, head.hash_after, externals_of_receipt(head.receipt))
+
+
+def _write_starter_files(directory: Path) -> tuple[Path, ...]:
+    written: list[Path] = []
+    for path in (directory / POLICY, directory / EXAMPLE):
+        with unfit_on_os_error(f"{path} cannot be written", "Check the disk and the permissions there."):
+            try:
+                with path.open("xb") as file:
+                    file.write(files("blendwright").joinpath("app", "starter", path.name).read_bytes())
+            except FileExistsError:
+                continue
+        written.append(path)
+    return tuple(written)
+
+
+def _remove_created(directory: Path, present: set[Path], missing_directories: Iterable[Path]) -> None:
+    for entry in set(directory.iterdir()) - present:
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    for created in missing_directories:
+        created.rmdir()

@@ -1,13 +1,17 @@
-"""Plans checked against all that is known without Blender: tools, and the macros and the policy of a workspace, which need not exist."""
+"""Documents checked as far as that goes without Blender: a plan under the policy and with the macros of a workspace, or a result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from blendwright.app.opening import place_of
 from blendwright.app.policy_files import load_policy
+from blendwright.dialects import registry
 from blendwright.macros import Macro, load_macros
+from blendwright.plan.repair import minimal_repair
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import Stage
 from blendwright.policy.session_contract import Proposal, agree
@@ -15,7 +19,9 @@ from blendwright.run.files import FileAccess
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
 
 
@@ -43,3 +49,51 @@ def check(
     return validate(
         plan, known, terms, expanding, stage=Stage.ARGUMENTS, path_findings=files.path_findings if roots else None
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Everything that is wrong with a document. `about` says what it is, as far as that could be told, and how to repair it."""
+
+    findings: tuple[Finding, ...]
+    about: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def to_json(self) -> dict[str, Any]:
+        listed = [finding.to_json() for finding in self.findings]
+        return {"ok": not self.findings, "dialect": None, **self.about, "findings": listed}
+
+
+def validate_plan(
+    text: bytes, workspace: str | Path, *, dialect: str | None = None, proposal: Proposal | None = None
+) -> Validation:
+    """Check a plan. Raises Refusal when the policy or a macro of the workspace is not sound."""
+    document, findings = read_json(text)
+    if findings:
+        return Validation(findings)
+    try:
+        plan = registry.parse_plan(document, dialect=dialect, is_json=True)
+    except Refusal as refusal:
+        return Validation(refusal.findings)
+    valid = check(plan, workspace, proposal)
+    about: dict[str, Any] = {"dialect": plan.dialect}
+    if isinstance(valid, ValidPlan):
+        about["request_id"], about["operations"] = valid.plan.request_id, len(plan.operations)
+        about["warnings"] = [finding.to_json() for finding in valid.unrunnable.values()]
+        return Validation((), about)
+    about["repair"] = [entry.to_json() for entry in minimal_repair(plan, valid)]
+    return Validation(valid, about)
+
+
+def validate_result(text: bytes, *, dialect: str | None = None) -> Validation:
+    """Check the result of a plan, in a dialect whose results have a contract that can be checked."""
+    document, findings = read_json(text, any_value=True)
+    if findings:
+        return Validation(findings)
+    contracts = {one.name: one.result_contract for one in registry.dialects() if one.result_contract is not None}
+    name = dialect or next(iter(contracts))
+    if name not in contracts:
+        cure = f"Leave --dialect out, or say {' or '.join(contracts)}."
+        message = f"results of {name} plans have no validator of their own"
+        return Validation((Finding(Fault.SCHEMA_INVALID, message, "", cure),))
+    about = {"dialect": name, "contract_version": contracts[name].version}
+    return Validation(contracts[name].findings(document), about)

@@ -5,30 +5,40 @@ A workspace that is not there is never begun by asking: EnvironmentUnfit is rais
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from blendwright.app.diffing import difference
 from blendwright.app.opening import open
 from blendwright.app.policy_files import load_policy
-from blendwright.app.read_workspace import inspection_workers, read_journal
+from blendwright.app.read_workspace import InspectionWorkers, inspection_workers, read_journal
+from blendwright.journal import JournalView
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.commits import Commit, HeadMove
-from blendwright.records.journal_port import JournalReader
-from blendwright.records.planner_attempts import Attempt
-from blendwright.run.differences import Difference
+from blendwright.records.requests import Attempt
+from blendwright.run.differences import (
+    Difference,
+    SceneSnapshot,
+    compare,
+    objects_to_inspect,
+    take_snapshot,
+    with_modifier_settings,
+)
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
-from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileRoots
 from blendwright.run.history import find, require_head
-from blendwright.run.replay import Replay
-from blendwright.run.replay import replay as replay_journal
+from blendwright.run.rebuild import Replay, rebuild_commit
+from blendwright.run.rebuild import replay as replay_journal
+from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
+from blendwright.wire.remote_scene import RemoteScene
 
 if TYPE_CHECKING:
     from blendwright.app.observing.metrics import Metrics
@@ -136,11 +146,34 @@ def summary(commit: Commit) -> dict[str, Any]:
     return {name: getattr(commit, name) for name in SUMMARY_FIELDS}
 
 
-def compare_commits(workspace: str | Path, a: str, b: str, *, blender: str | None = None) -> ComparedCommits:
-    """What differs between the scenes of two commits. Both are rebuilt, each in a Blender of its own."""
-    with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as inspection:
+def compare_commits(
+    workspace: str | Path, a: str, b: str, *, blender: str | None = None, cancel: CancelToken | None = None
+) -> ComparedCommits:
+    """What differs between the scenes of two commits. Both are rebuilt, each in a Blender of its own; cancelling ends those.
+
+    Raises RebuildFailed with both hashes when a scene is not what the journal says."""
+    with (
+        read_journal(workspace) as journal,
+        inspection_workers(workspace, blender=blender) as inspection,
+        contextlib.ExitStack() as end,
+    ):
+        if cancel is not None:
+            end.callback(cancel.subscribe(inspection.pool.close))
         before, after = find(journal, a), find(journal, b)
         return ComparedCommits(before, after, difference(journal, inspection, before, after))
+
+
+def difference(journal: JournalView, workers: InspectionWorkers, before: Commit, after: Commit) -> Difference:
+    with ThreadPoolExecutor(2) as starting:
+        first, second = (start.result() for start in [starting.submit(workers.worker) for _ in range(2)])
+    old, new = _snapshot(journal, first, before), _snapshot(journal, second, after)
+    names = objects_to_inspect(old, new)
+    return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second))
+
+
+def _snapshot(journal: JournalView, worker: RemoteScene, commit: Commit) -> SceneSnapshot:
+    rebuild_commit(worker, journal, commit.number)
+    return take_snapshot(worker)
 
 
 def replay(workspace: str | Path, *, blender: str | None = None) -> Replay:
@@ -173,12 +206,12 @@ def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[F
     return current, tuple(findings_about(current))
 
 
-def external_findings(journal: JournalReader) -> tuple[Finding, ...]:
+def external_findings(journal: JournalView) -> tuple[Finding, ...]:
     """What was wrong with the files that HEAD's scene refers to when it was taken in."""
     return tuple(findings_about(recorded_externals(journal)))
 
 
-def recorded_externals(journal: JournalReader) -> tuple[External, ...]:
+def recorded_externals(journal: JournalView) -> tuple[External, ...]:
     """Those of the file that HEAD's scene was taken in from last."""
     return next((externals_of_receipt(commit.receipt) for commit in journal.origins()), ())
 

@@ -12,35 +12,28 @@ from pathlib import Path
 
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.policy_files import load_policy
-from blendwright.app.session_scratch import SessionScratch
+from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
-from blendwright.records.journal_port import JournalPort, JournalReader
 from blendwright.run.externals import Externals
-from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileRoots
 from blendwright.run.rebuild import take_worker
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
-from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.events import WorkspaceClosed
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
 
-@contextlib.contextmanager
-def read_journal(workspace: str | Path) -> Generator[JournalReader]:
+def read_journal(workspace: str | Path) -> contextlib.AbstractContextManager[JournalView]:
     """The journal, for those who only read. Raises EnvironmentUnfit when there is none."""
-    view = JournalView(Path(workspace).resolve())
-    try:
-        yield view
-    finally:
-        view.close()
+    return contextlib.closing(JournalView(Path(workspace).resolve()))
 
 
 @contextlib.contextmanager
-def repair_journal(workspace: str | Path) -> Generator[JournalPort]:
+def repair_journal(workspace: str | Path) -> Generator[Journal]:
     """The journal, writable also in quarantine. Raises EnvironmentUnfit when there is none or another process holds it."""
     with read_journal(workspace):
         pass
@@ -72,12 +65,8 @@ def inspection_workers(
 ) -> Generator[InspectionWorkers]:
     """Blenders for rebuilding, in the scratch of the workspace; they end with the context."""
     directory = Path(workspace).resolve()
-    try:
+    with unfit_on_os_error(f"Blender needs room in {directory / 'scratch'}", "Make it writable."):
         scratch = SessionScratch(directory / "scratch")
-    except OSError as error:
-        raise EnvironmentUnfit(
-            f"Blender needs room in {directory / 'scratch'}: {error.strerror}", cure="Make it writable."
-        ) from error
     pool = worker_source(blender).open_pool(WorkerSettings(scratch.path))
     try:
         with read_journal(directory) as journal:

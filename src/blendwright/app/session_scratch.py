@@ -14,6 +14,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from blendwright.values.directory_removal import remove_directory
+from blendwright.values.errors import EnvironmentUnfit
 
 PREFIX = "session-"
 OWNER = "owner.lock"
@@ -86,3 +87,12 @@ def _exclusive(root: Path) -> Generator[None]:
 
 def _open_lock(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
+@contextlib.contextmanager
+def unfit_on_os_error(problem: str, cure: str) -> Generator[None]:
+    """What the system refuses inside makes the environment unfit; the system says why."""
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentUnfit(f"{problem}: {error.strerror}", cure=cure) from error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.app.policy_files import allowed_roots, load_policy
+from blendwright.app.session_scratch import unfit_on_os_error
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.journal import JournalView
 from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
@@ -16,6 +19,7 @@ from blendwright.run.files import FileAccess
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
+from blendwright.values.errors import EnvironmentUnfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +65,21 @@ def load_settings(
     costs = draft.terms.constraints
     files = FileAccess(costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb)
     return WorkspaceSettings(directory, known, macros, draft, files)
+
+
+def require_no_scene(journal: JournalView, place: Path, start: Path) -> None:
+    """A workspace starts from a file once. Raises EnvironmentUnfit."""
+    if journal.head is not None:
+        raise EnvironmentUnfit(
+            f"the workspace {place} has a scene already, which {start.name} would replace",
+            cure="Leave the scene out to go on with what is there, or name another workspace.",
+        )
+
+
+def copy_start(start: Path, directory: Path) -> Path:
+    """A copy of the file to start from: what the workspace begins with must not depend on what becomes of the original."""
+    kept = directory / "opened" / start.name
+    with unfit_on_os_error(f"{start} cannot be read", "Check its permissions."):
+        kept.parent.mkdir()
+        shutil.copyfile(start, kept)
+    return kept

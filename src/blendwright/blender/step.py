@@ -4,8 +4,6 @@ The order is fixed here and no tool can skip a part of it. A step that is not ke
 hash from before proves it; where it cannot be proven the answer says so, and the core rebuilds the scene elsewhere.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,12 +15,13 @@ from pydantic import ValidationError
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.tool_api.effects import Kind, Revert, SafetyLevel
+from blendwright.tool_api.promises import Revert, SafetyLevel
+from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.wire.step import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
 
 _log = logging.getLogger(__name__)
 
@@ -30,50 +29,18 @@ _log = logging.getLogger(__name__)
 MEMBER_KIND = str(Kind.COLLECTION)
 # Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
+# A rehearsal is taken back at once, and a cross-check compares hashes at once.
+ANSWERED_AT_ONCE = frozenset({"rehearse", "cross_check", "prompt"})
 # Soft-deleted datablocks cost memory; removing them all at once is cheap, one at a time is not.
 MOST_TOMBSTONES = 512
 
 
-class Stepper:
-    """Runs steps against one scene state."""
-
-    def __init__(self, state: SceneState, tools: Mapping[str, AnyTool], outbox: Path) -> None:
-        self._state = state
-        self._tools = tools
-        self._outbox = outbox
-
-    def run(self, request: StepRequest) -> StepAnswer:
-        """One step, answered at once."""
-        answer = self.begin(request)
-        return answer.finish() if isinstance(answer, KeptStep) else answer
-
-    def begin(self, request: StepRequest) -> StepAnswer | KeptStep:
-        """One step. Where it was kept and only its hash is missing, that may wait: see `KeptStep.finish`."""
-        tool = self._tools[request["tool"]]
-        args: Any = tool.args_model.model_validate(request["args"])
-        run = _StepRun(self._state, tool, args, request, self._outbox)
-        answer = run.answer()
-        return KeptStep(self._state, run) if answer is None else answer
-
-
-class KeptStep:
-    """A step that was checked, applied, verified and kept, and is not hashed yet.
+class StepRun:
+    """One run of one step, which may end checked, applied, verified and kept, and not hashed yet.
 
     Hashing several in a row takes half the time of hashing each between two others, so a worker that has more requests
     waiting leaves it. Nobody sees the scene in between: whoever touches the same datablocks has it hashed first.
     """
-
-    def __init__(self, state: SceneState, run: _StepRun) -> None:
-        self._state = state
-        self._run = run
-
-    def finish(self) -> StepAnswer:
-        self._state.hash_deferred()
-        return self._run.finished()
-
-
-class _StepRun:
-    """One run of one step."""
 
     def __init__(self, state: SceneState, tool: AnyTool, args: Any, request: StepRequest, outbox: Path) -> None:
         self._state = state
@@ -83,13 +50,7 @@ class _StepRun:
         self._call = request.get("call")
         self._scene = BpyScene(state, request.get("files", {}), outbox)
         self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
-        # A rehearsal is taken back at once, and a cross-check compares hashes at once.
-        self._may_wait = (
-            tool.revert is Revert.INVERSE
-            and "rehearse" not in request
-            and "cross_check" not in request
-            and "prompt" not in request
-        )
+        self._may_wait = tool.revert is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
         self._written = False
@@ -132,14 +93,11 @@ class _StepRun:
         self._ms["verify"] += _ms_since(started)
         self._finished = self._report((), None)
 
-    def finished(self) -> StepAnswer:
+    def finish(self) -> StepAnswer:
+        """The answer of a step that waits, hashed now at the latest."""
+        self._state.hash_deferred()
         assert self._finished is not None
         return self._finished
-
-    def _record_changes(self) -> None:
-        """A tool that raised was never sealed; its caller still learns what had been done and is taken back."""
-        if "verify" not in self._ms:
-            self._seal()
 
     def _findings(self) -> tuple[Finding, ...]:
         """Run the step as far as it goes; empty when all is as promised. An outermost place: a tool may raise anything."""
@@ -185,14 +143,11 @@ class _StepRun:
     def _seal(self) -> None:
         self._start = self._before  # the last moment at which it can be known
         if self._memfile:
-            self._changes = self._difference()
+            # What an operator changed shows in a comparison of the whole scene: nobody recorded its writes.
+            self._state.refresh()
+            self._changes = fp.changes_between(self._leaves, self._state.fingerprint.leaves())
         else:
-            self._changes = [[*fp.key_words(key), change] for key, change in self._scene.undo_log.seal()]
-
-    def _difference(self) -> list[list[str]]:
-        """What an operator changed, by comparing the whole scene: nobody recorded its writes."""
-        self._state.refresh()
-        return changes_between(self._leaves, self._state.fingerprint.leaves())
+            self._changes = self._scene.undo_log.seal()
 
     def _broken_promises(self) -> tuple[Finding, ...]:
         """A tool that did what it does not declare; its author's mistake, so it is never the caller's to repair."""
@@ -220,20 +175,18 @@ class _StepRun:
         if method is Revert.MEMFILE and not HAS_UNDO:
             return REVERT_FAILED
         try:
-            self._record_changes()
+            if "verify" not in self._ms:
+                self._seal()  # the tool raised; its caller still learns what had been done and is taken back
             (self._undo if method is Revert.MEMFILE else self._scene.undo_log.revert)()
         except Exception:
             # An outermost place: whatever goes wrong here, the core rebuilds the scene.
             _log.exception("%s could not be reverted by %s (mcp_call_id %s)", self._tool.name, method, self._call)
             return REVERT_FAILED
-        if self._proof() == before:
+        # Where under-reporting is looked for, only a full hash proves anything.
+        if (self._state.full_root() if self._request.get("cross_check") else self._state.root()) == before:
             return method.value
         _log.error("%s reverted by %s left another hash (mcp_call_id %s)", self._tool.name, method, self._call)
         return REVERT_FAILED
-
-    def _proof(self) -> str:
-        """The hash that a revert must show; where under-reporting is looked for, only a full one proves anything."""
-        return self._state.full_root() if self._request.get("cross_check") else self._state.root()
 
     def _undo(self) -> None:
         # Edits since the last push survive an undo: the dirty state is pushed first.
@@ -262,14 +215,25 @@ class _StepRun:
         }
 
 
-def changes_between(before: Mapping[fp.Key, bytes], after: Mapping[fp.Key, bytes]) -> list[list[str]]:
-    """What is different from one fingerprint to another, in the words of an answer."""
-    changes: list[list[str]] = []
-    for key in sorted(before.keys() | after.keys()):
-        old, new = before.get(key), after.get(key)
-        if old != new:
-            changes.append([*fp.key_words(key), "created" if old is None else "removed" if new is None else "changed"])
-    return changes
+class Stepper:
+    """Runs steps against one scene state."""
+
+    def __init__(self, state: SceneState, tools: Mapping[str, AnyTool], outbox: Path) -> None:
+        self._state = state
+        self._tools = tools
+        self._outbox = outbox
+
+    def run(self, request: StepRequest) -> StepAnswer:
+        """One step, answered at once."""
+        answer = self.begin(request)
+        return answer.finish() if isinstance(answer, StepRun) else answer
+
+    def begin(self, request: StepRequest) -> StepAnswer | StepRun:
+        """One step. Where it was kept and only its hash is missing, that may wait: see `StepRun.finish`."""
+        tool = self._tools[request["tool"]]
+        args: Any = tool.args_model.model_validate(request["args"])
+        run = StepRun(self._state, tool, args, request, self._outbox)
+        return run.answer() or run
 
 
 def _verification_finding(finding: Finding) -> Finding:
@@ -280,22 +244,15 @@ def _verification_finding(finding: Finding) -> Finding:
 
 def _exception_finding(error: Exception) -> Finding:
     if isinstance(error, ValidationError):
-        return _invalid_result(error)
+        # An answer that its own model refuses: something in the scene became infinite, or no number at all.
+        [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
+        place = pointer_of(first["loc"])
+        message = f"the result has no JSON, since at {place} there is no finite number: {first['msg']}"
+        cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
+        return Finding(Fault.EXECUTION_FAILED, message, "", cure)
     line = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-    return Finding(
-        Fault.EXECUTION_FAILED,
-        f"Blender raised {line}",
-        "",
-        "Change the arguments; the worker's log has the whole trace.",
-    )
-
-
-def _invalid_result(error: ValidationError) -> Finding:
-    """An answer that its own model refuses: something in the scene became infinite, or no number at all."""
-    [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
-    message = f"the result has no JSON, since at {pointer_of(first['loc'])} there is no finite number: {first['msg']}"
-    cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
-    return Finding(Fault.EXECUTION_FAILED, message, "", cure)
+    cure = "Change the arguments; the worker's log has the whole trace."
+    return Finding(Fault.EXECUTION_FAILED, f"Blender raised {line}", "", cure)
 
 
 def _push_undo(message: str) -> None:

@@ -4,15 +4,12 @@ A hash says that two scenes differ; that they are equal it says only of what it 
 a yes is certain. A no is not: Blender may have evaluated something in between. Believes nothing that it reads, and needs no Blender.
 """
 
-from __future__ import annotations
-
 import mmap
 import struct
 from array import array
 from pathlib import Path
 
-from blendwright.blendfile.blocks import Block, blocks, datablocks
-from blendwright.blendfile.structs import POINTER, Field, Structs
+from blendwright.blendfile.file_format import POINTER, Block, Field, Structs, blocks, datablocks
 
 # Comparing more than these field by field takes longer than saving the scene.
 MOST_COMPARED = 50_000
@@ -103,5 +100,5 @@ class _Addresses:
         return self._here[address] if address in self._here else self.everywhere.get(address)
 
 
-def _words(data: bytes) -> array[int]:
+def _words(data: bytes) -> "array[int]":
     return array("Q", data[: len(data) // POINTER * POINTER])

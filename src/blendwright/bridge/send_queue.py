@@ -5,7 +5,6 @@ A worker that is busy does not read, and a pipe holds little: were sending to bl
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import threading
@@ -69,19 +68,16 @@ class SendQueue:
                 if self._closed:
                     os.close(self._fd)
                     return
-                self._flush_some()
+                some = list(islice(self._backlog, _PARTS_AT_ONCE))
+                try:
+                    left = frames.write_some(self._fd, some)
+                    for _ in some:
+                        self._backlog.popleft()
+                    self._backlog.extendleft(reversed(left))
+                except BlockingIOError:
+                    pass
+                except BrokenPipeError:
+                    self._backlog.clear()
                 if not self._backlog:
                     self._flushing = False
                     return
-
-    def _flush_some(self) -> None:
-        some = list(islice(self._backlog, _PARTS_AT_ONCE))
-        with contextlib.suppress(BlockingIOError):
-            try:
-                left = frames.write_some(self._fd, some)
-            except BrokenPipeError:
-                self._backlog.clear()
-                return
-            for _ in some:
-                self._backlog.popleft()
-            self._backlog.extendleft(reversed(left))

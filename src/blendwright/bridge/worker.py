@@ -24,7 +24,7 @@ from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 from blendwright.wire import frames
 from blendwright.wire.blender_profile import WorkerProfile
-from blendwright.wire.methods import answer_fits
+from blendwright.wire.methods import METHODS
 from blendwright.wire.remote_scene import RemoteScene
 
 
@@ -180,7 +180,8 @@ class WorkerProcess(RemoteScene):
         if not self._waiting or self._waiting[0][0] != answer_id:
             raise ProtocolBreach(f"the worker answered request {answer_id}, which is not the one that is due")
         _, method, future = self._waiting[0]
-        if error is None and not answer_fits(method, result):
+        known = METHODS.get(method)  # of methods that are not listed nothing is known
+        if error is None and known is not None and not known.answer_fits(result):
             # Left among those that wait: it fails with them.
             raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
         self._waiting.popleft()

@@ -1,4 +1,4 @@
-"""blendwright ask: a request in words, planned by a model, shown, allowed by a person, executed and repaired."""
+"""blendwright ask, eval: a request in words, planned by a model, shown, allowed by a person, executed and repaired; or many, measured."""
 
 from __future__ import annotations
 
@@ -6,39 +6,47 @@ import asyncio
 import contextlib
 import math
 import secrets
+import tempfile
 import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import orjson
 from rich.status import Status
 from rich.text import Text
+from rich.tree import Tree
 
 from blendwright.app.exporting import render_picture
-from blendwright.cli.approver import approver, at_a_terminal, read_line
-from blendwright.cli.difference import show_difference
-from blendwright.cli.options import Approve, AsJson, Blender, Image, Scene, Workspace
-from blendwright.cli.output import Exit, note_outcome, notes, print_json
-from blendwright.cli.plan_input import stops_on_interrupt
-from blendwright.cli.plan_tree import plan_tree
-from blendwright.cli.progress import Pausable
-from blendwright.cli.session import open_session
+from blendwright.cli.approvals import approver, at_a_terminal, read_line
+from blendwright.cli.options import Approve, AsJson, Blender, Image, Scene, Workspace, argument, option
+from blendwright.cli.output import (
+    Exit,
+    Pausable,
+    SafeConsole,
+    note_outcome,
+    notes,
+    present,
+    print_json,
+    show_difference,
+)
+from blendwright.cli.session import open_session, stops_on_interrupt
+from blendwright.planner.answers import AttemptFailure, PlanProposal
 from blendwright.planner.budget import Budget, Price
-from blendwright.planner.feedback import AttemptFailure
-from blendwright.planner.first_request import build_first_request
-from blendwright.planner.loop import PlannerRun, approve_all
-from blendwright.planner.observer import PlannerObserver
+from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
+from blendwright.planner.loop import PlannerObserver, PlannerRun, approve_all
 from blendwright.planner.plannable import PlannableDialect
 from blendwright.planner.port import KeyProblem, PlannerError
-from blendwright.planner.proposal import PlanProposal
+from blendwright.planner.prompt import build_first_request
 from blendwright.planner.providers import Provider, create_planner
 from blendwright.planner.result import PlannerResult
+from blendwright.policy.redaction import redacted
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Operation, Plan
 from blendwright.values.report import OperationReport
 
 # A person who was asked and went away comes back to a plan that still waits.
@@ -53,37 +61,34 @@ EXITS = {
     "interrupted": Exit.INTERRUPTED,
 }
 
-Attempts = Annotated[int, typer.Option("--attempts", min=1, max=20, help="How many plans the model may try.")]
-ProviderName = Annotated[Provider, typer.Option("--provider", help="Whose model plans.")]
-Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Which of its models.")]
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="Where the service is, for local or other ones.")
-]
-Tokens = Annotated[int, typer.Option("--tokens", min=1000, help="What all attempts together may use.")]
-Seconds = Annotated[float, typer.Option("--seconds", min=1.0, help="How long all of it may take.")]
+Attempts = Annotated[int, option("--attempts", "How many plans the model may try.", min=1, max=20)]
+ProviderName = Annotated[Provider, option("--provider", "Whose model plans.")]
+Model = Annotated[str | None, option("--model NAME", "Which of its models.")]
+BaseUrl = Annotated[str | None, option("--base-url URL", "Where the service is, for local or other ones.")]
+Tokens = Annotated[int, option("--tokens", "What all attempts together may use.", min=1000)]
+Seconds = Annotated[float, option("--seconds", "How long all of it may take.", min=1.0)]
+LONGEST_VALUE = 60
+MOST_ARGUMENTS = 8
+MOST_OPERATIONS = 200
 
 
 def ask(
-    request: Annotated[str, typer.Argument(metavar="REQUEST", help="What the scene should have, in words.")],
+    request: Annotated[str, argument("REQUEST", "What the scene should have, in words.")],
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
-    dialect: Annotated[
-        PlannableDialect, typer.Option("--dialect", help="What kind of plan is asked for.")
-    ] = "operations",
+    dialect: Annotated[PlannableDialect, option("--dialect", "What kind of plan is asked for.")] = "operations",
     provider: ProviderName = "gemini",
     model: Model = None,
     base_url: BaseUrl = None,
     attempts: Attempts = 4,
     tokens: Tokens = 400_000,
     seconds: Seconds = 900.0,
-    cost: Annotated[float | None, typer.Option("--cost", min=0.0, help="Stop at this cost; needs --price.")] = None,
-    price: Annotated[
-        str | None, typer.Option("--price", metavar="IN,OUT", help="Of a million tokens, for --cost.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and preview; change nothing.")] = False,
-    skip_preview: Annotated[bool, typer.Option("--no-preview", help="Run plans without trying them first.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Run the plan without asking.")] = False,
+    cost: Annotated[float | None, option("--cost", "Stop at this cost; needs --price.", min=0.0)] = None,
+    price: Annotated[str | None, option("--price IN,OUT", "Of a million tokens, for --cost.")] = None,
+    dry_run: Annotated[bool, option("--dry-run", "Plan and preview; change nothing.")] = False,
+    skip_preview: Annotated[bool, option("--no-preview", "Run plans without trying them first.")] = False,
+    yes: Annotated[bool, option("--yes", "Run the plan without asking.")] = False,
     image: Image = None,
     approve: Approve = None,
     json: AsJson = False,
@@ -99,6 +104,13 @@ def ask(
     cancel, screen = CancelToken(), PlannerProgress(quiet=json)
     preview_image = _beside(image) if image is not None and not skip_preview else None
     picture: Outcome | None = None
+
+    def question(proposal: PlanProposal, shown: Preview | None) -> bool:
+        with screen.pause():
+            notes().show("Run this plan? [y/N] ", "bold", end="")
+            line = read_line(time.time() + ANSWER_SECONDS, cancel)
+        return line is not None and line.strip().casefold() in ("y", "yes")
+
     with (
         stops_on_interrupt(cancel),
         open_session(workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause)) as opened,
@@ -109,7 +121,7 @@ def ask(
             first = build_first_request(opened, request, dialect, request_id)
         planner_run = PlannerRun(
             opened, planner, first, request_id, budget=budget, preview=not skip_preview, dry_run=dry_run,
-            image=image if dry_run else preview_image, approve=approve_all if yes else PlanQuestion(screen, cancel), observer=screen,
+            image=image if dry_run else preview_image, approve=approve_all if yes else question, observer=screen,
             cancel=cancel,
         )  # fmt: skip
         with screen.busy("asking"):
@@ -131,20 +143,6 @@ def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
         return create_planner(provider, model=model, base_url=base_url)
     except KeyProblem as error:
         raise EnvironmentUnfit(error.message, cure=error.cure) from error
-
-
-class PlanQuestion:
-    """Asks at the terminal whether a plan may run."""
-
-    def __init__(self, screen: PlannerProgress, cancel: CancelToken) -> None:
-        self._screen = screen
-        self._cancel = cancel
-
-    def __call__(self, proposal: PlanProposal, shown: Preview | None) -> bool:
-        with self._screen.pause():
-            notes().show("Run this plan? [y/N] ", "bold", end="")
-            line = read_line(time.time() + ANSWER_SECONDS, self._cancel)
-        return line is not None and line.strip().casefold() in ("y", "yes")
 
 
 class PlannerProgress(Pausable, PlannerObserver):
@@ -237,3 +235,112 @@ def _price(text: str | None, cost: float | None) -> Price:
 def _beside(image: Path) -> Path:
     """Where the picture of the preview goes: beside that of the result."""
     return image.with_name(f"{image.stem}.preview{image.suffix or '.png'}")
+
+
+def plan_tree(plan: Plan, title: str, redact: Sequence[str] = ()) -> Tree:
+    """Each operation under the last of those it waits for; arguments as the plan has them, but for those that nobody may see."""
+    tree = Tree(Text(title, style="bold"))
+    shown = plan.operations[:MOST_OPERATIONS]
+    branches: dict[str, Tree] = {}
+    waiting = list(shown)
+    while waiting:
+        # In a plan that was checked one is always ready; in one that was not, whatever is left is put at the root.
+        ready = [operation for operation in waiting if _is_ready(operation, branches, waiting)] or waiting
+        for operation in ready:
+            parents = [branches[id] for id in operation.depends_on if id in branches]
+            branches[operation.id] = (parents[-1] if parents else tree).add(_label(operation, redact))
+        waiting = [operation for operation in waiting if operation not in ready]
+    if len(plan.operations) > len(shown):
+        tree.add(Text(f"and {len(plan.operations) - len(shown)} more", style="dim"))
+    return tree
+
+
+def _is_ready(operation: Operation, branches: dict[str, Tree], waiting: list[Operation]) -> bool:
+    ahead = {other.id for other in waiting}
+    return all(id in branches or id not in ahead for id in operation.depends_on)
+
+
+def _label(operation: Operation, redact: Sequence[str]) -> Text:
+    label = Text(operation.id, style="bold").append(f"  {operation.tool}", style="cyan")
+    if operation.safety_level == "destructive":
+        label.append("  destructive", style="bold red")
+    args = list(redacted(operation.args, redact).items())
+    for key, value in args[:MOST_ARGUMENTS]:
+        label.append(f"\n  {key}: ", style="dim").append(_short(value), style="default")
+    if len(args) > MOST_ARGUMENTS:
+        label.append(f"\n  and {len(args) - MOST_ARGUMENTS} more", style="dim")
+    return label
+
+
+def _short(value: Any) -> str:
+    # As JSON: control characters of a name must not reach the terminal.
+    text = orjson.dumps(value).decode()
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def evaluation(
+    folder: Annotated[Path, argument("FOLDER", "Requests with expectations, one *.json each.")],
+    blender: Blender = None,
+    provider: ProviderName = "gemini",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    attempts: Attempts = 4,
+    tokens: Tokens = 400_000,
+    seconds: Seconds = 900.0,
+    only: Annotated[list[str] | None, option("--only NAME", "Only this request; repeatable.")] = None,
+    least: Annotated[float, option("--least", "End with 1 when fewer than this part succeed.", min=0.0, max=1.0)] = 1.0,
+    json: AsJson = False,
+) -> int:
+    """Measure a planner: success rate, attempts, tokens and time over a folder of requests."""
+    requests = read_requests(folder)
+    missing = sorted(set(only or ()) - {request.name for request in requests})
+    if missing:
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {', '.join(missing)}", f"Look into {folder}.")
+    requests = tuple(request for request in requests if not only or request.name in only)
+    planner = chosen(provider, model, base_url)
+    cancel = CancelToken()
+
+    def show_result(result: EvaluationResult) -> None:
+        if not json:
+            label, style = ("ok    ", "green") if result.ok else ("failed", "red")
+            notes().labelled(label, result.name, style)
+
+    with (
+        tempfile.TemporaryDirectory(prefix="blendwright-eval-") as directory,
+        stops_on_interrupt(cancel),
+        # In a workspace that is thrown away nobody needs to be asked about what is deleted.
+        open_session(directory, blender=blender, approver=approver(["destructive"])) as opened,
+    ):
+        budget = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
+        measured = evaluate(opened, planner, requests, budget=budget, on_result=show_result, cancel=cancel)
+    return present(
+        json,
+        lambda: {"ok": measured.success_rate >= least, "provider": provider, **measured.to_json()},
+        lambda out: _show_evaluation(out, measured),
+        _exit_code(measured, least, interrupted=cancel.cancelled),
+    )
+
+
+def _exit_code(measured: Evaluation, least: float, *, interrupted: bool) -> Exit:
+    if interrupted:
+        return Exit.INTERRUPTED
+    if all(result.run.ending == "service" for result in measured.results):
+        return Exit.UNFIT
+    return Exit.DONE if measured.success_rate >= least else Exit.FAILED
+
+
+def _show_evaluation(out: SafeConsole, measured: Evaluation) -> None:
+    rows = [
+        (
+            result.name, ("✓", "green") if result.ok else ("✗", "red"), str(result.run.attempts),
+            str(result.run.usage.total), f"{result.run.seconds:.1f}",
+            "; ".join(result.unmet) or ("" if result.ok else result.run.reason),
+        )
+        for result in measured.results
+    ]  # fmt: skip
+    out.columns(rows, headers=("request", "", "attempts", "tokens", "s", "why not"))
+    totals = measured.to_json()
+    out.show(
+        f"{totals['succeeded']} of {totals['requests']} ({totals['success_rate']:.0%}), {totals['right_at_first']} at first, "
+        f"{totals['attempts']} attempts, {totals['tokens']} tokens, {totals['seconds']:.1f} s with {measured.model}"
+    )

@@ -1,7 +1,8 @@
-"""blendwright log, show, diff, checkout, undo, redo, export, adopt, gc: the history of a workspace."""
+"""blendwright log, show, diff, checkout, undo, redo, export, adopt, gc, replay, audit: the history of a workspace."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,31 +14,39 @@ from rich.text import Text
 
 import blendwright
 from blendwright.app import exporting, queries
-from blendwright.app.workspaces import open_existing
-from blendwright.cli.difference import show_difference
-from blendwright.cli.options import AsJson, Blender, Workspace
-from blendwright.cli.output import note_cleaned, note_external_files, note_recovered, present
-from blendwright.cli.safe_console import SafeConsole
+from blendwright.app.opening import open_existing
+from blendwright.app.read_workspace import read_journal
+from blendwright.cli.options import AsJson, Blender, Workspace, argument, option
+from blendwright.cli.output import (
+    Exit,
+    SafeConsole,
+    note_cleaned,
+    note_external_files,
+    note_recovered,
+    present,
+    show_difference,
+)
+from blendwright.records.audit import AuditHead, AuditReport
 from blendwright.records.commits import HeadMove
 from blendwright.run.history import REDO_BUDGET, Moved
+from blendwright.run.rebuild import Replay
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 
-Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, or HEAD.")]
+Number = Annotated[str, argument("N", "The number of a commit, or HEAD.")]
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
+audit_app = typer.Typer(help="The audit chain.", no_args_is_help=True)
 
 
 def log(
     workspace: Workspace = ".blendwright",
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="At most so many.")] = 20,
-    before: Annotated[
-        str | None, typer.Option("--before", metavar="N", help="Only those before this commit: the next page.")
-    ] = None,
+    limit: Annotated[int, option("--limit", "At most so many.", min=1, max=10_000)] = 20,
+    before: Annotated[str | None, option("--before N", "Only those before this commit: the next page.")] = None,
     all_lines: Annotated[
-        bool, typer.Option("--all", help="Every commit there is, also those that do not lie before HEAD.")
+        bool, option("--all", "Every commit there is, also those that do not lie before HEAD.")
     ] = False,
-    moves: Annotated[bool, typer.Option("--moves", help="The moves of HEAD instead of the commits.")] = False,
-    request: Annotated[
-        str | None, typer.Option("--request", metavar="ID", help="The history of one request: attempts and commits.")
-    ] = None,
+    moves: Annotated[bool, option("--moves", "The moves of HEAD instead of the commits.")] = False,
+    request: Annotated[str | None, option("--request ID", "The history of one request: attempts and commits.")] = None,
     json: AsJson = False,
 ) -> int:
     """List the commits that led to the current scene, newest first."""
@@ -66,8 +75,8 @@ def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = F
 
 
 def diff(
-    a: Annotated[str, typer.Argument(metavar="A", help="The number of a commit, or HEAD.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The number of another one, or HEAD.")] = "HEAD",
+    a: Annotated[str, argument("A", "The number of a commit, or HEAD.")],
+    b: Annotated[str, argument("B", "The number of another one, or HEAD.")] = "HEAD",
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -86,7 +95,7 @@ def checkout(
 
 
 def undo(
-    count: Annotated[int, typer.Option("--count", min=1, help="So many commits at once.")] = 1,
+    count: Annotated[int, option("--count", "So many commits at once.", min=1)] = 1,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -103,9 +112,9 @@ def redo(workspace: Workspace = ".blendwright", blender: Blender = None, json: A
 
 
 def export(
-    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="The file to write.")],
-    at: Annotated[str, typer.Option("--at", metavar="N", help="The scene of this commit.")] = "HEAD",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    file: Annotated[Path, argument("FILE.blend", "The file to write.")],
+    at: Annotated[str, option("--at N", "The scene of this commit.")] = "HEAD",
+    overwrite: Annotated[bool, option("--overwrite", "Replace a file that is there.")] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -121,7 +130,7 @@ def export(
 
 
 def adopt(
-    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="A file that was edited elsewhere.")],
+    file: Annotated[Path, argument("FILE.blend", "A file that was edited elsewhere.")],
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -146,14 +155,12 @@ def adopt(
 
 
 def gc(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Only say what would be removed.")] = False,
     redo_budget: Annotated[
-        int,
-        typer.Option("--redo-budget", metavar="N", min=0, help="Keep every scene within so many commits of a file."),
+        int, option("--redo-budget N", "Keep every scene within so many commits of a file.", min=0)
     ] = REDO_BUDGET,
     drop_other_lines: Annotated[
-        bool,
-        typer.Option("--drop-other-lines", help="Give up commits that lie before neither HEAD, redo nor a tag."),
+        bool, option("--drop-other-lines", "Give up commits that lie before neither HEAD, redo nor a tag.")
     ] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
@@ -228,3 +235,71 @@ def _show_request(out: SafeConsole, history: queries.RequestHistory) -> None:
     for commit in history.commits:
         about = f"{commit.timestamp[:19]}  {commit.tool}  {commit.operation_id}  {commit.hash_after[-12:]}"
         out.labelled(f"commit {commit.number} ", about, "bold")
+
+
+def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
+    """Run all commits of HEAD's line again in a fresh Blender and compare; the workspace stays as it is.
+
+    Another Blender than the one that wrote them has other hashes: then the results of the operations are compared.
+    """
+    result = queries.replay(workspace, blender=blender)
+    exit_code = Exit.DONE if result.ok else Exit.FAILED
+    return present(json, lambda: {"ok": result.ok, **asdict(result)}, lambda out: _show_replay(out, result), exit_code)
+
+
+def _show_replay(out: SafeConsole, result: Replay) -> None:
+    counts = f"{result.commits} commits, {result.redone} run again, {result.opened} opened from a saved scene"
+    if result.mismatch is None:
+        out.labelled("ok", f"{counts}; all {result.by} agree", "bold green")
+        return
+    out.labelled("mismatch", f"at commit {result.mismatch.commit}: {result.mismatch.what}", "bold red")
+    out.show(f"  the journal says  {_text(result.mismatch.expected)}")
+    out.show(f"  found             {_text(result.mismatch.found)}")
+    if (last := result.agreed) is not None:
+        out.show(f"  up to commit {last} everything agrees: `blendwright recover --to {last}` goes on there")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+@audit_app.callback()
+def audit() -> None:
+    """The audit chain."""
+
+
+@audit_app.command()
+def verify(
+    workspace: Workspace = ".blendwright",
+    known: Annotated[
+        list[str] | None, option("--known SEQUENCE:HASH", "A record that you know from a receipt; may be repeated.")
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Check every record of the audit chain; exit code 1 names the ones that were edited, removed or cut off."""
+    heads = [_head(text) for text in known or ()]
+    with read_journal(workspace) as journal:
+        report = journal.verify_audit(heads)
+    head = {"sequence": report.head.sequence, "hash": report.head.hash}
+    return present(
+        json,
+        lambda: {"ok": report.ok, "records": report.records, "head": head, "problems": report.problems},
+        lambda out: _show_audit(out, report),
+        Exit.DONE if report.ok else Exit.FAILED,
+    )
+
+
+def _show_audit(out: SafeConsole, report: AuditReport) -> None:
+    for problem in report.problems:
+        out.labelled("problem:", problem, "bold red")
+    if report.ok:
+        out.labelled("ok", f"{report.records} records", "bold green")
+    out.show(f"head {report.head.sequence}:{report.head.hash}", "dim")
+
+
+def _head(text: str) -> AuditHead:
+    if not re.fullmatch(r"[0-9]{1,18}:[0-9a-f]{64}", text):
+        cure = "Give its sequence and hash, as a receipt has them: 12:ab34…"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"'{text}' does not name a record", cure)
+    sequence, _, digest = text.partition(":")
+    return AuditHead(int(sequence), digest)

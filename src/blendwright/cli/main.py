@@ -11,32 +11,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import blendwright
-from blendwright.cli import (
-    approve,
-    ask,
-    audit,
-    call,
-    contract,
-    doctor,
-    eval,
-    externals,
-    gates,
-    history,
-    init_host,
-    macros,
-    metrics,
-    new,
-    nodes,
-    preview,
-    recover,
-    replay,
-    run,
-    schemas,
-    serve,
-    snapshot,
-    tools,
-    validate,
-)
+from blendwright.cli import approvals, ask, catalogue, history, hosts, running, scene, workspace
+from blendwright.cli.options import option
 from blendwright.cli.output import Exit, console, fail, notes
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 
@@ -66,31 +42,31 @@ def _version(show: bool) -> None:
 @app.callback()
 def options(
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show the log on standard error; it goes before the command.")
+        bool, option("--verbose", "Show the log on standard error; it goes before the command.")
     ] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+        bool, option("--version", "Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     if verbose:
         os.environ.setdefault(LOG_LEVEL, "info")
 
 
-app.command("new")(new.new)
-app.command("run")(run.run)
+app.command("new")(workspace.new)
+app.command("run")(running.run)
 app.command("ask")(ask.ask)
-app.command("eval")(eval.evaluation)
-app.command("preview")(preview.preview)
-app.command("call")(call.call)
-app.command("validate")(validate.validate)
-app.command("tools")(tools.tools)
-app.command("macros")(macros.macros)
-app.command("schemas")(schemas.schemas)
-app.command("contract")(contract.contract)
-app.command("approve")(approve.approve)
-app.command("nodes")(nodes.nodes)
-app.command("snapshot")(snapshot.snapshot)
-app.command("gates")(gates.gates)
+app.command("eval")(ask.evaluation)
+app.command("preview")(running.preview)
+app.command("call")(running.call)
+app.command("validate")(running.validate)
+app.command("tools")(catalogue.tools)
+app.command("macros")(catalogue.macros)
+app.command("schemas")(catalogue.schemas)
+app.command("contract")(workspace.contract)
+app.command("approve")(approvals.approve)
+app.command("nodes")(catalogue.nodes)
+app.command("snapshot")(scene.snapshot)
+app.command("gates")(scene.gates)
 app.command("log")(history.log)
 app.command("show")(history.show)
 app.command("diff")(history.diff)
@@ -100,14 +76,14 @@ app.command("redo")(history.redo)
 app.command("export")(history.export)
 app.command("adopt")(history.adopt)
 app.command("gc")(history.gc)
-app.command("externals")(externals.externals)
-app.add_typer(audit.app, name="audit")
-app.command("metrics")(metrics.metrics)
-app.command("replay")(replay.replay)
-app.command("recover")(recover.recover)
-app.command("serve")(serve.serve)
-app.command("doctor")(doctor.doctor)
-app.command("init-host")(init_host.init_host)
+app.command("externals")(workspace.externals)
+app.add_typer(history.audit_app, name="audit")
+app.command("metrics")(workspace.metrics)
+app.command("replay")(history.replay)
+app.command("recover")(workspace.recover)
+app.command("serve")(hosts.serve)
+app.command("doctor")(hosts.doctor)
+app.command("init-host")(hosts.init_host)
 
 
 def main() -> None:

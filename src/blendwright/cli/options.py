@@ -1,16 +1,18 @@
-"""The options and arguments that several commands have, each declared once."""
+"""How options and arguments are declared, and those that several commands have, each declared once."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from blendwright.app.opening import place_of
-from blendwright.tool_api.effects import Determinism
+from blendwright.dialects import registry
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.plan import Boundary
 
 
 def _directory(workspace: str) -> str:
@@ -26,37 +28,42 @@ def _png(image: Path | None) -> Path | None:
     return image
 
 
-Workspace = Annotated[
-    str, typer.Option("--workspace", metavar="DIR", help="The workspace to use.", callback=_directory)
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else.")]
-Scene = Annotated[
-    str | None, typer.Option("--scene", metavar="FILE.blend", help="Start from this file; it is not written.")
-]
+def _dialect_name(value: str) -> str:
+    if value not in registry.names():
+        raise typer.BadParameter(f"'{value}' is not one of {', '.join(registry.names())}.")
+    return value
+
+
+def option(usage: str, help: str, **settings: Any) -> Any:
+    """An option as help shows it: `--all`, or `--before N` where its value has a name there."""
+    name, _, metavar = usage.partition(" ")
+    return typer.Option(name, metavar=metavar or None, help=help, **settings)
+
+
+def argument(name: str, help: str) -> Any:
+    return typer.Argument(metavar=name, help=help)
+
+
+Workspace = Annotated[str, option("--workspace DIR", "The workspace to use.", callback=_directory)]
+AsJson = Annotated[bool, option("--json", "Print one JSON document on standard output, nothing else.")]
+Scene = Annotated[str | None, option("--scene FILE.blend", "Start from this file; it is not written.")]
 Blender = Annotated[
-    str | None,
-    typer.Option(
-        "--blender", metavar="PATH", help="A Blender executable, or an environment with a bpy, to use instead."
-    ),
+    str | None, option("--blender PATH", "A Blender executable, or an environment with a bpy, to use instead.")
 ]
-Image = Annotated[
-    Path | None,
-    typer.Option("--image", metavar="PNG", help="Write a picture of the scene there afterwards.", callback=_png),
-]
-Export = Annotated[
-    Path | None,
-    typer.Option("--export", metavar="FILE", help="Write the scene there afterwards, replacing what is there."),
-]
-Timeout = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Deadline of the whole command.")
-]
+Image = Annotated[Path | None, option("--image PNG", "Write a picture of the scene there afterwards.", callback=_png)]
+Export = Annotated[Path | None, option("--export FILE", "Write the scene there afterwards, replacing what is there.")]
+Timeout = Annotated[float | None, option("--timeout SECONDS", "Deadline of the whole command.", min=0.001)]
 Approve = Annotated[
-    list[str] | None,
-    typer.Option("--approve", metavar="NAME", help="Allow what is asked about: destructive, a tool, a mode or a root."),
+    list[str] | None, option("--approve NAME", "Allow what is asked about: destructive, a tool, a mode or a root.")
 ]
 MinimumDeterminism = Annotated[
-    Determinism | None, typer.Option("--determinism", help="Refuse calls whose results are of a weaker class.")
+    Determinism | None, option("--determinism", "Refuse calls whose results are of a weaker class.")
 ]
-ContractFile = Annotated[
-    Path | None, typer.Option("--contract", metavar="FILE", help="Hold to this contract; refused when it is outdated.")
+ContractFile = Annotated[Path | None, option("--contract FILE", "Hold to this contract; refused when it is outdated.")]
+PlanFile = Annotated[str, argument("PLAN", "A file, or - for standard input.")]
+TakenBack = Annotated[Boundary, option("--boundary", "What a failure takes back: the operation, or the whole plan.")]
+RequestId = Annotated[str | None, option("--request-id ID", "For plans that do not bring their own.")]
+DIALECTS = "|".join(registry.names())
+InDialect = Annotated[
+    str | None, option(f"--dialect {DIALECTS}", "Take it for this dialect, whatever its shape.", parser=_dialect_name)
 ]

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NoReturn
 
 import orjson
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
 
-from blendwright.cli.safe_console import SafeConsole
+from blendwright.run.differences import Difference
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding
+from blendwright.values.invisible import escape_invisible
 from blendwright.values.outcome import Outcome
-from blendwright.values.report import RunReport
+from blendwright.values.report import OperationReport, RunReport
 
 # Where nobody looks at a screen nothing is wrapped: lines are then for programs and files.
 UNBOUNDED = 10_000
+# A text, or a text and its style.
+Cell = str | tuple[str, str] | Text
+LONGEST_VALUE = 120
 
 
 class Exit(IntEnum):
@@ -146,3 +157,125 @@ def _drop_lost_output() -> None:
             sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class SafeConsole(Console):
+    """rich lets escape sequences inside a text through to the terminal; only those that rich makes itself pass here."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        if isinstance(renderable, Text) and not renderable.plain.isprintable():
+            escaped = escape_invisible(renderable.plain)
+            # Before it is laid out, so that it is given the room it needs.
+            renderable = renderable if escaped == renderable.plain else renderable.blank_copy(escaped)
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(escape_invisible(segment.text), segment.style)
+
+    def show(self, text: str, style: str = "", *, end: str = "\n") -> None:
+        """Print a text as it is: rich would take square brackets in a plain string for markup."""
+        self.print(Text(text, style=style), end=end)
+
+    def labelled(self, label: str, text: str, style: str, *, text_style: str = "default") -> None:
+        """Print a styled label and, behind it, what it is about."""
+        self.print(Text(f"{label} ", style=style).append(text, style=text_style))
+
+    def findings(self, findings: Iterable[Finding], *, without_pointer: str = "(plan)") -> None:
+        """Print each finding with its code, its place and its cure."""
+        for finding in findings:
+            self.labelled(finding.fault.value, f"{finding.pointer or without_pointer}: {finding.message}", "bold red")
+            if finding.cure:
+                self.show(f"  {finding.cure}", "dim")
+
+    def listing(self, rows: Sequence[Sequence[Cell]], *, none: str) -> None:
+        """Print a table without lines, or a sentence that says that there is nothing."""
+        if rows:
+            self.columns(rows)
+        else:
+            self.show(none)
+
+    def columns(self, rows: Iterable[Sequence[Cell]], *, headers: Sequence[str] = (), indent: int = 0) -> None:
+        """Print a table without lines. Nothing in it is cut: what is too long for the screen goes on below."""
+        table = Table(*headers, box=None, padding=(0, 2, 0, indent), show_header=bool(headers))
+        for row in rows:
+            table.add_row(*(Text(*cell) if isinstance(cell, tuple) else Text(cell) if isinstance(cell, str) else cell
+                            for cell in row))  # fmt: skip
+        for column in table.columns:
+            column.overflow = "fold"
+        self.print(table)
+
+
+def show_difference(difference: Difference, out: SafeConsole, *, none: str | None = None) -> None:
+    """One line for what came or went, and one for each changed property; `none` where there is nothing of all that."""
+    for style, sign, entries in (("green", "+", difference.created), ("red", "-", difference.removed)):
+        for entry in entries:
+            out.labelled(sign, f"{entry.kind} {entry.name}", style)
+    for changed in difference.changed:
+        out.labelled("~", f"{changed.kind} {changed.name}", "yellow")
+        for change in changed.properties:
+            out.show(f"    {change.property}: {_short_value(change.old)} → {_short_value(change.new)}", "dim")
+    if difference.unseen:
+        out.show("~ something that snapshots do not show", "yellow")
+    if difference.is_empty and none is not None:
+        out.show(none)
+
+
+def _short_value(value: Any) -> str:
+    """Short: numbers as people write them, long texts cut. None stands for what is not there."""
+    match value:
+        case None:
+            return "-"
+        case bool() | str():
+            text = str(value)
+        case float():
+            text = f"{value:g}"
+        case [*parts]:
+            text = f"[{', '.join(map(_short_value, parts))}]"
+        case _:
+            text = orjson.dumps(value).decode()
+    return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…"
+
+
+class Pausable:
+    """A display that can be paused; nothing happens while there is none."""
+
+    def __init__(self) -> None:
+        self.live: Progress | Status | None = None
+
+    @contextlib.contextmanager
+    def pause(self) -> Generator[None]:
+        live = self.live
+        if live is not None:
+            live.stop()
+        try:
+            yield
+        finally:
+            if live is not None:
+                live.start()
+
+
+class ProgressBar(Pausable):
+    """The progress of a run: a bar on a terminal, nothing anywhere else."""
+
+    @contextlib.contextmanager
+    def running(self, operations: int, *, show: bool) -> Generator[Callable[[OperationReport], None] | None]:
+        out = notes()
+        if not show or not out.is_terminal:
+            yield None
+            return
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+                   _Speed())  # fmt: skip
+        with Progress(*columns, console=out, transient=True) as bar:
+            self.live = bar
+            task = bar.add_task("starting Blender", total=operations)
+
+            def advance(report: OperationReport) -> None:
+                bar.update(task, advance=1, description=f"{report.operation_id} {report.tool}"[:50])
+
+            yield advance
+        self.live = None
+
+
+class _Speed(ProgressColumn):
+    """Operations per second, once that is known."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:.0f}/s")

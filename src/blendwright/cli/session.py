@@ -1,20 +1,29 @@
-"""How commands open a workspace, and ask about a scene."""
+"""How commands read a plan, open a workspace and ask about a scene, and stop cleanly when interrupted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Generator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import blendwright
-from blendwright.app.contract_files import read_contract
+from blendwright.app.contracts import read_contract
 from blendwright.app.queries import call_reader
-from blendwright.cli.approver import at_a_terminal
+from blendwright.cli.approvals import at_a_terminal
 from blendwright.cli.output import Exit, fail, note_recovered
 from blendwright.policy.approvals import Approver
-from blendwright.policy.host_profile import HostProfile
-from blendwright.policy.session_contract import Proposal
+from blendwright.policy.session_contract import HostProfile, Proposal
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.json_reader import LARGEST
+
+PLAN_CURE = "Give the path of a JSON file, or - for standard input."
 
 
 def command_line() -> Proposal:
@@ -60,3 +69,31 @@ def ask_tool(
         cure = outcome.findings[0].cure if outcome.findings else None
         fail("failed", outcome.message, cure, Exit.of_call(outcome))
     return dict(outcome.result)
+
+
+def plan_text(path: str) -> bytes:
+    """The text of a file, or of standard input for -; at most one byte more than any dialect reads."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read(LARGEST + 1)
+        with Path(path).open("rb") as file:
+            return file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"cannot read {path}: {reason}", PLAN_CURE) from error
+
+
+@contextlib.contextmanager
+def stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
+    """Ctrl-C once: stop cleanly. A second time: as ever."""
+
+    def interrupted(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        # Not here: a handler runs in the middle of whatever the main thread does, which may hold the locks that this needs.
+        threading.Thread(target=cancel.cancel).start()
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,20 +1,24 @@
 """What a dialect is: one outer format of plans and of their results, as one value. `registry` lists them.
 
 A dialect says how its documents are recognised, read and rendered, and which of a plan's policies it has. It never runs anything.
+What it reads and renders is held to the published schemas, with each field's own description as the cure.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Literal, cast
 
 import rfc8785
 
+from blendwright.schemas.check import Checker
+from blendwright.schemas.published import schema
+from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.gc_pause import gc_paused
 from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.plan import Boundary, OnFailure, OnNondeterministic, OnUnknownTool, Operation, Plan, TieBreak
 from blendwright.values.report import RunReport
@@ -69,7 +73,6 @@ class Dialect:
     conclusion: Callable[[Any], Iterable[tuple[Tone, str, str]]] | None = None
     """What a person is shown of a result besides its operations: lines, each with a tone, a heading and a text."""
 
-    @gc_paused()
     def parse(
         self,
         document: Any,
@@ -104,3 +107,42 @@ class Dialect:
             on_nondeterministic=self.on_nondeterministic,
             remarks=parsed.remarks,
         )
+
+
+@cache
+def checker(name: str) -> Checker:
+    document_schema = schema(name)
+    words = dict(_descriptions(document_schema))
+
+    def advice(pointer: str) -> str:
+        for part in reversed(pointer.split("/")):
+            if part in words:
+                return f"{part}: {words[part]}"
+        return f"See the published schema: blendwright schemas {name}"
+
+    return Checker(document_schema, Fault.SCHEMA_INVALID, advice)
+
+
+def proven(name: str, document: Any) -> None:
+    """What leaves a dialect has passed its contract's own schema; that it does not is a defect of ours."""
+    refuse_broken(list(checker(name).findings(document)))
+
+
+def refuse_broken(findings: list[Finding]) -> None:
+    if findings:
+        first = findings[0]
+        message = f"the result breaks its own contract at '{first.pointer}': {first.message}"
+        raise BlendwrightError(message, cure="This is a defect. Report it, with the plan.")
+
+
+def _descriptions(part: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(part, dict):
+        members = cast("dict[str, Any]", part)
+        for name, inner in members.get("properties", {}).items():
+            if isinstance(inner, dict) and "description" in inner:
+                yield name, str(cast("dict[str, Any]", inner)["description"])
+        for inner in members.values():
+            yield from _descriptions(inner)
+    elif isinstance(part, list):
+        for inner in cast("list[Any]", part):
+            yield from _descriptions(inner)

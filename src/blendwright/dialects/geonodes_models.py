@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
+from blendwright.nodes.payloads import GnOpsPayload, NodeTreePayload
 from blendwright.tool_api.arguments import Args, Result
 from blendwright.tools.python.run import MOST_MILLISECONDS
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument
-from blendwright.dialects.schema_checkers import checker, proven
+from blendwright.dialects.dialect import Dialect, ParsedDocument, checker, proven
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
+from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.plan import SOUND, Field, Operation
@@ -26,7 +27,8 @@ def parse_document(document: Any) -> ParsedDocument:
     findings = tuple(checker("planner_operations.v1").findings(document))
     if not findings:
         items = cast("list[dict[str, Any]]", document["operations"])
-        operations = tuple(_sound(position, item) for position, item in enumerate(items))
+        with gc_paused() if len(items) >= LARGE_PLAN else nullcontext():
+            operations = tuple(_sound(position, item) for position, item in enumerate(items))
         return ParsedDocument(operations, request_id=str(document["request_id"]))
     fields = fields_of(document)
     items = items_of(fields.get("operations"))

@@ -45,9 +45,6 @@ class Ancestors:
         self.number = number
         self.adopted_at = max(self.adopted_at, adopted_at)
 
-    def ascending(self) -> list[tuple[int, Segment]]:
-        return sorted(self.segments.items(), key=lambda item: item[1].low)
-
 
 class Ancestry:
     """Looks ancestors up; remembers those of one commit, which is HEAD nearly always. Commits never change, so it never errs."""
@@ -67,10 +64,7 @@ class Ancestry:
             self._latest.advance(number, line, first, last, adopted_at)
 
     def _read(self, number: int) -> Ancestors:
-        place = self._store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
-        if place is None:
-            raise JournalError(f"there is no commit {number}")
-        line, top = place
+        line, top = place_of(self._store, number)
         segments: dict[int, Segment] = {}
         while line is not None:
             parent, fork = self._store.one("SELECT parent_line, fork_generation FROM lines WHERE id = ?", (line,))
@@ -82,6 +76,14 @@ class Ancestry:
         return ancestors
 
 
+def place_of(store: Store, number: int) -> Row:
+    """The line and generation of a commit."""
+    place = store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
+    if place is None:
+        raise JournalError(f"there is no commit {number}")
+    return place
+
+
 def head_row(store: Store) -> Row | None:
     """HEAD as (number, line, generation, hash_after)."""
     return store.row(
@@ -90,20 +92,14 @@ def head_row(store: Store) -> Row | None:
     )
 
 
-def ascending(store: Store, ancestors: Ancestors, after: int) -> Iterator[Commit]:
-    """The commits among the ancestors whose generation is above `after`, oldest first."""
-    sql = f"SELECT {rows.COMMIT} FROM commits WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation"
-    for line, segment in ancestors.ascending():
-        if segment.top > after:
-            for row in store.rows(sql, (line, max(segment.low, after + 1), segment.top)):
-                yield rows.commit_of(row)
-
-
-def descending(store: Store, ancestors: Ancestors, below: int | None) -> Iterator[Commit]:
-    """The commits among the ancestors whose generation is under `below`, newest first."""
-    sql = f"SELECT {rows.COMMIT} FROM commits WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation DESC"
-    for line, segment in reversed(ancestors.ascending()):
+def commits_among(
+    store: Store, ancestors: Ancestors, *, above: int = -1, below: int | None = None, newest_first: bool = False
+) -> Iterator[Commit]:
+    """The commits among the ancestors whose generation lies between two others, oldest first unless it is said otherwise."""
+    order = "DESC" if newest_first else "ASC"
+    sql = f"SELECT {rows.COMMIT} FROM commits WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation {order}"
+    for line, segment in sorted(ancestors.segments.items(), key=lambda item: item[1].low, reverse=newest_first):
+        low = max(segment.low, above + 1)
         top = segment.top if below is None else min(segment.top, below - 1)
-        if top >= segment.low:
-            for row in store.rows(sql, (line, segment.low, top)):
-                yield rows.commit_of(row)
+        if low <= top:
+            yield from map(rows.commit_of, store.rows(sql, (line, low, top)))

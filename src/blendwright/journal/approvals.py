@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,7 @@ import orjson
 
 from blendwright.journal.store import FILE, Row, Store
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest
-from blendwright.records.approvals import StoredApproval
+from blendwright.records.requests import StoredApproval
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 
@@ -73,31 +74,23 @@ def pending(store: Store) -> tuple[StoredApproval, ...]:
 
 def waiting(workspace: Path, id: str) -> StoredApproval:
     """A pending question, to be seen before it is answered. Raises Refusal as `answer` does."""
-    _require_journal(workspace)
-    store = Store(workspace, writable=False)
-    try:
+    with _opened(workspace, writable=False) as store:
         return _answerable(store, id)
-    finally:
-        store.close()
 
 
 def answer(workspace: Path, id: str, given: ApprovalAnswer, by: str) -> StoredApproval:
     """Answer a pending question. Raises Refusal when there is none by this id, or it cannot be answered any more."""
-    _require_journal(workspace)
-    store = Store(workspace, writable=True)
-    try:
-        with store.transaction("answer", checked=False):
-            stored = _answerable(store, id)
-            state = "approved" if given is ApprovalAnswer.APPROVED else "declined"
-            store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
-    finally:
-        store.close()
+    state = "approved" if given is ApprovalAnswer.APPROVED else "declined"
+    with _opened(workspace, writable=True) as store, store.transaction("answer", checked=False):
+        stored = _answerable(store, id)
+        store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
     return StoredApproval(stored.request, state, by)
 
 
-def _require_journal(workspace: Path) -> None:
+def _opened(workspace: Path, *, writable: bool) -> AbstractContextManager[Store]:
     if not (workspace / FILE).is_file():
         raise EnvironmentUnfit(f"{workspace} is not a workspace", cure="Name the workspace that asks.")
+    return closing(Store(workspace, writable=writable))
 
 
 def _answerable(store: Store, id: str) -> StoredApproval:

@@ -6,14 +6,15 @@ when that was adjusted too, in the receipts, which name the record they belong t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
 
-from blendwright.journal.audit_chain import APPROVED_KEYS, FIRST_KEYS, KEYS, canonical, digest, genesis
-from blendwright.journal.audit_log import read_head
-from blendwright.journal.store import Store
+from blendwright.journal.audit_log import APPROVED_KEYS, FIRST_KEYS, KEYS, read_head
+from blendwright.journal.schema import genesis
+from blendwright.journal.store import Store, as_json
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 
 # The columns of a commit or reading that its record repeats, under the record's names.
@@ -64,12 +65,11 @@ def _chain(store: Store, head: AuditHead) -> Iterator[str]:
 
 
 def _record(sequence: int, hash: str, text: str, previous: AuditHead | None) -> Iterator[str]:
-    stored = text.encode()
     record = _parsed(text)
-    if record.keys() not in (KEYS, APPROVED_KEYS, FIRST_KEYS) or canonical(record) != stored:
+    if record.keys() not in (KEYS, APPROVED_KEYS, FIRST_KEYS) or as_json("a record", record) != text:
         yield f"record {sequence} was edited: it is not a record in canonical form"
         return
-    if digest(stored) != hash:
+    if hashlib.sha256(text.encode()).hexdigest() != hash:
         yield f"record {sequence} was edited: its content does not have its hash"
     if record["sequence"] != sequence:
         yield f"record {sequence} was moved: it says it is record {record['sequence']}"

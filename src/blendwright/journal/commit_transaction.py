@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.journal import intents, plan_boundaries, quarantine
+from blendwright.journal import recovery
 from blendwright.journal.ancestry import Ancestry, head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.rows import as_json
-from blendwright.journal.store import Row, Store, utc_now
-from blendwright.records.audit import AuditHead
+from blendwright.journal.store import Row, Store, as_json, utc_now
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
 from blendwright.values import crash_points
@@ -23,7 +21,7 @@ from blendwright.values.errors import JournalError
 
 # The number of the next commit, and whether one of the two states is there in which nothing may be committed.
 _NEXT = "(SELECT coalesce(max(number), 0) + 1 FROM commits)"
-_STATE = f"SELECT {_NEXT}, {quarantine.IS_OPEN}, {plan_boundaries.IS_INTERRUPTED}"
+_STATE = f"SELECT {_NEXT}, {recovery.IS_QUARANTINED}, {recovery.IS_INTERRUPTED}"
 _COMMIT = f"INSERT INTO commits VALUES ({', '.join('?' * 18)})"
 _READING = f"INSERT INTO readings VALUES (NULL, {', '.join('?' * 11)})"
 _CHECKPOINT = "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)"
@@ -42,14 +40,14 @@ def write(
     with store.transaction("commit"):
         next_number, is_quarantined, is_interrupted = store.one(_STATE, (store.fence,))
         if is_quarantined and not recovering:
-            quarantine.refuse(store)
+            recovery.require_no_quarantine(store)
         if is_interrupted:
-            plan_boundaries.require_no_interrupted_plan(store)
+            recovery.require_no_interrupted_plan(store)
         transaction = _CommitTransaction(store, ancestry, files, next_number)
         for entry in entries:
             transaction.add(entry)
         if keeps_boundary is not None:
-            plan_boundaries.end(store, keeps_boundary, "kept")
+            recovery.end_boundary(store, keeps_boundary, "kept")
         written = transaction.flush()
     transaction.advance()
     return written
@@ -74,7 +72,8 @@ class _CommitTransaction:
         self._audit = AuditAppender(store, self._now)
         self._head = head_row(store)
         self._next = next_number
-        self._start: int | None = self._head[0] if self._head else None
+        # Where the transaction begins; a baseline has nothing below it.
+        self._start = self._head or (None, None, -1, None)
         self._line, self._generation, self._forks = self._continuation()
         self._keys: set[str] = set()
         self._commits: list[Row] = []
@@ -98,40 +97,21 @@ class _CommitTransaction:
             case NewCommit():
                 self._add_commit(entry)
             case NewReading():
-                self._add_reading(entry)
+                scene = entry.scene_hash
+                self._readings.append(self._record(entry, scene, scene, (scene,)))
             case NewAudit():
                 self._audit.append(entry, entry.status, entry.hash_before, entry.hash_after)
                 self._results.append((None, None))
         if not isinstance(entry, NewReading) and entry.settles is not None:
-            intents.settle(self._store, entry.settles)
+            recovery.settle_intent(self._store, entry.settles)
 
     def _add_commit(self, new: NewCommit) -> None:
         self._check(new)
-        head = self._audit.append(new, "succeeded", new.hash_before, new.hash_after)
         number = self._next
-        receipt = _receipt(new.receipt, head, commit=number)
-        self._commits.append(
-            (
-                number,
-                self._head[0] if self._head else None,
-                new.kind,
-                new.operation_key,
-                new.request_id,
-                new.operation_id,
-                new.tool,
-                new.tool_version,
-                as_json("the arguments", new.args),
-                new.hash_before,
-                new.hash_after,
-                new.replayable,
-                as_json("the receipt", receipt),
-                head.sequence,
-                self._store.fence,
-                self._now,
-                self._line,
-                self._generation,
-            )
-        )
+        parent = self._head[0] if self._head else None
+        scene = (new.hash_before, new.hash_after, new.replayable)
+        columns = self._record(new, new.hash_before, new.hash_after, scene, number)
+        self._commits.append((number, parent, new.kind, *columns, self._line, self._generation))
         if new.checkpoint is not None:
             self._checkpoints.append((number, new.checkpoint))
         if new.kind == "adopt":
@@ -139,27 +119,22 @@ class _CommitTransaction:
         self._head = (number, self._line, self._generation, new.hash_after)
         self._next += 1
         self._generation += 1
-        self._results.append((number, receipt))
 
-    def _add_reading(self, new: NewReading) -> None:
-        head = self._audit.append(new, "succeeded", new.scene_hash, new.scene_hash)
-        receipt = _receipt(new.receipt, head)
-        self._readings.append(
-            (
-                new.operation_key,
-                new.request_id,
-                new.operation_id,
-                new.tool,
-                new.tool_version,
-                as_json("the arguments", new.args),
-                new.scene_hash,
-                as_json("the receipt", receipt),
-                head.sequence,
-                self._store.fence,
-                self._now,
-            )
-        )
-        self._results.append((None, receipt))
+    def _record(
+        self, new: NewCommit | NewReading, before: str, after: str, scene: Row, number: int | None = None
+    ) -> Row:
+        """Its audit record, and its receipt with its place in the journal. Returns the columns that commits and readings share,
+        around what each says of the scene."""
+        audit = self._audit.append(new, "succeeded", before, after)
+        added: dict[str, Any] = {} if number is None else {"commit": number}
+        added |= {"audit": {"sequence": audit.sequence, "hash": audit.hash}}
+        if conflicts := added.keys() & new.receipt.keys():
+            raise JournalError(f"a receipt must not bring {', '.join(sorted(conflicts))}: the journal adds it")
+        receipt = {**new.receipt, **added}
+        self._results.append((number, receipt))
+        operation = (new.operation_key, new.request_id, new.operation_id, new.tool, new.tool_version)
+        args, text = as_json("the arguments", new.args), as_json("the receipt", receipt)
+        return (*operation, args, *scene, text, audit.sequence, self._store.fence, self._now)
 
     # ------------------------------------------------------------------ promises
 
@@ -183,9 +158,9 @@ class _CommitTransaction:
 
     def _check_key(self, key: str, operation_id: str) -> None:
         done_before = key in self._keys
-        if not done_before and self._start is not None:
+        if not done_before and self._start[0] is not None:
             same = list(self._store.rows("SELECT line, generation FROM commits WHERE operation_key = ?", (key,)))
-            ancestors = self._ancestry.of(self._start) if same else None
+            ancestors = self._ancestry.of(self._start[0]) if same else None
             done_before = ancestors is not None and any(ancestors.holds(line, generation) for line, generation in same)
         if done_before:
             raise JournalError(
@@ -207,9 +182,8 @@ class _CommitTransaction:
         store = self._store
         self._audit.flush()
         crash_points.reach("commit.audit_written")
+        start, line, generation, _ = self._start
         if self._forks and self._commits:
-            # The line that HEAD is on, and where; a baseline has none below it.
-            _, line, generation, _ = self._fork_point()
             store.change("INSERT INTO lines VALUES (?, ?, ?)", (self._line, line, generation))
         half = len(self._commits) // 2
         if half:
@@ -224,31 +198,16 @@ class _CommitTransaction:
             insert_checkpoint(store, number, staged, self._now)
         crash_points.reach("commit.checkpoints_written")
         if self._commits:
-            insert_move(store, "commit", self._start, self._commits[-1][0], self._now)
+            insert_move(store, "commit", start, self._commits[-1][0], self._now)
         crash_points.reach("commit.head_moved")
         head = self._head[0] if self._head else None
         numbers = tuple(number for number, _ in self._results)
         receipts = tuple(receipt for _, receipt in self._results)
         return CommitResult(numbers, receipts, head, self._audit.head, self._audit.records)
 
-    def _fork_point(self) -> Row:
-        if self._start is None:
-            return (None, None, -1, None)
-        return self._store.one(
-            "SELECT number, line, generation, hash_after FROM commits WHERE number = ?", (self._start,)
-        )
-
     def advance(self) -> None:
         """After the transaction: what is remembered of HEAD's ancestors moves along."""
         if self._commits and self._head is not None:
             number, line, generation, _ = self._head
             first = self._commits[0][-1]
-            self._ancestry.advanced(self._start, number, line, first, generation, adopted_at=self._adopted_at)
-
-
-def _receipt(receipt: Mapping[str, Any], head: AuditHead, **more: Any) -> dict[str, Any]:
-    """The receipt as it is stored and returned, with its place in the journal."""
-    added = {**more, "audit": {"sequence": head.sequence, "hash": head.hash}}
-    if conflicts := added.keys() & receipt.keys():
-        raise JournalError(f"a receipt must not bring {', '.join(sorted(conflicts))}: the journal adds it")
-    return {**receipt, **added}
+            self._ancestry.advanced(self._start[0], number, line, first, generation, adopted_at=self._adopted_at)

@@ -1,4 +1,5 @@
-"""Only its owner may read a workspace. The journal holds every argument, also those that are shown nowhere."""
+"""Only its owner may read a workspace: the journal holds every argument, also those that are shown nowhere. And no call reads or writes
+what in its directory is the workspace's own, whatever the policy allows."""
 
 from __future__ import annotations
 
@@ -6,11 +7,17 @@ import os
 import stat
 from pathlib import Path
 
-from blendwright.records.workspace_files import OWN, PRIVATE
-
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 OTHERS = 0o077
+
+# What holds arguments, scenes and pictures: for the eyes of its owner.
+PRIVATE = (
+    "artifacts", "checkpoints", "journal.db", "journal.db-journal", "journal.db-shm", "journal.db-wal", "journal.lock", "logs",
+    "scratch",
+)  # fmt: skip
+# Everything that the program itself keeps there. A directory that holds a project besides has other names in it.
+OWN = (*PRIVATE, "blendwright.toml", "example.json", "macros")
 
 
 def make_private_workspace(workspace: Path) -> None:

@@ -60,11 +60,7 @@ def _current_commits(store: Store) -> set[int]:
 
 def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set[int], budget: int) -> set[int]:
     needed: set[int] = set()
-
-    @cache
-    def sound(sha256: str, size: int) -> bool:
-        return files.sound(sha256, size)
-
+    sound = cache(files.sound)
     for root in sorted(roots):
         ancestors = ancestry.of(root)
         checkpoints: list[Checkpoint] = []

@@ -1,4 +1,4 @@
-"""How HEAD moves without a commit: checkout, undo, redo, rollback; and the tags that keep a commit in sight.
+"""How HEAD moves without a commit: checkout, undo, redo, rollback.
 
 Commits stay where they are, so no move loses anything.
 """
@@ -10,8 +10,8 @@ from typing import Literal
 
 import orjson
 
-from blendwright.journal import intents, plan_boundaries, rows
-from blendwright.journal.ancestry import Ancestry, descending, head_row
+from blendwright.journal import recovery
+from blendwright.journal.ancestry import Ancestry, commits_among, head_row, place_of
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.commit_transaction import insert_move
 from blendwright.journal.store import Row, Store, utc_now
@@ -22,10 +22,10 @@ from blendwright.values.errors import JournalError
 
 def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
     with store.transaction("head"):
-        if plan_boundaries.current(store) is not None:
+        if recovery.open_boundary(store) is not None:
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
         head = _require_head(store)
-        target = _require_commit(store, to)
+        target = place_of(store, to)
         if kind == "undo" and (to == head[0] or not ancestry.of(head[0]).holds(*target)):
             raise JournalError(f"commit {to} does not lie before HEAD (commit {head[0]})")
         if kind == "redo" and to not in redo_targets(store):
@@ -38,10 +38,10 @@ def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "re
 def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[NewAudit]) -> CommitResult:
     """HEAD back to the base, a record for what failed and for each commit that is taken back: one transaction."""
     with store.transaction("rollback"):
-        base = plan_boundaries.end(store, boundary, "rolled_back").base
+        base = recovery.end_boundary(store, boundary, "rolled_back").base
         head = _require_head(store)
         ancestors = ancestry.of(head[0])
-        line, generation = _require_commit(store, base)
+        line, generation = place_of(store, base)
         if not ancestors.holds(line, generation):
             raise JournalError(f"commit {base}, where the plan began, does not lie before HEAD (commit {head[0]})")
         now = utc_now()
@@ -49,11 +49,9 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         for new in failed:
             audit.append(new, new.status, new.hash_before, new.hash_after)
             if new.settles is not None:
-                intents.settle(store, new.settles)
+                recovery.settle_intent(store, new.settles)
         undone: list[int] = []
-        for commit in descending(store, ancestors, None):
-            if commit.generation <= generation:
-                break
+        for commit in commits_among(store, ancestors, above=generation, newest_first=True):
             undone.append(commit.number)
             text = store.one("SELECT record FROM audit WHERE sequence = ?", (commit.audit_sequence,))[0]
             fields = orjson.loads(text)
@@ -68,13 +66,6 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         crash_points.reach("rollback.head_moved")
     count = len(failed) + len(undone)
     return CommitResult((*(None for _ in failed), *undone), (None,) * count, base, audit.head, audit.records)
-
-
-def undo_target(store: Store) -> int | None:
-    row = store.row(
-        "SELECT parent FROM commits WHERE number = (SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1)"
-    )
-    return None if row is None else row[0]
 
 
 def redo_targets(store: Store) -> list[int]:
@@ -94,22 +85,8 @@ def redo_targets(store: Store) -> list[int]:
 
 
 def moves(store: Store, limit: int) -> tuple[HeadMove, ...]:
-    sql = f"SELECT {rows.MOVE} FROM head_moves ORDER BY id DESC LIMIT ?"
-    return tuple(rows.move_of(row) for row in store.rows(sql, (limit,)))
-
-
-def set_tag(store: Store, name: str, number: int) -> None:
-    with store.transaction("tag"):
-        _require_commit(store, number)
-        store.change(
-            "INSERT INTO tags VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number", (name, number)
-        )
-
-
-def delete_tag(store: Store, name: str) -> None:
-    with store.transaction("tag"):
-        if store.change("DELETE FROM tags WHERE name = ?", (name,)) != 1:
-            raise JournalError(f"there is no tag {name}")
+    sql = "SELECT id, kind, from_commit, to_commit, timestamp FROM head_moves ORDER BY id DESC LIMIT ?"
+    return tuple(HeadMove(*row) for row in store.rows(sql, (limit,)))
 
 
 def _mark_rolled_back(store: Store, commits: Sequence[int], move: int) -> None:
@@ -122,11 +99,3 @@ def _require_head(store: Store) -> Row:
     if head is None:
         raise JournalError("the workspace has no commit yet")
     return head
-
-
-def _require_commit(store: Store, number: int) -> tuple[int, int]:
-    """Its line and generation."""
-    row = store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
-    if row is None:
-        raise JournalError(f"there is no commit {number}")
-    return row[0], row[1]

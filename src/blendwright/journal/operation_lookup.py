@@ -10,13 +10,16 @@ import orjson
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.store import Store
-from blendwright.records.commits import Reading
-from blendwright.records.operation_lookup import HistoryPosition, MatchedCommit, OperationMatch, OperationQuery
+from blendwright.records.commits import HistoryPosition, MatchedCommit, OperationMatch, OperationQuery, Reading
 
 # One statement for all operations of a request: a statement for each costs five times as much.
 _NAMED = "request_id = ? AND operation_id IN (SELECT value FROM json_each(?))"
 _COMMITS = f"SELECT {rows.DONE} FROM commits WHERE {_NAMED} ORDER BY number DESC"
 _READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DESC"
+# Most requests are new: asking that first takes a tenth of looking for their operations.
+_IS_KNOWN = """
+SELECT EXISTS (SELECT 1 FROM commits WHERE request_id = ?1) OR EXISTS (SELECT 1 FROM readings WHERE request_id = ?1)
+"""
 _ROLLED_BACK = "SELECT 1 FROM rolled_back WHERE number = ?"
 _INDETERMINATE = "SELECT operation_key, id FROM intents WHERE state = 'indeterminate'"
 
@@ -53,6 +56,8 @@ def _stored_under(store: Store, queries: Sequence[OperationQuery]) -> _ByName:
         requests[one.request_id].add(one.operation_id)
     known: _ByName = defaultdict(list)
     for request, operations in requests.items():
+        if not store.one(_IS_KNOWN, (request,))[0]:
+            continue
         names = orjson.dumps(sorted(operations)).decode()
         for row in store.rows(_COMMITS, (request, names)):
             commit = rows.done_of(row)
@@ -103,8 +108,5 @@ def _position(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> Hist
 
 
 def _is_same_operation(known: MatchedCommit | Reading, query: OperationQuery) -> bool:
-    return (known.operation_key, known.tool, known.tool_version) == (
-        query.operation_key,
-        query.tool,
-        query.tool_version,
-    )
+    wanted = (query.operation_key, query.tool, query.tool_version)
+    return (known.operation_key, known.tool, known.tool_version) == wanted

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import orjson
 
-from blendwright.journal.rows import as_json
-from blendwright.journal.store import Row, Store, utc_now
-from blendwright.records.planner_attempts import Attempt, NewAttempt
+from blendwright.journal.store import Store, as_json, utc_now
+from blendwright.records.requests import Attempt, NewAttempt
 
-_COLUMNS = "id, request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"
+_COLUMNS = "request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"
 
 
 def record(store: Store, new: NewAttempt) -> None:
-    sql = f"INSERT INTO attempts ({_COLUMNS}, fence) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    sql = f"INSERT INTO attempts ({_COLUMNS}, fence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     usage, outcome = as_json("the usage", new.usage), as_json("the outcome", new.outcome)
+    values = (new.request_id, new.number, new.asked, new.prompt_hash, new.model, usage, new.plan, outcome)
     with store.transaction("attempt"):
-        store.insert(
-            sql,
-            (new.request_id, new.number, new.asked, new.prompt_hash, new.model, usage, new.plan, outcome, utc_now(),
-             store.fence),
-        )  # fmt: skip
+        store.insert(sql, (*values, utc_now(), store.fence))
 
 
 def of_request(store: Store, request_id: str) -> tuple[Attempt, ...]:
     """In the order in which they were made."""
     sql = f"SELECT {_COLUMNS} FROM attempts WHERE request_id = ? ORDER BY id"
-    return tuple(_attempt(row) for row in store.rows(sql, (request_id,)))
-
-
-def _attempt(row: Row) -> Attempt:
-    id, request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp = row
-    return Attempt(
-        id, request_id, number, asked, prompt_hash, model, orjson.loads(usage), plan, orjson.loads(outcome), timestamp
+    return tuple(
+        Attempt(request_id, number, asked, prompt, model, orjson.loads(usage), plan, orjson.loads(outcome), timestamp)
+        for _, number, asked, prompt, model, usage, plan, outcome, timestamp in store.rows(sql, (request_id,))
     )

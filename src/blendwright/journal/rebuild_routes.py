@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blendwright.journal import rows
-from blendwright.journal.ancestry import Ancestors, Ancestry, ascending
+from blendwright.journal.ancestry import Ancestors, Ancestry, commits_among
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.store import Store
 from blendwright.records.checkpoints import Checkpoint
@@ -30,19 +30,18 @@ def find(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> R
         damaged: list[Checkpoint] = []
         for checkpoint in checkpoints_of(store, files, ancestors, floor):
             if files.sound(checkpoint.sha256, checkpoint.size):
-                redo = tuple(ascending(store, ancestors, checkpoint.generation))
+                redo = tuple(commits_among(store, ancestors, above=checkpoint.generation))
                 return RebuildRoute(to, checkpoint, checkpoint.scene_hash, redo, tuple(damaged))
             damaged.append(checkpoint)
         if floor >= 0:
             raise _lost(to, damaged)
-        baseline, *redo = ascending(store, ancestors, -1)
+        baseline, *redo = commits_among(store, ancestors)
         return RebuildRoute(to, None, baseline.hash_after, tuple(redo), tuple(damaged))
 
 
 def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[Checkpoint]:
     """The checkpoints of the ancestors from generation `floor` on, newest first; their files are not looked at."""
-    for row in store.rows(_ALL, (floor,)):
-        *checkpoint, line = row
+    for *checkpoint, line in store.rows(_ALL, (floor,)):
         if ancestors.holds(line, checkpoint[2]):
             yield rows.checkpoint_of(tuple(checkpoint), files.directory)
 

@@ -1,46 +1,25 @@
-"""Rows of journal.db as the frozen values of the port, and values as JSON text."""
+"""Rows of journal.db as frozen values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from blendwright.records.checkpoints import Checkpoint
-from blendwright.records.commits import Commit, HeadMove, Reading
-from blendwright.records.operation_lookup import MatchedCommit
-from blendwright.records.recovery import Intent
-from blendwright.values.errors import JournalError
+from blendwright.records.commits import Commit, MatchedCommit, Reading
 
-COMMIT = (
-    "number, parent, kind, operation_key, request_id, operation_id, tool, tool_version, args, hash_before, hash_after,"
-    " replayable, receipt, audit_sequence, fence, timestamp, line, generation"
-)
-DONE = "number, operation_key, operation_id, tool, tool_version, receipt, line, generation"
-READING = "operation_key, request_id, operation_id, tool, tool_version, scene_hash, receipt, audit_sequence"
+# The columns are the fields, in their order.
+COMMIT = ", ".join(Commit._fields)
+DONE = ", ".join(MatchedCommit._fields)
+READING = ", ".join(Reading._fields)
 CHECKPOINT = "c.id, c.number, k.generation, c.scene_hash, c.sha256, c.size, c.timestamp"
-INTENT = "id, operation_key, request_id, operation_id, tool, effect, state, timestamp, note"
-MOVE = "id, kind, from_commit, to_commit, timestamp"
-
-
-def as_json(what: str, value: Mapping[str, Any]) -> str:
-    """Sorted, but not RFC 8785: that form writes 1.0 as 1, and a redo must get the very value that the first run got.
-
-    Integers beyond 64 bits are refused, because they would not come back as they were.
-    """
-    try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    except TypeError as error:
-        raise JournalError(f"{what} cannot be written as JSON: {error}") from error
-
 
 _ARGS, _REPLAYABLE, _RECEIPT = map(Commit._fields.index, ("args", "replayable", "receipt"))
 
 
 def commit_of(row: tuple[Any, ...]) -> Commit:
-    """The columns of COMMIT are the fields of a commit, in their order."""
     values = [*row]
     values[_ARGS] = orjson.loads(values[_ARGS])
     values[_REPLAYABLE] = bool(values[_REPLAYABLE])
@@ -61,14 +40,6 @@ def reading_of(row: tuple[Any, ...]) -> Reading:
 def checkpoint_of(row: tuple[Any, ...], directory: Path) -> Checkpoint:
     id, number, generation, scene_hash, sha256, size, timestamp = row
     return Checkpoint(id, number, generation, scene_hash, sha256, size, directory / file_name(sha256), timestamp)
-
-
-def intent_of(row: tuple[Any, ...]) -> Intent:
-    return Intent(*row)
-
-
-def move_of(row: tuple[Any, ...]) -> HeadMove:
-    return HeadMove(*row)
 
 
 def file_name(sha256: str) -> str:

@@ -7,6 +7,7 @@ quarantine, and the one row of `state`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 
 VERSION = 3
@@ -227,3 +228,8 @@ OLDEST = min(UPGRADES)
 
 _HEADER = f"PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
 CREATE = f"{_TABLES}{_SESSIONS}{_ATTEMPTS}{_guards(APPEND_ONLY)}{_HEADER}"
+
+
+def genesis(workspace: str) -> str:
+    """What the first record names as the one before it: no chain fits another workspace."""
+    return hashlib.sha256(f"blendwright.audit.v1:{workspace}".encode()).hexdigest()

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from blendwright.journal.store import Store
-from blendwright.records.statistics import Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """`openings` is how often the journal was opened for writing, `requests` how many asked for something."""
+
+    commits: Mapping[str, int]
+    moves: Mapping[str, int]
+    intents: Mapping[str, int]
+    requests: int
+    openings: int
+    quarantines: int
+    checkpoints: int
+    checkpoint_bytes: int
 
 
 def read(store: Store) -> Statistics:

@@ -10,15 +10,15 @@ import contextlib
 import errno
 import os
 import uuid
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import apsw
+import orjson
 
 from blendwright.journal import schema
-from blendwright.journal.audit_chain import genesis
 from blendwright.journal.file_modes import make_private_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
@@ -84,7 +84,9 @@ class Store:
             if self.one("PRAGMA user_version")[0] == 0:
                 self._connection.execute(schema.CREATE)
                 workspace = uuid.uuid4().hex
-                self._connection.execute("INSERT INTO state VALUES (1, ?, 0, 0, ?)", (workspace, genesis(workspace)))
+                self._connection.execute(
+                    "INSERT INTO state VALUES (1, ?, 0, 0, ?)", (workspace, schema.genesis(workspace))
+                )
         sync_directory(self.directory)
 
     def _upgrade(self, writable: bool) -> None:
@@ -230,4 +232,15 @@ def _explanation(doing: str, error: apsw.Error | OSError) -> EnvironmentUnfit | 
 
 def utc_now() -> str:
     """The time as the journal writes it: UTC, RFC 3339 with microseconds, which sorts as text."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def as_json(what: str, value: Mapping[str, Any]) -> str:
+    """Sorted, but not RFC 8785: that form writes 1.0 as 1, and a redo must get the very value that the first run got.
+
+    Integers beyond 64 bits are refused, because they would not come back as they were.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError as error:
+        raise JournalError(f"{what} cannot be written as JSON: {error}") from error

@@ -5,7 +5,7 @@ A macro computes nothing: its steps are tools and other macros, its inputs are p
 
 from __future__ import annotations
 
-from blendwright.macros.definition import REGISTRY_VERSION, Macro, macro_registry, registry_fingerprint
+from blendwright.macros.definition import REGISTRY_VERSION, Macro, macro_registry
 from blendwright.macros.loading import load_macros, package_macros
 
-__all__ = ["REGISTRY_VERSION", "Macro", "load_macros", "macro_registry", "package_macros", "registry_fingerprint"]
+__all__ = ["REGISTRY_VERSION", "Macro", "load_macros", "macro_registry", "package_macros"]

@@ -9,9 +9,9 @@ from typing import Any, cast
 import jsonschema_rs
 
 from blendwright.macros.definition import MacroDocument, properties_of
-from blendwright.macros.templates import EACH, TEMPLATE, Use, uses
+from blendwright.macros.templates import EACH, TEMPLATE, uses
 from blendwright.schemas.check import BROKEN_SCHEMA, Checker
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
 from blendwright.values.json_shapes import fields_of
@@ -36,7 +36,7 @@ def own_findings(document: MacroDocument) -> Iterator[Finding]:
     yield from _seed(document)
     if all(step.for_each is not None for step in document.steps):
         message = "every step is repeated for a list, which may be empty"
-        yield _wrong(message, "/steps", "Have at least one step without for_each.")
+        yield wrong(message, "/steps", "Have at least one step without for_each.")
 
 
 def _inputs(inputs: Mapping[str, Any]) -> Iterator[Finding]:
@@ -52,29 +52,29 @@ def _inputs(inputs: Mapping[str, Any]) -> Iterator[Finding]:
         pointer, reason = "/inputs", str(error).partition("\n")[0]
         if isinstance(error, jsonschema_rs.ValidationError):
             pointer, reason = pointer + pointer_of(error.instance_path), error.message
-        yield _wrong(f"the schema of the inputs is no JSON Schema: {reason[:200]}", pointer, "See JSON Schema 2020-12.")
+        yield wrong(f"the schema of the inputs is no JSON Schema: {reason[:200]}", pointer, "See JSON Schema 2020-12.")
         return
     if inputs.get("type") != "object":
-        yield _wrong("the inputs are no object", "/inputs/type", 'Say "type": "object".')
+        yield wrong("the inputs are no object", "/inputs/type", 'Say "type": "object".')
     if inputs.get("additionalProperties") is not False:
         message = "the inputs are not closed: a misspelt one would be lost"
-        yield _wrong(message, "/inputs", 'Say "additionalProperties": false.')
+        yield wrong(message, "/inputs", 'Say "additionalProperties": false.')
     properties = properties_of(inputs)
     required = inputs.get("required", [])
     for name in required:
         if name not in properties:
-            yield _wrong(f"'{name}' is required and not described", "/inputs/required", "Add it to the properties.")
+            yield wrong(f"'{name}' is required and not described", "/inputs/required", "Add it to the properties.")
     for name, schema in properties.items():
         pointer = "/inputs/properties" + pointer_of([name])
         if not TEMPLATE.fullmatch(f"{{{{{name}}}}}") or name == EACH:
-            yield _wrong(
+            yield wrong(
                 f"'{name[:60]}' is no name for an input", pointer, "Use small letters, digits and _; not 'each'."
             )
         if not isinstance(schema, dict) or "description" not in schema:
-            yield _wrong(f"the input '{name}' is not described", pointer, "Add a description.")
+            yield wrong(f"the input '{name}' is not described", pointer, "Add a description.")
         elif name not in required and "default" not in schema:
             message = f"the input '{name}' is neither required nor has it a default"
-            yield _wrong(message, pointer, "Add a default, or require it.")
+            yield wrong(message, pointer, "Add a default, or require it.")
 
 
 def _outside(schema: Any, path: tuple[str | int, ...]) -> Iterator[Finding]:
@@ -86,11 +86,11 @@ def _outside(schema: Any, path: tuple[str | int, ...]) -> Iterator[Finding]:
             if isinstance(reference, str) and not reference.startswith("#"):
                 message = f"'{cut(reference)}' is not in this document"
                 cure = "Put it under $defs here, and refer to it as #/$defs/name."
-                yield _wrong(message, "/inputs" + pointer_of((*path, word)), cure)
+                yield wrong(message, "/inputs" + pointer_of((*path, word)), cure)
         draft = members.get("$schema")
         if isinstance(draft, str) and draft.removesuffix("#") != JSON_SCHEMA:
             message = f"the inputs are described in JSON Schema 2020-12, and this says '{cut(draft)}'"
-            yield _wrong(message, "/inputs" + pointer_of((*path, "$schema")), "Leave $schema out.")
+            yield wrong(message, "/inputs" + pointer_of((*path, "$schema")), "Leave $schema out.")
         for key, inner in members.items():
             if key not in VALUES or isinstance(inner, dict):
                 yield from _outside(inner, (*path, key))
@@ -122,31 +122,27 @@ def _templates(document: MacroDocument) -> Iterator[Finding]:
             listed = properties.get(step.for_each)
             if listed is None or listed.get("type") != "array":
                 cure = did_you_mean(step.for_each, properties, otherwise="Name an input whose type is array.")
-                yield _wrong(f"for_each names no list: '{step.for_each[:60]}'", f"{pointer}/for_each", cure)
+                yield wrong(f"for_each names no list: '{step.for_each[:60]}'", f"{pointer}/for_each", cure)
             names[EACH] = fields_of(fields_of(listed).get("items"))
         yield from _used(step.args, f"{pointer}/args", names)
-    unused = properties.keys() - {step.for_each for step in document.steps} - {use.name for use in _all_uses(document)}
-    for name in sorted(unused):
+    filled = (document.preconditions, document.postconditions, *(step.args for step in document.steps))
+    used = {step.for_each for step in document.steps} | {use.name for part in filled for use in uses(part)}
+    for name in sorted(properties.keys() - used):
         pointer = "/inputs/properties" + pointer_of([name])
-        yield _wrong(f"the input '{name}' is used nowhere", pointer, f"Use it as {{{{{name}}}}}, or leave it out.")
-
-
-def _all_uses(document: MacroDocument) -> Iterator[Use]:
-    for part in (document.preconditions, document.postconditions, *(step.args for step in document.steps)):
-        yield from uses(part)
+        yield wrong(f"the input '{name}' is used nowhere", pointer, f"Use it as {{{{{name}}}}}, or leave it out.")
 
 
 def _used(value: Any, base: str, properties: Mapping[str, Any]) -> Iterator[Finding]:
     for use in uses(value):
         pointer = base + use.pointer
         if use.name is None:
-            yield _wrong("braces that hold no name of an input", pointer, "Write {{name}}, without blanks.")
+            yield wrong("braces that hold no name of an input", pointer, "Write {{name}}, without blanks.")
         elif use.name not in properties:
             cure = did_you_mean(use.name, properties, otherwise=f"The inputs are: {', '.join(properties) or 'none'}.")
-            yield _wrong(f"there is no input named '{use.name}'", pointer, cure)
+            yield wrong(f"there is no input named '{use.name}'", pointer, cure)
         elif not use.whole and not _is_scalar(properties[use.name]):
             message = f"'{use.name}' stands inside a text, and may be something else than text, a number or a boolean"
-            yield _wrong(message, pointer, "Use it as a whole value, or say its type.")
+            yield wrong(message, pointer, "Use it as a whole value, or say its type.")
 
 
 def _is_scalar(schema: Mapping[str, Any]) -> bool:
@@ -159,11 +155,11 @@ def _seed(document: MacroDocument) -> Iterator[Finding]:
     if document.determinism is not Determinism.SEEDED:
         return
     if "seed" not in properties_of(document.inputs):
-        yield _wrong("it is seeded and takes no seed", "/inputs", "Add an input 'seed', and pass it on.")
+        yield wrong("it is seeded and takes no seed", "/inputs", "Add an input 'seed', and pass it on.")
     elif not any(step.args.get("seed") == SEED for step in document.steps):
         message = "it is seeded, and no step is given its seed"
-        yield _wrong(message, "/inputs/properties/seed", f'Give "seed": "{SEED}" to the steps that take one.')
+        yield wrong(message, "/inputs/properties/seed", f'Give "seed": "{SEED}" to the steps that take one.')
 
 
-def _wrong(message: str, pointer: str, cure: str) -> Finding:
+def wrong(message: str, pointer: str, cure: str) -> Finding:
     return Finding(Fault.SCHEMA_INVALID, message, pointer, cure)

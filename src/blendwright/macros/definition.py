@@ -10,10 +10,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from blendwright.policy.session_contract import Registry, registry
-from blendwright.schemas.check import Checker
-from blendwright.schemas.model_check import argument_advice
-from blendwright.schemas.whole_numbers import whole_numbers
-from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.schemas.check import Checker, argument_advice, whole_numbers
+from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.values.canonical import digest
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -97,10 +95,6 @@ class Macro:
     def determinism(self) -> Determinism:
         return self.document.determinism
 
-    @property
-    def rollback(self) -> bool:
-        return self.document.rollback
-
     @cached_property
     def fingerprint(self) -> str:
         """One hash over everything the document says."""
@@ -139,10 +133,5 @@ def properties_of(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def macro_registry(macros: Iterable[Macro]) -> Registry:
-    """All of them by reference, as a contract names them."""
+    """All of them by reference, as a contract names them; two sides with the same fingerprint mean the same by every name."""
     return registry(str(REGISTRY_VERSION), {macro.name: macro.document.model_dump(mode="json") for macro in macros})
-
-
-def registry_fingerprint(macros: Iterable[Macro]) -> str:
-    """One hash over all of them: two sides with the same one mean the same by every name."""
-    return macro_registry(macros).fingerprint

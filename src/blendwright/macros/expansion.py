@@ -33,27 +33,34 @@ class Call:
 
 def expand(macro: Macro, raw: Any, macros: Mapping[str, Macro]) -> tuple[tuple[Call, ...], tuple[Finding, ...]]:
     """The chain, or what is wrong with the inputs, with pointers relative to them."""
-    inputs, findings = macro.complete(raw)
+    inputs, findings = _inputs(macro, Bound(raw, {"": ""}))
     if findings:
         return (), findings
-    bound_inputs = {
-        name: Bound(value, {"": pointer_of([name])} if name in raw else {}) for name, value in inputs.items()
-    }
     calls: list[Call] = []
     problems: list[Finding] = []
-    for call in _calls(macro, bound_inputs, macros, group=None, path=""):
+    for call in _calls(macro, inputs, macros, group=None, path=""):
         # Macros inside macros multiply: what is past a limit is not worked out first.
+        if len(problems) == MOST_FINDINGS:
+            break
         if len(calls) == MOST_STEPS:
             message = f"{macro.name} has more than {MOST_STEPS} steps with these inputs, which is the limit"
             problems.append(Finding(Fault.LIMIT_EXCEEDED, message, "", "Give shorter lists."))
-        elif isinstance(call, Finding):
+            break
+        if isinstance(call, Finding):
             problems.append(call)
         else:
             calls.append(call)
-            continue
-        if len(calls) == MOST_STEPS or len(problems) == MOST_FINDINGS:
-            break
     return (() if problems else tuple(calls)), tuple(problems)
+
+
+def _inputs(macro: Macro, given: Bound) -> tuple[dict[str, Bound], tuple[Finding, ...]]:
+    """The inputs with where they come from, defaults from nowhere; or what is wrong with them."""
+    inputs, findings = macro.complete(given.value)
+    bound = {
+        name: Bound(value, sources_within(given.sources, pointer_of([name])) if name in given.value else {})
+        for name, value in inputs.items()
+    }
+    return bound, findings
 
 
 def _calls(
@@ -61,7 +68,7 @@ def _calls(
 ) -> Iterator[Call | Finding]:
     document = macro.document
     # The outermost macro that is taken back as a whole takes everything inside along.
-    if group is None and macro.rollback:
+    if group is None and document.rollback:
         group = path or macro.name
     if document.preconditions:
         yield _conditions(macro, "before", document.preconditions, bound_inputs, group)
@@ -72,8 +79,13 @@ def _calls(
             if inner is None:
                 yield Call(step.title, step.tool, filled.value, macro.name, filled.sources, group)
             else:
-                inner_path = f"{path}/{number}.{turn}"
-                yield from _nested(inner, filled.value, filled.sources, macros, group, inner_path, step.title)
+                inputs, findings = _inputs(inner, filled)
+                for finding in findings:
+                    message = f"{step.title} ({inner.name}): {finding.message}"
+                    pointer = caller_pointer(finding.pointer, filled.sources) or ""
+                    yield replace(finding, message=message, pointer=pointer)
+                if not findings:
+                    yield from _calls(inner, inputs, macros, group=group, path=f"{path}/{number}.{turn}")
     if document.postconditions:
         yield _conditions(macro, "after", document.postconditions, bound_inputs, group)
 
@@ -93,23 +105,3 @@ def _rounds(step: MacroStep, bound_inputs: Mapping[str, Bound]) -> Iterator[Mapp
     repeated = bound_inputs[step.for_each]
     for place, value in enumerate(repeated.value):
         yield {**bound_inputs, EACH: Bound(value, sources_within(repeated.sources, f"/{place}"))}
-
-
-def _nested(
-    inner: Macro,
-    raw: Any,
-    sources: Mapping[str, str],
-    macros: Mapping[str, Macro],
-    group: str | None,
-    path: str,
-    title: str,
-) -> Iterator[Call | Finding]:
-    inputs, findings = inner.complete(raw)
-    for finding in findings:
-        message = f"{title} ({inner.name}): {finding.message}"
-        yield replace(finding, message=message, pointer=caller_pointer(finding.pointer, sources) or "")
-    if not findings:
-        bound_inputs = {
-            name: Bound(value, sources_within(sources, pointer_of([name]))) for name, value in inputs.items()
-        }
-        yield from _calls(inner, bound_inputs, macros, group=group, path=path)

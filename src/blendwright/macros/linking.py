@@ -5,13 +5,15 @@ Macros that call each other in a circle are found over all documents first, so t
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from blendwright.macros.definition import Macro, MacroDocument
 from blendwright.macros.expansion import EXPECT
-from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean
@@ -30,43 +32,31 @@ def link(
     A macro whose calls, or those of one that it calls, lead nowhere or round in a circle is not among them.
     """
     linker = _Linker(documents, tools, existing)
-    order = _inner_first(documents)
-    callers = _callers(documents)
+    calls = {name: dict.fromkeys(step.tool for step in documents[name].steps) for name in documents}
+    callers: defaultdict[str, list[str]] = defaultdict(list)
+    for name, called in calls.items():
+        for one in called:
+            callers[one].append(name)
+    order = _inner_first(calls)
     for name in documents:
         linker.findings[name] += linker.unknown(documents[name])
         if name not in order:
             linker.findings[name] += _cycles(name, documents[name], callers)
     for name in order:
-        linker.link(name)
+        if name in documents:
+            linker.link(name)
     return linker.macros, linker.findings
 
 
-def _calls(document: MacroDocument, documents: Documents) -> dict[str, None]:
-    """The other documents that its steps call."""
-    return dict.fromkeys(step.tool for step in document.steps if step.tool in documents)
-
-
-def _callers(documents: Documents) -> Mapping[str, list[str]]:
-    callers: dict[str, list[str]] = {name: [] for name in documents}
-    for name, document in documents.items():
-        for called in _calls(document, documents):
-            callers[called].append(name)
-    return callers
-
-
-def _inner_first(documents: Documents) -> dict[str, None]:
-    """Every document behind those that it calls. Those that lead into a circle are not among them."""
-    callers = _callers(documents)
-    waits_for = {name: len(_calls(document, documents)) for name, document in documents.items()}
+def _inner_first(calls: Mapping[str, Iterable[str]]) -> dict[str, None]:
+    """Everything behind what it calls. What leads into a circle is not in it."""
+    sorter = TopologicalSorter(calls)
+    with suppress(CycleError):  # what is not in it, and does not wait for it, is sorted all the same
+        sorter.prepare()
     order: dict[str, None] = {}
-    ready = [name for name, count in waits_for.items() if not count]
-    while ready:
-        name = ready.pop()
-        order[name] = None
-        for caller in callers[name]:
-            waits_for[caller] -= 1
-            if not waits_for[caller]:
-                ready.append(caller)
+    while ready := sorter.get_ready():
+        order |= dict.fromkeys(ready)
+        sorter.done(*ready)
     return order
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from blendwright.macros.checks import own_findings
+from blendwright.macros.checks import own_findings, wrong
 from blendwright.macros.definition import FORMAT, Macro, MacroDocument
 from blendwright.macros.expansion import expand
 from blendwright.macros.linking import link, unknown_callee
@@ -51,7 +51,7 @@ def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping
         try:
             texts[f"{FOLDER}/{path.name}"] = path.read_bytes()
         except OSError as error:
-            findings.append(_wrong(f"{FOLDER}/{path.name}: cannot be read: {error.strerror}", "", "Check the file."))
+            findings.append(wrong(f"{FOLDER}/{path.name}: cannot be read: {error.strerror}", "", "Check the file."))
     macros, own = read_macros(texts, tools, shipped)
     findings += own
     if findings:
@@ -101,12 +101,12 @@ def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
     form = fields_of(raw).get("format")
     if isinstance(form, str) and form != FORMAT:
         cure = f"Write it as {FORMAT} (blendwright schemas {FORMAT}), or use a blendwright that knows {form[:60]}."
-        return None, [_wrong(f"its format is '{form[:60]}', and this program knows {FORMAT}", "/format", cure)]
+        return None, [wrong(f"its format is '{form[:60]}', and this program knows {FORMAT}", "/format", cure)]
     try:
         return MacroDocument.model_validate(raw), []
     except ValidationError as error:
         cure = f"See: blendwright schemas {FORMAT}"
-        return None, [_wrong(message, pointer_of(loc), cure) for loc, message in model_problems(error)]
+        return None, [wrong(message, pointer_of(loc), cure) for loc, message in model_problems(error)]
 
 
 def _name_conflicts(
@@ -118,31 +118,25 @@ def _name_conflicts(
     name = document.name
     cure = "Give it a name of its own."
     if name in tools:
-        yield _wrong(f"'{name}' is the name of a tool", "/name", cure)
+        yield wrong(f"'{name}' is the name of a tool", "/name", cure)
     if name in existing:
-        yield _wrong(f"'{name}' is the name of a macro of the {existing[name].source}", "/name", cure)
+        yield wrong(f"'{name}' is the name of a macro of the {existing[name].source}", "/name", cure)
     if name in documents:
-        yield _wrong(f"'{name}' is the name of the macro in {documents[name][0]}", "/name", cure)
+        yield wrong(f"'{name}' is the name of the macro in {documents[name][0]}", "/name", cure)
 
 
 def _examples(macro: Macro, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
     """Every example expanded, and every call held against its tool: what is misspelt in a macro shows before anyone uses it."""
     for place, example in enumerate(macro.document.examples):
         for number, (name, args) in enumerate(example.given):
-            yield from _given(name, args, f"/examples/{place}/given/{number}", macros, tools)
+            pointer = f"/examples/{place}/given/{number}"
+            if name in macros:
+                yield from _expanded(macros[name], args, f"{pointer}/1", macros, tools)
+            elif name in tools:
+                yield from _misfits(tools[name], args, f"{pointer}/1", "")
+            else:
+                yield unknown_callee(name, f"{pointer}/0", [*tools, *macros])
         yield from _expanded(macro, example.inputs, f"/examples/{place}/inputs", macros, tools)
-
-
-def _given(
-    name: str, args: Mapping[str, Any], pointer: str, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]
-) -> Iterator[Finding]:
-    """A call that sets the stage."""
-    if name in macros:
-        yield from _expanded(macros[name], args, f"{pointer}/1", macros, tools)
-    elif name in tools:
-        yield from _misfits(tools[name], args, f"{pointer}/1", "")
-    else:
-        yield unknown_callee(name, f"{pointer}/0", [*tools, *macros])
 
 
 def _expanded(
@@ -161,7 +155,3 @@ def _misfits(tool: AnyTool, args: Mapping[str, Any], pointer: str, which: str) -
         for loc, problem in model_problems(error):
             message = f"{which}{pointer_of(loc) or 'the arguments'}: {problem}"
             yield Finding(Fault.ARGS_INVALID, message, pointer, f"See: blendwright tools {tool.name}")
-
-
-def _wrong(message: str, pointer: str, cure: str) -> Finding:
-    return Finding(Fault.SCHEMA_INVALID, message, pointer, cure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from blendwright.values.findings import pointer_of
@@ -28,18 +28,11 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The value of an input. `sources` leads from places in it to the caller's pointers they came from; "" is the whole."""
+    """The value of an input, or arguments without templates. `sources` leads from places in it to the caller's pointers they
+    came from; "" is the whole."""
 
     value: Any
-    sources: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """Arguments without templates. `sources` leads from places in them to the caller's pointers they came from."""
-
-    value: Any
-    sources: dict[str, str] = field(default_factory=dict[str, str])
+    sources: Mapping[str, str]
 
 
 def uses(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Use]:
@@ -59,10 +52,10 @@ def uses(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Use]:
             yield from uses(item, (*path, key))
 
 
-def fill(value: Any, bound: Mapping[str, Bound]) -> Filled:
+def fill(value: Any, bound: Mapping[str, Bound]) -> Bound:
     """The value with every template replaced. All of them are known: that was checked when the macro was loaded."""
     sources: dict[str, str] = {}
-    return Filled(_fill(value, bound, (), sources), sources)
+    return Bound(_fill(value, bound, (), sources), sources)
 
 
 def sources_within(sources: Mapping[str, str], pointer: str) -> dict[str, str]:

@@ -7,19 +7,16 @@ checked here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from blendwright.nodes.payloads import gn_ops, node_tree
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.payloads.parts import GIVEN_IDS, InterfaceSocket
+from blendwright.nodes import payloads
+from blendwright.nodes.catalogue.model import Side
+from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, InterfaceSocket, NodeTreePayload
 
 Payload = NodeTreePayload | GnOpsPayload
 
 
-@dataclass(frozen=True, slots=True)
-class SocketRef:
+class SocketRef(NamedTuple):
     """A socket that a payload names, and where it does."""
 
     node: str
@@ -28,78 +25,72 @@ class SocketRef:
     socket_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class EditAt:
-    """Base of all edits: `at` points to the operation that asks for it."""
-
-    at: str
+# In all edits `at` points to the operation that asks for it.
 
 
-@dataclass(frozen=True, slots=True)
-class AddNode(EditAt):
+class AddNode(NamedTuple):
     """`exist_ok`: a node of this id and type may be there already. A coordinate that is None stays as it is."""
 
+    at: str
     id: str
     id_at: str
     bl_idname: str
     location: tuple[float | None, float | None]
     exist_ok: bool
-    properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    properties: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveNode(EditAt):
+class RemoveNode(NamedTuple):
     """`missing_ok`: the node may be gone already."""
 
+    at: str
     id: str
     missing_ok: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SetProperty(EditAt):
+class SetProperty(NamedTuple):
+    at: str
     id: str
     name: str
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class SetInput(EditAt):
+class SetInput(NamedTuple):
+    at: str
     socket: SocketRef
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Link(EditAt):
+class Link(NamedTuple):
+    at: str
     source: SocketRef
     target: SocketRef
 
 
-@dataclass(frozen=True, slots=True)
-class Unlink(EditAt):
+class Unlink(NamedTuple):
     """Without a source or a target: all links of the other. `missing_ok`: there may be no such link, or no such node."""
 
+    at: str
     source: SocketRef | None
     target: SocketRef | None
     missing_ok: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SetInterface(EditAt):
-    inputs: Sequence[InterfaceSocket] | None
-    outputs: Sequence[InterfaceSocket] | None
-    remove_inputs: Sequence[str]
-    remove_outputs: Sequence[str]
+class SetInterface(NamedTuple):
+    """What is listed on each side, if anything, and what is removed from it."""
+
+    at: str
+    listed: Mapping[Side, Sequence[InterfaceSocket] | None]
+    removed: Mapping[Side, Sequence[str]]
     replace: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EnsureSingleGroupIO(EditAt):
-    pass
+class EnsureSingleGroupIO(NamedTuple):
+    at: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveUnused(EditAt):
-    pass
+class RemoveUnused(NamedTuple):
+    at: str
 
 
 Edit = AddNode | RemoveNode | SetProperty | SetInput | Link | Unlink | SetInterface | EnsureSingleGroupIO | RemoveUnused
@@ -107,66 +98,55 @@ Edit = AddNode | RemoveNode | SetProperty | SetInput | Link | Unlink | SetInterf
 
 def edits_of(payload: Payload) -> Iterator[Edit]:
     """The edits of a payload in order; what only concerns its target is left out."""
-    if isinstance(payload, NodeTreePayload):
-        for number, operation in enumerate(payload.operations):
-            yield _tree_edit(operation, f"/operations/{number}")
-    else:
-        for number, operation in enumerate(payload.ops):
-            if operation.op != "ensure_target":
-                yield _patch_edit(operation, f"/ops/{number}")
+    name, operations = (
+        ("operations", payload.operations) if isinstance(payload, NodeTreePayload) else ("ops", payload.ops)
+    )
+    for number, operation in enumerate(operations):
+        if operation.op != "ensure_target":
+            yield _edit(operation, f"/{name}/{number}")
 
 
-def _tree_edit(operation: node_tree.Operation, at: str) -> Edit:
+def _edit(operation: payloads.TreeOperation, at: str) -> Edit:
+    """An operation of a NODE_TREE may be refused when it is done again; one of a patch says how something should be."""
     match operation:
-        case node_tree.CreateNode(node_id=node_id, bl_idname=bl_idname, location=location):
+        case payloads.CreateNode(node_id=node_id, bl_idname=bl_idname, location=location):
             return AddNode(at, node_id, at + "/node_id", bl_idname, location, exist_ok=False)
-        case node_tree.DeleteNode():
-            return RemoveNode(at, operation.node_id, missing_ok=False)
-        case node_tree.SetInputDefault():
-            return SetInput(at, _socket(operation, at), operation.value)
-        case node_tree.SetProperty():
-            return SetProperty(at, operation.node_id, operation.property, operation.value)
-        case node_tree.Link():
-            return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
-        case node_tree.Unlink():
-            return Unlink(at, *_ends(operation, at), missing_ok=False)
-        case node_tree.SetGroupIO():
-            removed = operation.remove_inputs, operation.remove_outputs
-            return SetInterface(at, operation.inputs, operation.outputs, *removed, operation.replace)
-
-
-def _patch_edit(operation: gn_ops.TreeOperation, at: str) -> Edit:
-    match operation:
-        case gn_ops.AddNode(id=node_id, bl_idname=bl_idname, x=x, y=y):
+        case payloads.AddNode(id=node_id, bl_idname=bl_idname, x=x, y=y):
             return AddNode(at, node_id, at + "/id", bl_idname, (x, y), True, operation.properties)
-        case gn_ops.RemoveNode():
+        case payloads.DeleteNode():
+            return RemoveNode(at, operation.node_id, missing_ok=False)
+        case payloads.RemoveNode():
             return RemoveNode(at, operation.node_id, missing_ok=True)
-        case gn_ops.SetInput():
+        case payloads.SetInputDefault() | payloads.SetInput():
             return SetInput(at, _socket(operation, at), operation.value)
-        case gn_ops.PatchLink():
+        case payloads.SetProperty():
+            return SetProperty(at, operation.node_id, operation.property, operation.value)
+        case payloads.Link() | payloads.PatchLink():
             return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
-        case gn_ops.PatchUnlink():
-            return Unlink(at, *_ends(operation, at), missing_ok=True)
-        case gn_ops.EnsureSingleGroupIO():
+        case payloads.Unlink() | payloads.PatchUnlink():
+            source = _socket(operation.source, at + "/from") if operation.source else None
+            target = _socket(operation.target, at + "/to") if operation.target else None
+            return Unlink(at, source, target, missing_ok=isinstance(operation, payloads.PatchUnlink))
+        case payloads.SetGroupIO():
+            listed: dict[Side, Sequence[InterfaceSocket] | None] = {
+                "inputs": operation.inputs,
+                "outputs": operation.outputs,
+            }
+            removed: dict[Side, Sequence[str]] = {
+                "inputs": operation.remove_inputs,
+                "outputs": operation.remove_outputs,
+            }
+            return SetInterface(at, listed, removed, operation.replace)
+        case payloads.EnsureSingleGroupIO():
             return EnsureSingleGroupIO(at)
-        case gn_ops.CleanupUnused():
+        case payloads.CleanupUnused():
             return RemoveUnused(at)
 
 
-def _ends(unlink: node_tree.Unlink | gn_ops.PatchUnlink, at: str) -> tuple[SocketRef | None, SocketRef | None]:
-    source = _socket(unlink.source, at + "/from") if unlink.source else None
-    return source, _socket(unlink.target, at + "/to") if unlink.target else None
-
-
-def _socket(
-    named: node_tree.Socket | node_tree.SetInputDefault | gn_ops.NamedSocket | gn_ops.SetInput, at: str
-) -> SocketRef:
-    field, key = (
-        ("socket", named.socket)
-        if isinstance(named, (node_tree.Socket, node_tree.SetInputDefault))
-        else ("socket_name", named.socket_name)
-    )
-    return SocketRef(named.node_id, key, at + "/node_id", f"{at}/{field}")
+def _socket(named: payloads.AnySocket, at: str) -> SocketRef:
+    if isinstance(named, (payloads.Socket, payloads.SetInputDefault)):
+        return SocketRef(named.node_id, named.socket, at + "/node_id", at + "/socket")
+    return SocketRef(named.node_id, named.socket_name, at + "/node_id", at + "/socket_name")
 
 
 def are_repeatable(edits: Sequence[Edit]) -> bool:
@@ -193,7 +173,7 @@ def _is_refused_again(edit: Edit) -> bool:
         case AddNode(exist_ok=repeatable) | RemoveNode(missing_ok=repeatable) | Unlink(missing_ok=repeatable):
             return not repeatable
         case SetInterface():
-            return bool(edit.remove_inputs or edit.remove_outputs)
+            return any(edit.removed.values())
         case _:
             return False
 

@@ -12,44 +12,31 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from blendwright.nodes.payloads.node_tree import (
-    NodeTreePayload,
-    Socket,
-    TreeTarget,
-)
-from blendwright.nodes.payloads.parts import (
-    GIVEN_IDS,
-    GROUP_INPUT,
-    GROUP_OUTPUT,
-    InterfaceSocket,
-    Location,
-    NodeId,
-    Part,
-    PropertyValue,
-    SocketValue,
-    TypeName,
-)
+from blendwright.nodes import payloads
+from blendwright.nodes.payloads import GIVEN_IDS, GROUP_INPUT, GROUP_OUTPUT, InterfaceSocket, Part
 
 GEOMETRY = "NodeSocketGeometry"
 # Properties that name another node: they are set when all nodes have the rest of theirs.
 LATE = ("paired_output", "parent")
 
+InputValues = dict[str, payloads.SocketValue]
+
 
 class TreeNode(Part):
     """A node with all that it holds."""
 
-    id: NodeId
-    bl_idname: TypeName
-    location: Location
-    properties: dict[str, PropertyValue] = Field(default={}, description="By Blender's names.")
-    inputs: dict[str, SocketValue] = Field(default={}, description="Values by identifier, or by name (see the module).")
+    id: payloads.NodeId
+    bl_idname: payloads.TypeName
+    location: payloads.Location
+    properties: dict[str, payloads.PropertyValue] = Field(default={}, description="By Blender's names.")
+    inputs: InputValues = Field(default={}, description="Values by identifier, or by name (see the module).")
 
 
 class TreeLink(Part):
     """A link; the order of links is the order in multi-input sockets."""
 
-    source: Socket = Field(alias="from")
-    target: Socket = Field(alias="to")
+    source: payloads.Socket = Field(alias="from")
+    target: payloads.Socket = Field(alias="to")
 
 
 class Interface(Part):
@@ -91,7 +78,7 @@ def new_tree() -> Tree:
     return Tree(interface=Interface(inputs=(geometry,), outputs=(geometry,)), nodes=ends, links=(pass_through,))
 
 
-def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
+def to_payload(tree: Tree, target: payloads.TreeTarget) -> payloads.NodeTreePayload:
     """The payload that builds this tree in a new node group.
 
     Nodes come first, then properties (they decide which sockets there are), then values, then links.
@@ -103,7 +90,6 @@ def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
     ]
     ids = {node.id for node in tree.nodes}
     operations += [{"op": "delete_node", "node_id": given} for given in GIVEN_IDS if given not in ids]
-    late: list[dict[str, Any]] = []
     for node in tree.nodes:
         location = list(node.location)
         if node.id in GIVEN_IDS:
@@ -111,15 +97,15 @@ def to_payload(tree: Tree, target: TreeTarget) -> NodeTreePayload:
         else:
             operation = {"op": "create_node", "node_id": node.id, "bl_idname": node.bl_idname, "location": location}
             operations.append(operation)
-    for node in tree.nodes:
-        for name, value in node.properties.items():
-            (late if name in LATE else operations).append(_property(node.id, name, value))
-    operations += late
-    for node in tree.nodes:
-        for socket, value in node.inputs.items():
-            operations.append({"op": "set_input_default", "node_id": node.id, "socket": socket, "value": value})
+    properties = [(node.id, name, value) for node in tree.nodes for name, value in node.properties.items()]
+    operations += [_property(*each) for each in sorted(properties, key=lambda each: each[1] in LATE)]
+    operations += [
+        {"op": "set_input_default", "node_id": node.id, "socket": socket, "value": value}
+        for node in tree.nodes
+        for socket, value in node.inputs.items()
+    ]
     operations += [{"op": "link", **link.model_dump()} for link in tree.links]
-    return NodeTreePayload.model_validate({"target": target.model_dump(), "operations": operations})
+    return payloads.NodeTreePayload.model_validate({"target": target.model_dump(), "operations": operations})
 
 
 def _property(node_id: str, name: str, value: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Operations and what they wait for, as a graph without cycles, or everything that keeps it from being one.
+"""Operations and what they wait for, as a graph without cycles and the order in which it runs, or everything that keeps it from being one.
 
 Nodes are positions in the plan. Nothing here knows tools or arguments.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import LONGEST_COMPARED, Finding, cut, did_you_mean
-from blendwright.values.plan import Operation, Plan
+from blendwright.values.plan import Operation, Plan, TieBreak
 
 # Looking for the nearest of many names costs more than it helps: how often, and how many characters are compared in all.
 MOST_SUGGESTIONS = 10
@@ -95,6 +96,33 @@ def graph_findings(graph: Graph) -> Iterator[Finding]:
         message = f"'{ids[0]}' waits for itself: {' → '.join([*shown, ids[0]])}"
         cure = "Let one of them not wait for the other."
         yield Finding(Fault.GRAPH_CYCLE, message, operation.pointer + operation.places.depends_on, cure)
+
+
+def run_order(graph: Graph, tie_break: TieBreak) -> list[int]:
+    """Every node behind those it waits for; among the ready ones the lexically first id, or the first in the document.
+
+    Kahn's algorithm, with a heap. Equal plans run in equal order.
+    Steps of a macro go by the id that the caller gave it, so that nothing comes between them.
+    What a cycle keeps from ever being ready is left out.
+    """
+    operations = graph.operations
+    if tie_break == "id":
+        names = [one.id if one.origin is None else one.origin.operation_id for one in operations]
+    else:
+        names = [""] * len(operations)
+    keys = list(zip(names, range(len(operations)), strict=True))
+    open_links = [len(links) for links in graph.waits_for]
+    ready = [keys[node] for node, count in enumerate(open_links) if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        _, node = heappop(ready)
+        order.append(node)
+        for other in graph.waited_by[node]:
+            open_links[other] -= 1
+            if not open_links[other]:
+                heappush(ready, keys[other])
+    return order
 
 
 class _Suggestions:

@@ -7,43 +7,33 @@ waits for `op` waits for the last.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from blendwright.macros import Macro
 from blendwright.macros.expansion import Call, expand
 from blendwright.policy.refusals import refusal
-from blendwright.tool_api.effects import SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Operation, Origin, Plan
 
 MACRO_STEP_ID = "macro_step_id"
-RANKS: dict[str, int] = {level.value: level.rank for level in SafetyLevel}
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """The plan, which is the same where it calls no macro; a call that has findings is left as it is."""
+def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> tuple[Plan, tuple[Finding, ...]]:
+    """Every macro of a plan expanded, until there are more than `most` operations: the plan is refused then, whatever follows.
 
-    plan: Plan
-    findings: tuple[Finding, ...] = ()
-
-
-def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> Expanded:
-    """Every macro of a plan expanded, until there are more than `most` operations: the plan is refused then, whatever follows."""
+    A call that has findings is left as it is."""
     count = len(plan.operations)
-    if count > most or not any(operation.tool in macros for operation in plan.operations):
-        return Expanded(plan)
+    if count > most:
+        return plan, ()
     findings: list[Finding] = []
     chains: dict[int, list[Operation]] = {}
     ends: dict[str, str] = {}
     existing_ids = {operation.id for operation in plan.operations}
     for place, operation in enumerate(plan.operations):
         macro = macros.get(operation.tool)
-        if macro is None:
-            continue
-        findings += declared_too_low(operation, macro.name, macro.safety_level)
-        if "args" in operation.unsound:
+        if macro is None or "args" in operation.unsound:
             continue
         calls, wrong_inputs = expand(macro, operation.args, macros)
         findings += [finding.under(operation.pointer + operation.places.args) for finding in wrong_inputs]
@@ -55,23 +45,12 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> Expande
             if count > most:
                 break
     findings += _waits_for_inner_steps(plan, chains, existing_ids)
-    return Expanded(
-        replace(plan, operations=tuple(_joined(plan, chains, ends)), written=plan.operations), tuple(findings)
-    )
-
-
-def declared_too_low(operation: Operation, name: str, level: SafetyLevel) -> Iterator[Finding]:
-    """Declaring more than what is called has is honoured, less is refused."""
-    declared = operation.safety_level
-    if declared is not None and operation.origin is None and RANKS[declared] < RANKS[level]:
-        message = f"{name} is {level.value}, and the plan declares it as {declared}"
-        pointer = operation.pointer + operation.places.safety_level
-        yield Finding(Fault.POLICY_BLOCKED, message, pointer, f"Declare {level.value}.")
+    return replace(plan, operations=tuple(_joined(plan, chains, ends)), written=plan.operations), tuple(findings)
 
 
 def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Iterator[Operation]:
     declared = operation.safety_level
-    higher = declared if declared is not None and RANKS[declared] > macro.safety_level.rank else None
+    higher = declared if declared is not None and SafetyLevel(declared).rank > macro.safety_level.rank else None
     waits_for = operation.depends_on
     for number, call in enumerate(calls, start=1):
         origin = Origin(

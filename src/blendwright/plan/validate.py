@@ -1,31 +1,64 @@
-"""Whether a plan may run: graph, tools, arguments, declared safety and determinism, every finding at once. Pure, without Blender."""
+"""Whether a plan may run: graph, tools, arguments, declared safety and determinism, every finding at once. Pure, without Blender.
+
+Arguments are validated here, once for the whole core: first by their schema and model, last by what only the tool knows of them.
+Whether they are JSON at all was checked where they came in (`values.json_reader`). The worker validates once more, on its side.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import orjson
 
 from blendwright.macros import Macro
-from blendwright.plan.arguments import validate_arguments
-from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph
-from blendwright.plan.macro_calls import RANKS, Expanded, declared_too_low, expand_macros
-from blendwright.plan.schedule import content_hash, run_order
+from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph, run_order
+from blendwright.plan.macro_calls import expand_macros
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
-from blendwright.tool_api.effects import Determinism, SafetyLevel
+from blendwright.schemas.check import ModelChecker
+from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-from blendwright.values.gc_pause import gc_paused
-from blendwright.values.plan import Operation, Plan
+from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
+from blendwright.values.plan import Operation, Plan, Schedule
+
+
+class ValidatedArguments(NamedTuple):
+    """`canonical` is what is sent, hashed and kept; `model` is the same as the tool's own type, for promises that depend on the
+    arguments. With findings, which point into the arguments, there is neither."""
+
+    canonical: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+    model: Any = None
+
+
+def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
+    """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
+    model, findings = _checker(type(tool)).validate(raw)
+    findings = findings or tuple(tool.examine(model, None))
+    return (
+        ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)
+    )
+
+
+@cache
+def _checker(tool: type[AnyTool]) -> ModelChecker:
+    return ModelChecker(tool.args_model, tool.args_schema(), f"See: blendwright tools {tool.name}")
+
 
 # A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
 # covers what is listed.
 MOST_FINDINGS = 10_000
+RANKS: dict[str, int] = {level.value: level.rank for level in SafetyLevel}
 
 
 @dataclass(frozen=True)
@@ -47,11 +80,24 @@ class ValidPlan:
 
     @cached_property
     def content(self) -> str:
-        """A hash over everything that the plan asks for."""
-        return content_hash(self.plan)
+        """sha256 over what decides the order and the effect: in order of ids where ids break ties, else as in the document."""
+        operations, tie_break = self.plan.operations, self.plan.tie_break
+        if tie_break == "id":
+            operations = sorted(operations, key=attrgetter("id"))
+        hashed = hashlib.sha256(tie_break.encode())
+        for one in operations:
+            essence = [one.id, one.tool, one.safety_level, sorted(set(one.depends_on)), one.args]
+            hashed.update(orjson.dumps(essence, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
+        return hashed.hexdigest()
+
+    def schedule(self, registry: str, baseline: str) -> Schedule:
+        """The order in which it runs, which is equal for equal plans, and its hash for one scene. `registry` is the fingerprint of
+        the tools, `baseline` the hash of the scene that the plan starts from."""
+        with gc_paused() if len(self.plan.operations) >= LARGE_PLAN else nullcontext():
+            whole = hashlib.sha256(orjson.dumps([registry, baseline, self.content])).hexdigest()
+            return Schedule(self.plan, self.order, whole, self.unrunnable)
 
 
-@gc_paused()
 def validate(
     plan: Plan,
     tools: Mapping[str, AnyTool],
@@ -63,18 +109,21 @@ def validate(
 ) -> ValidPlan | tuple[Finding, ...]:
     """The valid plan with its macros expanded, or all findings in the order of the document. `stage` says how much of the list of
     objections is held against its calls: a run asks the rest when it has a Blender."""
-    graph = read_graph(plan.operations)
-    expanded = expand_macros(plan, macros or {}, terms.limits.operations_per_plan)
-    checks = _Checks(plan, tools, terms, macros or {}, stage, path_findings)
-    too_long = _too_long(expanded.plan, terms)
-    findings = too_long or tuple(islice(_all(plan, graph, expanded, checks), MOST_FINDINGS))
-    if findings:
-        owners = Owners(plan)
-        return tuple(sorted(findings, key=lambda finding: owners.position(finding.pointer)))
-    ready = replace(expanded.plan, operations=tuple(checks.canonical))
-    if ready.written is not None:
-        graph = read_graph(ready.operations)
-    return ValidPlan(ready, replace(graph, operations=ready.operations), checks.unrunnable)
+    with gc_paused() if len(plan.operations) >= LARGE_PLAN else nullcontext():
+        graph, macros = read_graph(plan.operations), macros or {}
+        expanded, of_macros = plan, tuple[Finding, ...]()
+        if any(operation.tool in macros for operation in plan.operations):
+            expanded, of_macros = expand_macros(plan, macros, terms.limits.operations_per_plan)
+        checks = _Checks(plan, tools, terms, macros, stage, path_findings)
+        too_long = _too_long(expanded, terms)
+        findings = too_long or tuple(islice(_all(graph, expanded, of_macros, checks), MOST_FINDINGS))
+        if findings:
+            owners = Owners(plan)
+            return tuple(sorted(findings, key=lambda finding: owners.position(finding.pointer)))
+        ready = replace(expanded, operations=tuple(checks.canonical))
+        if ready.written is not None:
+            graph = read_graph(ready.operations)
+        return ValidPlan(ready, replace(graph, operations=ready.operations), checks.unrunnable)
 
 
 def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:
@@ -86,12 +135,15 @@ def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:
     return (refusal("plan_too_long", f"the plan has {what}, and {most} are allowed"),)
 
 
-def _all(plan: Plan, graph: Graph, expanded: Expanded, checks: _Checks) -> Iterator[Finding]:
-    yield from plan.findings
-    explained = {finding.pointer for finding in expanded.findings if finding.fault is Fault.DEPENDENCY_MISSING}
-    yield from (finding for finding in graph_findings(graph) if finding.pointer not in explained)
+def _all(graph: Graph, expanded: Plan, of_macros: tuple[Finding, ...], checks: _Checks) -> Iterator[Finding]:
     yield from expanded.findings
-    for operation in expanded.plan.operations:
+    explained = {finding.pointer for finding in of_macros if finding.fault is Fault.DEPENDENCY_MISSING}
+    yield from (finding for finding in graph_findings(graph) if finding.pointer not in explained)
+    for operation in expanded.written or ():
+        if (macro := checks.macros.get(operation.tool)) is not None:
+            yield from _declared_too_low(operation, macro.name, macro.safety_level)
+    yield from of_macros
+    for operation in expanded.operations:
         yield from checks.of(operation)
 
 
@@ -110,7 +162,7 @@ class _Checks:
         self._plan = plan
         self._tools = tools
         self._terms = terms
-        self._macros = macros
+        self.macros = macros
         self._stage = stage
         self._path_findings = path_findings
         self._objections: dict[str, tuple[Objection, ...]] = {}
@@ -122,16 +174,16 @@ class _Checks:
         tool = self._tools.get(operation.tool)
         if tool is None:
             # A macro that could not be expanded has its findings already.
-            if operation.tool not in self._macros:
+            if operation.tool not in self.macros:
                 yield from self._unknown_tool(operation)
             self.canonical.append(operation)
             return
         if "args" in operation.unsound:
-            yield from declared_too_low(operation, tool.name, tool.safety_level)
+            yield from _declared_too_low(operation, tool.name, tool.safety_level)
             return
         args, findings, model = validate_arguments(tool, operation.args)
         level = tool.safety_level_for(model) if tool.destructive_with and not findings else tool.safety_level
-        yield from declared_too_low(operation, tool.name, level)
+        yield from _declared_too_low(operation, tool.name, level)
         for finding in findings:
             yield operation.in_arguments(finding)
         if not findings:
@@ -158,7 +210,7 @@ class _Checks:
             return
         name, otherwise = operation.tool, "See: blendwright tools"
         if name not in self._suggestions and len(self._suggestions) < MOST_SUGGESTIONS:
-            self._suggestions[name] = did_you_mean(name, [*self._tools, *self._macros], otherwise=otherwise)
+            self._suggestions[name] = did_you_mean(name, [*self._tools, *self.macros], otherwise=otherwise)
         cure = self._suggestions.get(name, otherwise)
         pointer = operation.pointer + operation.places.tool
         finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name[:100]}'", pointer, cure)
@@ -173,9 +225,12 @@ class _Checks:
             return
         if tool.name not in self._objections:
             self._objections[tool.name] = concerning(tool, self._terms, self._stage)
-        objections, refuses = self._objections[tool.name], self._plan.on_nondeterministic == "refuse"
-        if refuses and self._terms.constraints.determinism in (None, Determinism.NONDETERMINISTIC):
-            yield from _nondeterministic(operation, tool, model)
+        objections, weakest = self._objections[tool.name], self._terms.constraints.determinism
+        refuses = self._plan.on_nondeterministic == "refuse" and weakest in (None, Determinism.NONDETERMINISTIC)
+        if refuses and tool.determinism_for(model) is Determinism.NONDETERMINISTIC:
+            given = f"{tool.name} is nondeterministic with these arguments"
+            message = f"{given}, and a plan takes deterministic and seeded calls only"
+            yield operation.in_arguments(refusal("plan_nondeterministic", message))
         if not objections:
             return
         level = operation.safety_level or tool.safety_level.value
@@ -185,11 +240,13 @@ class _Checks:
                 yield operation.in_arguments(finding) if objection.in_arguments else operation.as_a_whole(finding)
 
 
-def _nondeterministic(operation: Operation, tool: AnyTool, model: Any) -> Iterator[Finding]:
-    if tool.determinism_for(model) is Determinism.NONDETERMINISTIC:
-        given = f"{tool.name} is nondeterministic with these arguments"
-        message = f"{given}, and a plan takes deterministic and seeded calls only"
-        yield operation.in_arguments(refusal("plan_nondeterministic", message))
+def _declared_too_low(operation: Operation, name: str, level: SafetyLevel) -> Iterator[Finding]:
+    """Declaring more than what is called has is honoured, less is refused."""
+    declared = operation.safety_level
+    if declared is not None and operation.origin is None and RANKS[declared] < level.rank:
+        message = f"{name} is {level.value}, and the plan declares it as {declared}"
+        pointer = operation.pointer + operation.places.safety_level
+        yield Finding(Fault.POLICY_BLOCKED, message, pointer, f"Declare {level.value}.")
 
 
 def _higher(declared: str | None, level: SafetyLevel) -> str:

@@ -6,30 +6,21 @@ google-genai takes half a second to import, so that it is loaded with the first 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pydantic import SecretStr
 
-from blendwright.planner.gemini_responses import read_error, usage_of
-from blendwright.planner.port import (
-    Blocked,
-    KeyMissing,
-    NoResponse,
-    PlannerError,
-    PlanRequest,
-    PlanResponse,
-    SchemaForm,
-    ServiceUnavailable,
-    Turn,
-)
-from blendwright.planner.sdk_planner import ServicePlanner
-from blendwright.planner.service_errors import timed_out, unreachable
+from blendwright.planner import port
+from blendwright.planner.port import PlannerError, PlanRequest, PlanResponse, SchemaForm, ServiceUnavailable, Usage
+from blendwright.planner.service_planner import ServicePlanner, short_message, timed_out, unreachable
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.json_shapes import fields_of, items_of
 
 if TYPE_CHECKING:
-    from google.genai import types
+    from google.genai import errors, types
 
 Thinking = Literal["minimal", "low", "medium", "high"]
 
@@ -40,6 +31,7 @@ THINKING = "BLENDWRIGHT_GEMINI_THINKING"
 # Of the service, for a moment. 429 is not among them: it says itself how long to wait, and whoever asks decides about that.
 TRANSIENT = [408, 500, 502, 503, 504]
 WITHHELD = frozenset({"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
+SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +76,7 @@ class GeminiPlanner(ServicePlanner):
     def __init__(self, settings: GeminiSettings) -> None:
         if settings.api_key is None or not settings.api_key.get_secret_value():
             cure = f"Get a key at https://aistudio.google.com/apikey and set {KEYS[0]}, or use another planner."
-            raise KeyMissing("there is no key for Gemini", cure=cure)
+            raise port.KeyMissing("there is no key for Gemini", cure=cure)
         self._settings = settings
         self._secret = settings.api_key.get_secret_value()
         super().__init__(self._secret, settings.model, settings.base_url)
@@ -117,7 +109,7 @@ class GeminiPlanner(ServicePlanner):
         feedback = answer.prompt_feedback
         if feedback is not None and feedback.block_reason is not None:
             reason, cure = feedback.block_reason.value, "Say the request in other words."
-            raise Blocked(f"Gemini does not take the request ({reason})", reason=reason, usage=usage, cure=cure)
+            raise port.Blocked(f"Gemini does not take the request ({reason})", reason=reason, usage=usage, cure=cure)
         candidate = answer.candidates[0] if answer.candidates else None
         if candidate is None:
             raise ServiceUnavailable("Gemini answered with nothing")
@@ -125,7 +117,7 @@ class GeminiPlanner(ServicePlanner):
         parts = (candidate.content.parts if candidate.content else None) or []
         text = "".join(part.text or "" for part in parts if not part.thought)
         if reason not in {"STOP", *self.cut_off, *WITHHELD}:
-            raise NoResponse(f"Gemini ended without an answer ({reason})", reason=reason, usage=usage, text=text)
+            raise port.NoResponse(f"Gemini ended without an answer ({reason})", reason=reason, usage=usage, text=text)
         return self._whole(text, reason, usage, form, withheld=reason in WITHHELD, model=answer.model_version)
 
     def _http_options(self, seconds: float) -> types.HttpOptions:
@@ -157,7 +149,54 @@ class GeminiPlanner(ServicePlanner):
         )
 
 
-def _contents(turns: tuple[Turn, ...]) -> list[types.ContentUnionDict]:
+def _contents(turns: tuple[port.Turn, ...]) -> list[types.ContentUnionDict]:
     from google.genai import types
 
     return [types.Content(role=turn.role, parts=[types.Part(text=turn.text)]) for turn in turns]
+
+
+def read_error(error: errors.APIError, model: str, form: SchemaForm, key: str) -> PlannerError:
+    """Which error of the port an error of the service is."""
+    status, text = error.code, short_message(error.message or error.status or "no reason given", key)
+    if status in {408, 429} or status >= 500:
+        cure = "The quota is used up for the moment: wait, or use another key." if status == 429 else None
+        message = f"Gemini answered {status}: {text}"
+        return ServiceUnavailable(message, status=status, retry_after=_retry_after(error), cure=cure)
+    if status in {401, 403} or "API_KEY_INVALID" in _reasons(error):
+        return port.KeyRefused(f"Gemini refused the key: {text}", cure="Check the key in GEMINI_API_KEY.")
+    if status == 404:
+        return port.ServiceRefused(f"Gemini does not know the model '{model}': {text}", cure="Choose another model.")
+    # The service does not say in a form for machines what it is that it does not take.
+    about_schema = form == "strict" or (form == "packed" and "schema" in text.lower())
+    if status == 400 and about_schema:
+        return port.SchemaRefused(f"Gemini does not take the form of the answer: {text}", cure="Try another model.")
+    return port.ServiceRefused(f"Gemini does not take the request ({status}): {text}")
+
+
+def usage_of(response: types.GenerateContentResponse) -> Usage:
+    metadata = response.usage_metadata
+    if metadata is None:
+        return Usage()
+    return Usage(
+        metadata.prompt_token_count or 0,
+        metadata.candidates_token_count or 0,
+        metadata.thoughts_token_count or 0,
+        metadata.total_token_count or 0,
+    )
+
+
+def _retry_after(error: errors.APIError) -> float | None:
+    """Seconds, from the header or from the error's own details."""
+    headers: Any = getattr(cast("Any", error).response, "headers", None) or {}
+    values = [headers.get("retry-after"), *(detail.get("retryDelay") for detail in _details(error))]
+    matches = (SECONDS.fullmatch(str(value).strip()) for value in values if value is not None)
+    return next((float(match[1]) for match in matches if match), None)
+
+
+def _reasons(error: errors.APIError) -> set[str]:
+    return {str(detail.get("reason")) for detail in _details(error)}
+
+
+def _details(error: errors.APIError) -> Iterator[dict[str, Any]]:
+    inner = fields_of(fields_of(cast("Any", error).details).get("error"))
+    return (fields_of(detail) for detail in items_of(inner.get("details")))

@@ -15,21 +15,18 @@ from typing import Any, cast
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.dialects import registry
-from blendwright.planner.budget import Budget, UsageMeter
-from blendwright.planner.feedback import AttemptFailure, Stage, repair_turns
-from blendwright.planner.observer import SILENT, PlannerObserver
+from blendwright.planner.answers import AttemptFailure, PlanProposal, Stage, read_proposal, repair_turns
+from blendwright.planner.budget import Budget, Sleep, UsageMeter, request_plan
 from blendwright.planner.port import NoResponse, Planner, PlannerError, PlanRequest, PlanResponse, Usage
-from blendwright.planner.proposal import PlanProposal, read_proposal
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
-from blendwright.planner.retries import Sleep, request_plan
-from blendwright.records.planner_attempts import NewAttempt
+from blendwright.records.requests import NewAttempt
 from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.macro_report import reports_by_caller
-from blendwright.values.report import RunReport
+from blendwright.values.report import OperationReport, RunReport
 
 # Nothing that another plan would cure: the same one is run once more before the model hears of it.
 TRANSIENT = frozenset({Fault.TOOL_TIMEOUT, Fault.WORKER_LOST})
@@ -42,6 +39,34 @@ Approve = Callable[[PlanProposal, Preview | None], bool]
 def approve_all(proposal: PlanProposal, preview: Preview | None) -> bool:
     """Nobody is asked."""
     return True
+
+
+class PlannerObserver:
+    """Observes a planner run while it goes on: nothing here; override what you need."""
+
+    def requesting(self, attempt: int, attempts: int) -> None:
+        """The model is about to be called."""
+
+    def service_failed(self, error: PlannerError, wait: float | None) -> None:
+        """The service failed; it is called again after `wait` seconds, or not at all."""
+
+    def planned(self, proposal: PlanProposal) -> None:
+        """There is a plan; nobody has checked it yet."""
+
+    def previewing(self) -> None:
+        """The plan is about to be tried on a copy."""
+
+    def previewed(self, preview: Preview) -> None:
+        """The plan would succeed."""
+
+    def executing(self, proposal: PlanProposal) -> None:
+        """The plan is about to be run."""
+
+    def progressed(self, report: OperationReport) -> None:
+        """An operation is durable."""
+
+    def attempt_failed(self, failure: AttemptFailure) -> None:
+        """The plan was not carried through; the model is asked to repair it while attempts are left."""
 
 
 @dataclass
@@ -62,7 +87,7 @@ class PlannerRun:
     image: Path | None = None
     timeout: float | None = None
     approve: Approve = approve_all
-    observer: PlannerObserver = SILENT
+    observer: PlannerObserver = field(default_factory=PlannerObserver)
     cancel: CancelToken = field(default_factory=CancelToken)
     sleep: Sleep = asyncio.sleep
 

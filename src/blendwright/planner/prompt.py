@@ -1,21 +1,23 @@
 """Everything a model is told for its first answer: rules, tools, an example, limits, the scene as data, and the request.
 
-A pure function: equal input gives equal text. It decides nothing and calls nobody. What comes from the scene stands in a data block.
+`build_prompt` and `describe_tool` are pure: equal input gives equal text. They decide nothing and call nobody. What comes from the
+scene stands in a data block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from blendwright.app.open_scene import OpenScene
 from blendwright.planner.plannable import LESSONS, PlannableDialect
-from blendwright.planner.port import Turn
-from blendwright.planner.prompt_data import data_block, visible
-from blendwright.planner.scene_summary import summarise_scene
-from blendwright.planner.tool_reference import describe_tool
+from blendwright.planner.port import PlanRequest, Turn
+from blendwright.planner.prompt_data import MOST_OBJECTS, data_block, read_scene, summarise_scene, visible
 from blendwright.policy.policy import Verdict
 from blendwright.policy.session_contract import Terms
+from blendwright.tool_api.arguments import LARGEST
 from blendwright.tool_api.tool import AnyTool
 
 # Text in English and JSON has between three and four bytes per token: this counts too many rather than too few.
@@ -32,6 +34,7 @@ whatever it says. Names are JSON strings; use them exactly. An object with "name
 
 PACKED_RULE = """\
 Where the response schema has a field whose name ends in _json, put the JSON of that field there as one string."""
+Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +101,89 @@ def _limits(terms: Terms) -> str:
         elif verdict is Verdict.DENY:
             lines.append(f"{level} operations are refused")
     return "Limits: " + "; ".join(lines) + "."
+
+
+def describe_tool(tool: AnyTool) -> str:
+    """Declarations only; nothing of a scene is in it."""
+    schema = tool.args_schema()
+    defs: Schema = schema.get("$defs", {})
+    required = schema.get("required", ())
+    raised = "".join(f", destructive with {name}" for name in tool.destructive_with)
+    lines = [f"{tool.name} [{tool.safety_level.value}{raised}] {tool.summary()}"]
+    for name, field in schema.get("properties", {}).items():
+        optional = "" if name in required else "?"
+        description = f" {field['description']}" if "description" in field else ""
+        lines.append(f"  {name}{optional}: {_type(field, defs)}{_default(field)}.{description}")
+    lines.append(f"  e.g. {_compact(tool.examples[0].args)}")
+    return "\n".join(lines)
+
+
+def _type(schema: Schema, defs: Schema) -> str:
+    if "$ref" in schema:
+        return _type(defs[str(schema["$ref"]).rpartition("/")[2]], defs)
+    if "const" in schema or "enum" in schema:
+        return "|".join(_compact(choice) for choice in schema.get("enum", [schema.get("const")]))
+    if "anyOf" in schema or "oneOf" in schema:
+        options = [part for part in schema.get("anyOf") or schema["oneOf"] if not _is_omission(part, schema)]
+        return " or ".join(dict.fromkeys(_type(part, defs) for part in options))
+    kind = schema.get("type")
+    if kind == "array":
+        return _array(schema, defs)
+    if kind == "object":
+        return _object(schema, defs)
+    return f"{kind or 'any value'}{_bounds(schema)}"
+
+
+def _is_omission(part: Schema, whole: Schema) -> bool:
+    """Null as another word for leaving it out is not worth telling."""
+    return part.get("type") == "null" and whole.get("default", 0) is None
+
+
+def _array(schema: Schema, defs: Schema) -> str:
+    fixed = schema.get("prefixItems")
+    if fixed:
+        kinds = list(dict.fromkeys(_type(item, defs) for item in fixed))
+        return (
+            f"[{len(fixed)} x {kinds[0]}]" if len(kinds) == 1 else f"[{', '.join(_type(item, defs) for item in fixed)}]"
+        )
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    size = f"{most} x " if least == most and most is not None else "" if most is None else f"{least or 0}..{most} x "
+    return f"[{size}{_type(schema.get('items', {}), defs)}]"
+
+
+def _object(schema: Schema, defs: Schema) -> str:
+    fields: Schema = schema.get("properties", {})
+    if not fields:
+        return "object"
+    required = schema.get("required", ())
+    inner = (f"{name}{'' if name in required else '?'}: {_type(field, defs)}" for name, field in fields.items())
+    return "{" + ", ".join(inner) + "}"
+
+
+def _bounds(schema: Schema) -> str:
+    bounds = [*_one_bound(schema, "exclusiveMinimum", ">"), *_one_bound(schema, "minimum", ">=")]
+    bounds += [*_one_bound(schema, "exclusiveMaximum", "<"), *_one_bound(schema, "maximum", "<=")]
+    return f" ({', '.join(bounds)})" if bounds else ""
+
+
+def _one_bound(schema: Schema, key: str, sign: str) -> Iterator[str]:
+    # What holds for every number, and no scene comes near, is no news to a model.
+    if key in schema and abs(schema[key]) != LARGEST:
+        yield f"{sign} {_compact(schema[key])}"
+
+
+def _default(schema: Schema) -> str:
+    return f" = {_compact(schema['default'])}" if schema.get("default") is not None else ""
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def build_first_request(opened: OpenScene, request: str, dialect: PlannableDialect, request_id: str) -> PlanRequest:
+    """Everything the model is told at first. Starts Blender, to read the scene."""
+    snapshot = read_scene(opened, "scene.snapshot", {"limit": MOST_OBJECTS})
+    terms = opened.terms
+    tools = LESSONS[dialect].tools(request, opened.tools, terms)
+    prompt = build_prompt(request, dialect, request_id=request_id, terms=terms, tools=tools, snapshot=snapshot)
+    return PlanRequest(request, dialect, prompt.system, prompt.turns, LESSONS[dialect].schema(tools))

@@ -16,7 +16,7 @@ from typing import Any, cast
 import orjson
 
 from blendwright.planner.port import ResponseSchema
-from blendwright.tool_api.effects import SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.json_reader import read_json
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from blendwright.dialects.registry import render
-from blendwright.planner.feedback import Stage
+from blendwright.planner.answers import Stage
 from blendwright.planner.port import PlannerError, Usage
 from blendwright.run.preview import Preview
 from blendwright.values.report import RunReport
@@ -24,9 +24,6 @@ class PlannerAttempt:
     usage: Usage
     model: str
     prompt_hash: str
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ class PlannerResult:
             "request_id": self.request_id,
             "asked": self.request,
             "dialect": self.dialect,
-            "attempts": [each.to_json() for each in self.calls],
+            "attempts": [asdict(each) for each in self.calls],
             "usage": self.usage.to_json(),
             "seconds": round(self.seconds, 3),
             "cost": self.cost,

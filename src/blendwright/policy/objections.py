@@ -14,13 +14,11 @@ from typing import Any
 
 import orjson
 
-from blendwright.policy.limits import Limits
-from blendwright.policy.policy import Ruling, Verdict, named_rule, ruling
+from blendwright.policy.policy import Limits, Ruling, Verdict, named_rule, ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms, dotted
 from blendwright.tool_api.arguments import file_arguments
-from blendwright.tool_api.capabilities import CAPABILITIES
-from blendwright.tool_api.effects import Isolation, SafetyLevel, SafetyMode
+from blendwright.tool_api.promises import CAPABILITIES, Isolation, SafetyLevel, SafetyMode
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -1,1 +1,1 @@
-"""What is written down: entries, records and port of the journal, and the published documents of a run."""
+"""What is written down: the values that the journal takes and gives."""

@@ -23,15 +23,10 @@ class NewIntent:
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(NewIntent):
     """An announced effect outside the scene. `indeterminate`: its process died before it told the outcome."""
 
     id: int
-    operation_key: str
-    request_id: str
-    operation_id: str
-    tool: str
-    effect: str
     state: IntentState
     timestamp: str
     note: str | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from blendwright.journal import Journal
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, approval_ruling, concerning
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import (
@@ -21,11 +22,9 @@ from blendwright.policy.session_contract import (
     proposal_of,
     registry,
 )
-from blendwright.records.journal_port import JournalPort
-from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import Invocation, new_id
 from blendwright.run.live_scene import LiveScene
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import tool_registry
 from blendwright.values.errors import Refusal
@@ -105,7 +104,7 @@ class _ToolCheck:
 class ActiveContract:
     """The contract of one open scene."""
 
-    def __init__(self, draft: ContractDraft, scene: LiveScene, journal: JournalPort) -> None:
+    def __init__(self, draft: ContractDraft, scene: LiveScene, journal: Journal) -> None:
         self._draft = draft
         self._scene = scene
         self._journal = journal

@@ -9,13 +9,11 @@ from typing import Any
 from blendwright.macros import Macro
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.refusals import refusal
-from blendwright.run.clock import PhaseClock
-from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id, operation_key
+from blendwright.run.invocation import Invocation, new_id, operation_key
 from blendwright.run.ledger import changes_of, handles_of
-from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
+from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunOptions
 from blendwright.run.runner import Runner
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.events import CallEnded, CallIds
 from blendwright.values.faults import REFUSALS, Fault

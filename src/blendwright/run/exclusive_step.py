@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from blendwright.journal import Journal
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import Entry
-from blendwright.records.journal_port import JournalPort
 from blendwright.records.recovery import NewIntent
 from blendwright.run.failure_reasons import reason_of, unsent
 from blendwright.run.files import NO_FILES, FileAccess
@@ -19,14 +19,14 @@ from blendwright.run.isolated_code import IsolatedRunner
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.tool_api.arguments import file_arguments
-from blendwright.tool_api.effects import Isolation
+from blendwright.tool_api.promises import Isolation
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, StepDetails
-from blendwright.wire.step import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ def report_exception(scene: LiveScene, call: Invocation, answer: StepAnswer) -> 
 class ExclusiveStep:
     """Runs calls one at a time."""
 
-    def __init__(self, scene: LiveScene, journal: JournalPort, ledger: Ledger, files: FileAccess) -> None:
+    def __init__(self, scene: LiveScene, journal: Journal, ledger: Ledger, files: FileAccess) -> None:
         self._scene = scene
         self._journal = journal
         self._ledger = ledger

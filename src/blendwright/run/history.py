@@ -12,15 +12,14 @@ from time import perf_counter
 from typing import Literal
 
 from blendwright.blendfile.comparison import same_content
+from blendwright.journal import Journal, JournalView
 from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import GcReport, StagedCheckpoint
 from blendwright.records.commits import Commit, NewCommit
-from blendwright.records.journal_port import JournalPort, JournalReader
 from blendwright.run.externals import External
-from blendwright.run.hash_scheme import other_scheme, scheme_of
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import new_id
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.rebuild import rebuild_commit, take_worker
+from blendwright.run.rebuild import other_scheme, rebuild_commit, scheme_of, take_worker
 from blendwright.run.scratch_files import copy_scene
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal
@@ -47,7 +46,7 @@ class Moved:
 class History:
     """The history of an open workspace. Not thread-safe: one caller at a time."""
 
-    def __init__(self, journal: JournalPort, scene: LiveScene, pool: WorkerPool, catalogue: str) -> None:
+    def __init__(self, journal: Journal, scene: LiveScene, pool: WorkerPool, catalogue: str) -> None:
         self._journal = journal
         self._scene = scene
         self._pool = pool
@@ -181,7 +180,7 @@ def _adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: S
     )
 
 
-def find(journal: JournalReader, name: int | str) -> Commit:
+def find(journal: JournalView, name: int | str) -> Commit:
     """The commit of a number, of a tag, or HEAD. Raises Refusal when there is none."""
     if isinstance(name, str) and name.upper() == HEAD:
         return require_head(journal)
@@ -195,7 +194,7 @@ def find(journal: JournalReader, name: int | str) -> Commit:
         raise refusal(error.message, cure) from error
 
 
-def require_head(journal: JournalReader) -> Commit:
+def require_head(journal: JournalView) -> Commit:
     head = journal.head
     if head is None:
         raise refusal("the workspace has no commit yet", "Run a plan first.")

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from blendwright.records.commits import Reading
-from blendwright.records.journal_port import JournalReader
-from blendwright.records.operation_lookup import OperationMatch, OperationQuery
+from blendwright.journal import JournalView
+from blendwright.records.commits import OperationMatch, OperationQuery, Reading
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
@@ -41,7 +40,7 @@ class LastPlan:
         self._head: int | None = None
         self._answers: Mapping[str, tuple[Mapping[str, Any], int]] = {}
 
-    def store(self, journal: JournalReader, plan: Plan, reports: Sequence[OperationReport]) -> None:
+    def store(self, journal: JournalView, plan: Plan, reports: Sequence[OperationReport]) -> None:
         self.plan, self._answers = None, {}
         if len(reports) > MOST_KEPT:
             return
@@ -54,7 +53,7 @@ class LastPlan:
         if len(answers) == len(reports) and head is not None:
             self.plan, self._head, self._answers = plan, head.number, answers
 
-    def lookup(self, journal: JournalReader, calls: Sequence[Invocation]) -> Classification | None:
+    def lookup(self, journal: JournalView, calls: Sequence[Invocation]) -> Classification | None:
         """All calls of that plan as answered; None when the journal has to be asked."""
         if len(calls) != len(self._answers):
             return None
@@ -64,7 +63,7 @@ class LastPlan:
         return Classification(cached=[(call, *self._answers[call.operation_id]) for call in calls])
 
 
-def classify(journal: JournalReader, calls: Sequence[Invocation]) -> Classification:
+def classify(journal: JournalView, calls: Sequence[Invocation]) -> Classification:
     """One look-up for all. A reading is an answer only where nothing that runs before it may change the scene.
 
     What a macro found out before or after its changes was true then: it is not asked again once these are committed.

@@ -24,14 +24,13 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.resource_guard import ResourceGuard
 from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
-from blendwright.tool_api.effects import Isolation
+from blendwright.tool_api.promises import Isolation
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.methods import ActiveItem
+from blendwright.wire.methods import ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import StepAnswer, StepRequest
 
 # Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
 FILE_SECONDS = 60.0

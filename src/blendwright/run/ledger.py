@@ -9,17 +9,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails, Status
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
-from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ActiveContract
-from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id
+from blendwright.run.invocation import Invocation, new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
-from blendwright.wire.step import StepAnswer
+from blendwright.wire.methods import StepAnswer
 
 MOST_HANDLES = 1000
 # A receipt says what changed; of a call that changed thousands of things it says it of the first.
@@ -30,7 +29,7 @@ NOT_REACHED = (None, None, None)
 class Ledger:
     """Turns what became of calls into entries, and writes them."""
 
-    def __init__(self, journal: JournalPort, scene: LiveScene, contract: ActiveContract) -> None:
+    def __init__(self, journal: Journal, scene: LiveScene, contract: ActiveContract) -> None:
         self._journal = journal
         self._scene = scene
         self._contract = contract

@@ -10,21 +10,20 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
-from blendwright.records.journal_port import JournalPort
 from blendwright.run.externals import Externals, OpenedFile
-from blendwright.run.hash_scheme import other_scheme, scheme_of
-from blendwright.run.keys import new_id
-from blendwright.run.rebuild import Mismatch, Rebuilt, rebuild, take_worker
+from blendwright.run.invocation import new_id
+from blendwright.run.rebuild import Mismatch, Rebuilt, other_scheme, rebuild, scheme_of, take_worker
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed
 from blendwright.values.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
 from blendwright.wire.blender_profile import WorkerProfile
+from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import StepAnswer, StepRequest
 from blendwright.wire.worker_port import WorkerPool
 
 RECOVER = "Run `blendwright recover` to see the ways out."
@@ -36,7 +35,7 @@ class LiveScene:
     def __init__(
         self,
         pool: WorkerPool,
-        journal: JournalPort,
+        journal: Journal,
         catalogue: str,
         *,
         spare: bool,
@@ -60,7 +59,8 @@ class LiveScene:
         self._built = 0
         self._worker: RemoteScene | None = None
         self._reusable: RemoteScene | None = None
-        self._hash: str | None = None
+        self.known_hash: str | None = None
+        """The hash of the scene, when it is known without starting Blender."""
         self.epoch = 1
         """Of the steps that are sent without waiting; raised after one of them failed. Never lowered, whatever worker it is."""
         self.redo_ms = 0.0
@@ -75,15 +75,10 @@ class LiveScene:
     @property
     def hash(self) -> str:
         """The hash of the scene, which HEAD alone decides; the worker may be gone."""
-        if self._hash is None:
+        if self.known_hash is None:
             self.worker()
-        assert self._hash is not None
-        return self._hash
-
-    @property
-    def known_hash(self) -> str | None:
-        """The hash when it is known without starting Blender."""
-        return self._hash
+        assert self.known_hash is not None
+        return self.known_hash
 
     @property
     def ready(self) -> bool:
@@ -104,14 +99,14 @@ class LiveScene:
 
     def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
         """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
-        self._hash = hash
+        self.known_hash = hash
         self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
 
     def head_moved(self) -> None:
         """HEAD is elsewhere than the worker: the next need for the scene rebuilds it."""
         self.discard()
         head = self._journal.head
-        self._hash = None if head is None else head.hash_after
+        self.known_hash = None if head is None else head.hash_after
 
     def rolled_back(self) -> None:
         """The same after a rollback, where nothing is wrong with the worker but its scene: the next rebuild uses it again."""
@@ -224,11 +219,11 @@ class LiveScene:
         if rebuilt.mismatch is not None:
             worker.abandon()
             return rebuilt.mismatch
-        self._hash = rebuilt.hash
+        self.known_hash = rebuilt.hash
         if head is not None:
             self.redo_ms = rebuilt.redo_ms
         spent = perf_counter() - started
-        self._observe(SceneBuilt(worker.profile.pid, self._hash, rebuilt.redone, spent, again=self._built > 0))
+        self._observe(SceneBuilt(worker.profile.pid, self.known_hash, rebuilt.redone, spent, again=self._built > 0))
         self._built += 1
         crash_points.reach("rebuild.done")
         return None

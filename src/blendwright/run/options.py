@@ -1,17 +1,18 @@
-"""How one plan or call is run: what its caller asks for, and the deadline that follows from it and from the contract."""
+"""How one plan or call is run: what its caller asks for, the deadline that follows from it and from the contract, and its clock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, perf_counter
 
 from blendwright.policy.approvals import Approver
 from blendwright.policy.session_contract import Terms
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.outcome import PHASES, PhaseTrace
 from blendwright.values.report import OperationReport
 
 Progress = Callable[[OperationReport], None]
@@ -79,3 +80,30 @@ class RunDeadline:
             message = "the time of the run is over"
             return Finding(Fault.TOOL_TIMEOUT, message, "", "Allow more time; what is done will not be done again.")
         return None
+
+
+class PhaseClock:
+    """How long each phase of a call took. Runs from the moment the call came in."""
+
+    def __init__(self, parse_ms: float = 0.0) -> None:
+        self._started = self._last = perf_counter()
+        self._ms: dict[str, float | None] = {"parse": round(parse_ms, 3)}
+
+    def lap(self, phase: str) -> None:
+        now = perf_counter()
+        self._ms[phase] = round((now - self._last) * 1000, 3)
+        self._last = now
+
+    def leave_out(self) -> None:
+        now = perf_counter()
+        self._started += now - self._last
+        self._last = now
+
+    def note(self, phase: str, ms: float | None) -> None:
+        self._ms[phase] = None if ms is None else round(ms, 3)
+
+    def trace(self) -> tuple[PhaseTrace, ...]:
+        """Everything since the call came in that no other phase accounts for is the way there and back, and the commit."""
+        spent = sum(ms or 0.0 for phase, ms in self._ms.items() if phase != "parse")
+        self._ms["return"] = round(max(0.0, (perf_counter() - self._started) * 1000 - spent), 3)
+        return tuple(PhaseTrace(phase, self._ms.get(phase)) for phase in PHASES)

@@ -15,11 +15,10 @@ from typing import Any
 
 from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.commits import NewAudit
-from blendwright.run.clock import PhaseClock
 from blendwright.run.exclusive_step import StepOutcome, report_exception, revert_method
 from blendwright.run.failure_reasons import reason_of
 from blendwright.run.invocation import Invocation
-from blendwright.run.options import RunDeadline, RunOptions
+from blendwright.run.options import PhaseClock, RunDeadline, RunOptions
 from blendwright.run.rebuild import WINDOW
 from blendwright.run.run_state import RunState
 from blendwright.run.session import Session
@@ -36,8 +35,8 @@ from blendwright.values.events import CallIds
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, StepDetails
+from blendwright.wire.methods import REVERT_FAILED, StepAnswer
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.step import REVERT_FAILED, StepAnswer
 
 # Commits in one transaction.
 GROUP = 64

@@ -13,7 +13,7 @@ from blendwright.run.options import Progress
 from blendwright.values.findings import Finding, cut, sentence
 from blendwright.values.plan import Operation, Schedule
 from blendwright.values.report import OperationReport, OperationStatus, RunStatus, StepDetails
-from blendwright.wire.step import StepAnswer
+from blendwright.wire.methods import StepAnswer
 
 
 class RunState:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from blendwright.plan.refusal import refused
-from blendwright.plan.repair import minimal_repair
+from blendwright.plan.repair import minimal_repair, refused
 from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Entry, NewAudit
-from blendwright.run.clock import PhaseClock
 from blendwright.run.failure_reasons import reason_of
 from blendwright.run.idempotency import MOST_KEPT, WORTH_KEEPING, Classification, LastPlan, classify
-from blendwright.run.invocation import Invocation
-from blendwright.run.keys import new_id, new_ids, operation_key
-from blendwright.run.options import DEFAULT_OPTIONS, RunDeadline, RunOptions
+from blendwright.run.invocation import Invocation, new_id, new_ids, operation_key
+from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
 from blendwright.run.pipeline import Pipeline
 from blendwright.run.run_state import RunState
 from blendwright.run.session import Session
@@ -27,7 +25,7 @@ from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, 
 from blendwright.values.events import RunBrokenOff, RunEnded, RunStarted
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.gc_pause import gc_paused
+from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import RunReport
 
@@ -59,7 +57,7 @@ class Runner:
             )
         )
         try:
-            with gc_paused():
+            with gc_paused() if len(schedule.order) >= LARGE_PLAN else nullcontext():
                 report = self.execute(schedule, options, clock)
         except BaseException as error:
             message = str(error) or type(error).__name__

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from blendwright.journal import Journal
 from blendwright.macros import Macro
 from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.session_contract import Proposal
-from blendwright.records.journal_port import JournalPort
 from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import Approvals
 from blendwright.run.exclusive_step import ExclusiveStep
@@ -24,7 +24,7 @@ class Session:
     def __init__(
         self,
         scene: LiveScene,
-        journal: JournalPort,
+        journal: Journal,
         tools: Mapping[str, AnyTool],
         draft: ContractDraft,
         files: FileAccess,

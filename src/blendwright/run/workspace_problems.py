@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from blendwright.journal import Journal
 from blendwright.records.commits import Commit
-from blendwright.records.journal_port import JournalPort
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.values import crash_points
@@ -50,7 +50,7 @@ class WorkspaceProblems:
             yield f'blendwright recover --resolve {intent.id} --note "…": once you know whether {intent.effect}'
 
 
-def find_problems(journal: JournalPort) -> WorkspaceProblems:
+def find_problems(journal: Journal) -> WorkspaceProblems:
     """Without Blender: which scenes are truly there only a rebuild tells."""
     head = journal.head
     lost = None if head is None else _why_lost(journal, head.number)
@@ -64,7 +64,7 @@ def find_problems(journal: JournalPort) -> WorkspaceProblems:
     return WorkspaceProblems(head, quarantine, journal.indeterminate(), journal.open_boundary(), lost, tuple(reachable))
 
 
-def return_to(journal: JournalPort, worker: RemoteScene, number: int) -> Commit:
+def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
     """End the quarantine on a commit whose scene is proved. Raises RebuildFailed, and leaves all as it is, where it is not.
 
     Safe to be killed in: the quarantine ends last.
@@ -83,7 +83,7 @@ def return_to(journal: JournalPort, worker: RemoteScene, number: int) -> Commit:
     return journal.show(number)
 
 
-def _why_lost(journal: JournalPort, number: int) -> str | None:
+def _why_lost(journal: Journal, number: int) -> str | None:
     try:
         journal.route(number)
     except JournalError as error:

@@ -1,14 +1,18 @@
-"""A document against a JSON Schema: every problem as a finding with its exact pointer and a cure."""
+"""A document against a JSON Schema, or arguments against their model: every problem as a finding with its exact pointer and a cure.
+
+Of arguments JSON Schema comes first, since its pointers are exact; then the model fills in defaults, trims, and finds what a schema
+cannot say.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, cast
 
 import jsonschema_rs
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import MOST_FINDINGS, Finding, did_you_mean, pointer_of
@@ -16,6 +20,8 @@ from blendwright.values.json_shapes import fields_of
 
 # How much of a wrong value is worth repeating.
 SHOWN = 60
+# References into each other could go on for ever.
+DEEPEST = 16
 
 Advice = Callable[[str], str]
 
@@ -36,11 +42,8 @@ class Checker:
         self._advice = advice
 
     def findings(self, document: Any) -> Iterator[Finding]:
-        return islice(self._all(document), MOST_FINDINGS)
-
-    def _all(self, document: Any) -> Iterator[Finding]:
-        for error in self._validator.iter_errors(document):
-            yield from self._explained(error)
+        problems = self._validator.iter_errors(document)
+        return islice(chain.from_iterable(map(self._explained, problems)), MOST_FINDINGS)
 
     def _explained(self, error: Any) -> Iterator[Finding]:
         kind, pointer = error.kind, pointer_of(error.instance_path)
@@ -75,15 +78,6 @@ class Checker:
         for part in path[:-1]:
             part_schema = resolved(self._schema, part_schema["$ref"]) if part == "$ref" else part_schema[part]
         return sorted(part_schema.get("properties", {}))
-
-
-def resolved(schema: Any, reference: str) -> dict[str, Any]:
-    """What a reference inside a schema leads to; an empty schema where that is not to be seen at once."""
-    target: Any = schema
-    for part in reference.removeprefix("#").split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        target = fields_of(target).get(key)
-    return fields_of(target)
 
 
 def model_problems(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
@@ -122,3 +116,113 @@ def _likeliest(branches: Sequence[Sequence[Any]], depth: int) -> Sequence[Any]:
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+
+
+def whole_numbers(value: Any, schema: Any, root: Any) -> Any:
+    """The value with every whole float as an integer where its JSON Schema wants one: JSON knows one kind of number, and 8.0 means 8.
+    `root` is the schema that references lead into; of alternatives, those that fit the kind of the value count."""
+    if not isinstance(schema, dict) or not isinstance(value, (float, dict, list)):
+        return value
+    rules = cast("dict[str, Any]", schema)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and _kinds(rules, root) == {"integer"} else value
+    for part in _parts(rules, root):
+        if isinstance(value, dict):
+            fields, others = part.get("properties", {}), part.get("additionalProperties")
+            members = cast("dict[str, Any]", value)
+            value = {name: whole_numbers(one, fields.get(name, others), root) for name, one in members.items()}
+        else:
+            first, rest = part.get("prefixItems", []), part.get("items")
+            listed = cast("list[Any]", value)
+            value = [
+                whole_numbers(one, first[place] if place < len(first) else rest, root)
+                for place, one in enumerate(listed)
+            ]
+    return cast("Any", value)
+
+
+def _parts(schema: dict[str, Any], root: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """A schema and all that it is put together of."""
+    parts = [schema]
+    if depth < DEEPEST:
+        inner: list[Any] = [one for word in ("allOf", "anyOf", "oneOf") for one in schema.get(word, [])]
+        if str(schema.get("$ref", "")).startswith("#/"):
+            inner.append(resolved(root, schema["$ref"]))
+        for one in inner:
+            if isinstance(one, dict):
+                parts += _parts(cast("dict[str, Any]", one), root, depth + 1)
+    return parts
+
+
+def _kinds(schema: dict[str, Any], root: Any) -> set[str]:
+    """Which kinds of number it speaks of."""
+    kinds: set[str] = set()
+    for part in _parts(schema, root):
+        types: Any = part.get("type", [])
+        kinds |= {"integer", "number"} & set([types] if isinstance(types, str) else types)
+    return kinds
+
+
+def resolved(schema: Any, reference: str) -> dict[str, Any]:
+    """What a reference inside a schema leads to; an empty schema where that is not to be seen at once."""
+    target: Any = schema
+    for part in reference.removeprefix("#").split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        target = fields_of(target).get(key)
+    return fields_of(target)
+
+
+class ModelChecker:
+    """A model with its schema, compiled. `otherwise` is the cure where the argument at fault has no description."""
+
+    def __init__(self, model: type[BaseModel], schema: dict[str, Any], otherwise: str) -> None:
+        self._model = model
+        self._schema = schema
+        self._advice = argument_advice(schema.get("properties", {}), otherwise)
+        self._checker = Checker(schema, Fault.ARGS_INVALID, self._advice)
+
+    def validate(self, raw: Any) -> tuple[Any, tuple[Finding, ...]]:
+        """The model and no findings, or None and all of them."""
+        findings = tuple(self._checker.findings(raw))
+        if findings:
+            return None, findings
+        try:
+            return self._validated(raw), ()
+        except ValidationError as error:
+            return None, tuple(self._findings(raw, error))
+
+    def _validated(self, raw: Any) -> BaseModel:
+        """To JSON Schema 8.0 is an integer: where the model wants one it is read as 8, so that both are the same call."""
+        try:
+            return self._model.model_validate(raw)
+        except ValidationError as error:
+            if not any(problem["type"] == "int_type" for problem in error.errors()):
+                raise
+            return self._model.model_validate(whole_numbers(raw, self._schema, self._schema))
+
+    def _findings(self, raw: Any, error: ValidationError) -> Iterator[Finding]:
+        for loc, message in model_problems(error):
+            pointer = pointer_of(_path_in(raw, loc))
+            yield Finding(Fault.ARGS_INVALID, message, pointer, self._advice(pointer))
+
+
+def argument_advice(properties: Mapping[str, Any], otherwise: str) -> Advice:
+    """What the argument at fault is for, which says what would do."""
+
+    def advice(pointer: str) -> str:
+        name = pointer.removeprefix("/").partition("/")[0]
+        description = properties.get(name, {}).get("description")
+        return f"{name}: {description}" if description else otherwise
+
+    return advice
+
+
+def _path_in(raw: Any, loc: Sequence[int | str]) -> Iterator[int | str]:
+    """The parts of a place that lead through the arguments; pydantic also names the members of unions it went through."""
+    place = raw
+    for number, part in enumerate(loc, start=1):
+        if (isinstance(place, dict) and part in place) or (isinstance(place, list) and isinstance(part, int)):
+            place = cast("Any", place)[part]
+            yield part
+        elif isinstance(place, dict) and number == len(loc) and part not in cast("dict[str, Any]", place).values():
+            yield part  # an argument that was left out; a member of a union is called by one of the values

@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
+from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool, without_titles
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.tool_search import score, score_of, words_of
+from blendwright.tools.catalog import score, score_of, words_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 

@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
-from blendwright.server.progress import ProgressReporter
+from blendwright.server.client_info import ProgressReporter
 from blendwright.server.responses import ToolResponse
 from blendwright.values.cancel import CancelToken
 from blendwright.values.invisible import escape_invisible

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from blendwright.planner.prompt_examples import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
+from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
 from blendwright.server.client_info import RequestContext
 
 
@@ -50,26 +50,24 @@ PROMPTS = (
 )  # fmt: skip
 
 
-class Prompts:
-    """The prompts as a host lists and gets them."""
+async def list_prompts(ctx: RequestContext, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=[_declaration(template) for template in PROMPTS])
 
-    async def list(self, ctx: RequestContext, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[_declaration(template) for template in PROMPTS])
 
-    async def get(self, ctx: RequestContext, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        template = next((template for template in PROMPTS if template.name == params.name), None)
-        if template is None:
-            names = ", ".join(template.name for template in PROMPTS)
-            raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; there are: {names}")
-        values = params.arguments or {}
-        missing = [name for name, _, required in template.arguments if required and not values.get(name)]
-        if missing:
-            raise MCPError(types.INVALID_PARAMS, f"the prompt '{template.name}' needs: {', '.join(missing)}")
-        # Not `format`: examples are full of braces. In one go: what is filled in must not be read as a template again.
-        placeholders = "|".join(re.escape("{" + name + "}") for name, _, _ in template.arguments)
-        text = re.sub(placeholders, lambda match: values.get(match[0][1:-1], ""), template.text)
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(description=template.description, messages=[message])
+async def get_prompt(ctx: RequestContext, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    template = next((template for template in PROMPTS if template.name == params.name), None)
+    if template is None:
+        names = ", ".join(template.name for template in PROMPTS)
+        raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; there are: {names}")
+    values = params.arguments or {}
+    missing = [name for name, _, required in template.arguments if required and not values.get(name)]
+    if missing:
+        raise MCPError(types.INVALID_PARAMS, f"the prompt '{template.name}' needs: {', '.join(missing)}")
+    # Not `format`: examples are full of braces. In one go: what is filled in must not be read as a template again.
+    placeholders = "|".join(re.escape("{" + name + "}") for name, _, _ in template.arguments)
+    text = re.sub(placeholders, lambda match: values.get(match[0][1:-1], ""), template.text)
+    message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+    return types.GetPromptResult(description=template.description, messages=[message])
 
 
 def _declaration(template: PromptTemplate) -> types.Prompt:

@@ -17,11 +17,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from blendwright.app.policy_files import load_policy
+from blendwright.app.queries import commit_details
 from blendwright.app.read_workspace import read_journal
-from blendwright.nodes.catalogue.describe import describe_node_type
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.policy.redaction import redacted, redacted_receipt
-from blendwright.run.history import find
+from blendwright.nodes.catalogue.search import describe_node_type
+from blendwright.policy.redaction import redacted_receipt
 from blendwright.schemas import published
 from blendwright.server.catalogue_tools import tool_page
 from blendwright.server.client_info import RequestContext, client_id, contract_proposal, supports_elicitation
@@ -34,6 +34,8 @@ SCHEME = "blendwright://"
 JSON, PNG = "application/json", "image/png"
 PAGE = 100
 MOST_COMPLETIONS = 100
+COMMIT_FIELDS = ("number", "parent", "kind", "tool", "operation_id", "request_id", "args", "receipt", "hash_before", "hash_after",
+                 "timestamp")  # fmt: skip
 # What the 2026-07-28 revision says for a resource that is not there; older ones have a code of their own.
 NOT_FOUND = -32602
 NOT_FOUND_BEFORE_2026 = -32002
@@ -57,8 +59,10 @@ class Resources:
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         kinds = (
-            ResourceKind("tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools, self._tool),
-            ResourceKind("macros", "name", "Inputs, steps and promises of a macro.", lambda: context.macros, self._macro),
+            ResourceKind("tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools,
+                         lambda name: tool_page(context.tools[name])),
+            ResourceKind("macros", "name", "Inputs, steps and promises of a macro.", lambda: context.macros,
+                         lambda name: context.macros[name].declaration()),
             ResourceKind("nodes", "bl_idname", "Sockets and properties of a geometry node.", lambda: catalogue(NEWEST), _node),
             ResourceKind("schemas", "name", "A published JSON Schema.", published.names, _schema),
             ResourceKind("commits", "number", "One commit: arguments, receipt, hashes.", self._commits, self._commit),
@@ -152,26 +156,13 @@ class Resources:
             raise _unreadable(uri, outcome.message, outcome.findings[0].cure if outcome.findings else None)
         return outcome.result
 
-    def _tool(self, name: str) -> Any:
-        return tool_page(self._context.tools[name])
-
-    def _macro(self, name: str) -> Any:
-        return self._context.macros[name].declaration()
-
     def _commits(self) -> list[str]:
         with read_journal(self._context.workspace) as journal:
             return [str(commit.number) for commit in journal.log(limit=MOST_COMPLETIONS)]
 
     def _commit(self, number: str) -> Any:
-        with read_journal(self._context.workspace) as journal:
-            commit = find(journal, number)
-        fields = self._redacted_fields()
-        return {
-            "number": commit.number, "parent": commit.parent, "kind": commit.kind, "tool": commit.tool,
-            "operation_id": commit.operation_id, "request_id": commit.request_id, "args": redacted(commit.args, fields),
-            "receipt": redacted_receipt(commit.receipt, fields), "hash_before": commit.hash_before, "hash_after": commit.hash_after,
-            "timestamp": commit.timestamp,
-        }  # fmt: skip
+        details = commit_details(self._context.workspace, number)
+        return {name: details[name] for name in COMMIT_FIELDS}
 
     def _requests(self) -> list[str]:
         with read_journal(self._context.workspace) as journal:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,8 +64,6 @@ async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -
         viewpoints.insert(0, {} if args.camera is None else {"camera": args.camera})
 
     def work(opened: OpenScene) -> ToolResponse:
-        from blendwright.server.montage import montage  # an imaging library is loaded only when a picture is requested
-
         pictures: list[bytes] = []
         last: Outcome | None = None
         for viewpoint in viewpoints:
@@ -75,6 +76,21 @@ async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -
         return ToolResponse(last, (pictures[0] if len(pictures) == 1 else montage(pictures),))
 
     return await context.run(caller, work)
+
+
+def montage(pictures: Sequence[bytes]) -> bytes:
+    """PNG files as one, row by row, as near to a square as may be; what is left over stays dark."""
+    from PIL import Image  # loaded only when several pictures are requested
+
+    read = [Image.open(io.BytesIO(picture)).convert("RGB") for picture in pictures]
+    width, height = read[0].size
+    columns = math.ceil(math.sqrt(len(read)))
+    whole = Image.new("RGB", (width * columns, height * math.ceil(len(read) / columns)))
+    for number, picture in enumerate(read):
+        whole.paste(picture, (number % columns * width, number // columns * height))
+    written = io.BytesIO()
+    whole.save(written, "PNG")
+    return written.getvalue()
 
 
 TOOLS = (scene_snapshot, scene_find, scene_image)

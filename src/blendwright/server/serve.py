@@ -1,10 +1,14 @@
-"""Serving one workspace: its queue, the service and a transport, put together and taken apart again."""
+"""Serving one workspace: its queue, the service and a transport, put together and taken apart again.
+
+The first signal ends the server in order, so that the workspace is closed; a second one does what it always does.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,14 +16,54 @@ import anyio
 
 import blendwright
 from blendwright.macros import load_macros
-from blendwright.server.context import ServerContext
+from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.early_server import stdio_connection
-from blendwright.server.jobs import Jobs
 from blendwright.server.responses import Envelope
 from blendwright.server.service import Service
-from blendwright.server.shutdown import Shutdown, shutdown_on_signals
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Shutdown:
+    """`signal` is the one that came, if one did. It is remembered until `on_request` says how the server is ended."""
+
+    def __init__(self) -> None:
+        self.signal: signal.Signals | None = None
+        self._end: Callable[[], None] | None = None
+
+    def on_request(self, end: Callable[[], None]) -> None:
+        """Call `end` when a signal comes; at once, where one came already."""
+        self._end = end
+        if self.signal is not None:
+            end()
+
+    def request(self, received: signal.Signals) -> None:
+        self.signal = received
+        if self._end is not None:
+            self._end()
+
+
+@contextlib.contextmanager
+def shutdown_on_signals() -> Generator[Shutdown]:
+    """For an event loop that runs in the main thread."""
+    loop, shutdown = asyncio.get_running_loop(), Shutdown()
+
+    def restore_handlers() -> None:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+    def handle(received: signal.Signals) -> None:
+        restore_handlers()
+        shutdown.request(received)
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, handle, number)
+    try:
+        yield shutdown
+    finally:
+        restore_handlers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +96,15 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
 async def serve(settings: Settings) -> signal.Signals | None:
     """Serve until the host leaves or a signal asks to end; returns that signal."""
     with shutdown_on_signals() as shutdown:
-        await _serve(settings, shutdown)
+        async with serving(settings) as service:
+            if settings.address is None:
+                from blendwright.server.stdio import serve_stdio
+
+                with stdio_connection() as connection, anyio.CancelScope() as scope:
+                    shutdown.on_request(scope.cancel)
+                    await serve_stdio(service.server, connection)
+            else:
+                from blendwright.server.http import serve_http
+
+                await serve_http(service.server, settings.token, *settings.address, shutdown.on_request)
     return shutdown.signal
-
-
-async def _serve(settings: Settings, shutdown: Shutdown) -> None:
-    async with serving(settings) as service:
-        if settings.address is None:
-            from blendwright.server.stdio import serve_stdio
-
-            with stdio_connection() as connection, anyio.CancelScope() as scope:
-                shutdown.on_request(scope.cancel)
-                await serve_stdio(service.server, connection)
-        else:
-            from blendwright.server.http import serve_http
-
-            await serve_http(service.server, settings.token, *settings.address, shutdown)

@@ -1,7 +1,7 @@
 """A tool of the server: its name, its arguments, its promises, and the function that handles a call.
 
 The host reads these declarations; nothing about a tool is written twice. Arguments are checked against the schema here, since the SDK
-leaves that to servers.
+leaves that to servers. For hosts that prefer single calls to plans, every tool of the catalogue can be a tool of the server.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, get_type_hints
 
-from blendwright.schemas.model_check import ModelChecker
+from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.promises import Idempotence, SafetyLevel
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import non_interoperable_values, read_json
 
@@ -102,3 +104,26 @@ def without_titles(schema: Any) -> Any:
 
 def _is_title(key: str, value: Any) -> bool:
     return key == "title" and isinstance(value, str)
+
+
+def direct_tools(tools: Mapping[str, AnyTool]) -> tuple[ServerTool, ...]:
+    """Names have an underscore for the dot, which some hosts refuse."""
+    return tuple(_direct_tool(tool) for tool in tools.values())
+
+
+def _direct_tool(tool: AnyTool) -> ServerTool:
+    async def call(context: ServerContext, caller: Caller, args: Args) -> ToolResponse:
+        # Only what the host sent: the engine fills in defaults itself, as it does for everybody.
+        sent = args.model_dump(mode="json", exclude_unset=True)
+        return ToolResponse(await context.call_tool(caller, tool.name, sent))
+
+    return ServerTool(
+        tool.name.replace(".", "_"),
+        tool.summary(),
+        tool.args_model,
+        call,
+        read_only=tool.safety_level is SafetyLevel.READ_ONLY,
+        destructive=tool.safety_level is SafetyLevel.DESTRUCTIVE or bool(tool.destructive_with),
+        idempotent=tool.idempotence is Idempotence.IDEMPOTENT,
+        open_world=tool.name.startswith("file."),
+    )

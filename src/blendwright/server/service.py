@@ -15,16 +15,20 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from blendwright.server import catalogue_tools, contract_tools, history_tools, job_tools, plan_tools, scene_tools
-from blendwright.server.client_info import RequestContext, client_id, contract_proposal, supports_elicitation
+from blendwright.server import catalogue_tools, plan_tools, scene_tools, workspace_tools
+from blendwright.server.client_info import (
+    ProgressReporter,
+    RequestContext,
+    client_id,
+    contract_proposal,
+    supports_elicitation,
+)
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.direct_tools import direct_tools
 from blendwright.server.elicitation import MultiRoundCall, PendingApproval, PendingCalls, session_approver
-from blendwright.server.progress import ProgressReporter
-from blendwright.server.prompts import Prompts
+from blendwright.server.prompts import get_prompt, list_prompts
 from blendwright.server.resources import Resources
 from blendwright.server.responses import Envelope, ToolResponse, error_failure, failure, render_response
-from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool
+from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool, direct_tools
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -36,9 +40,7 @@ TOOLS: tuple[ServerTool, ...] = (
     *plan_tools.TOOLS,
     *scene_tools.TOOLS,
     *catalogue_tools.TOOLS,
-    *history_tools.TOOLS,
-    *contract_tools.TOOLS,
-    *job_tools.TOOLS,
+    *workspace_tools.TOOLS,
 )
 INSTRUCTIONS = """\
 Blendwright changes a Blender scene through plans: strict JSON that is checked, run step by step, verified and committed.
@@ -61,7 +63,7 @@ class Service:
         # Where both have a name, the server's own is the one that its instructions speak of.
         self._tools = {tool.name: tool for tool in (*added, *TOOLS)}
         self._pending_calls = PendingCalls()
-        resources, prompts = Resources(context), Prompts()
+        resources = Resources(context)
         self.server: Server[Any] = Server(
             NAME,
             version=version,
@@ -73,8 +75,8 @@ class Service:
             on_list_resources=resources.list,
             on_list_resource_templates=resources.list_templates,
             on_read_resource=resources.read,
-            on_list_prompts=prompts.list,
-            on_get_prompt=prompts.get,
+            on_list_prompts=list_prompts,
+            on_get_prompt=get_prompt,
             on_completion=resources.complete,
         )
 

@@ -1,4 +1,4 @@
-"""Named profiles of promises: what a tool of a common sort guarantees about every call, in one word.
+"""What a tool promises: the words for it, and named profiles of what a tool of a common sort guarantees about every call.
 
 A tool names exactly one profile, the kinds of datablock that it may change, and the capabilities that it needs:
 `promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")`. Where it differs from the profile, it says so in
@@ -8,12 +8,84 @@ the same line, for everyone to see: `.but(determinism=Determinism.SEEDED)`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TypedDict, Unpack
 
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert, SafetyLevel, SafetyMode
+from blendwright.tool_api.scene import Kind
 
 Version = tuple[int, int, int]
 OLDEST_BLENDER: Version = (4, 2, 0)
+# The capabilities that a session may offer and a tool may need, by name.
+CAPABILITIES: dict[str, str] = {
+    "scene_read": "look at the scene",
+    "scene_write": "change frame range, units, render settings and world",
+    "object_write": "create, move and delete objects and collections",
+    "mesh_write": "create and change meshes, curves and texts",
+    "material_write": "create, assign and delete materials",
+    "modifier_write": "add, change, apply and remove modifiers",
+    "animation_write": "insert and remove keyframes",
+    "render": "render pictures",
+    "file_read": "read files inside the allowed roots",
+    "file_write": "write files inside the allowed roots",
+    "network": "reach other machines",
+    "python_safe": "run Python in a confined process that is thrown away",
+    "python_trusted": "run Python in the process that holds the scene",
+}
+
+
+class Ordered(StrEnum):
+    """Words that come in an order: `rank` grows from the first on."""
+
+    def __init__(self, _: str) -> None:
+        self.rank = len(type(self).__members__)
+
+
+class SafetyLevel(Ordered):
+    """How much a call may change; ordered from harmless to harmful."""
+
+    READ_ONLY = "read_only"
+    SAFE_WRITE = "safe_write"
+    DESTRUCTIVE = "destructive"
+
+
+class SafetyMode(StrEnum):
+    """What a call needs around it."""
+
+    HEADLESS_SAFE = "headless_safe"
+    UI_ASSISTED = "ui_assisted"
+    UNSAFE_OPS = "unsafe_ops"
+
+
+class Determinism(Ordered):
+    """Whether equal input gives equal output; ordered from strong to weak."""
+
+    DETERMINISTIC = "deterministic"
+    SEEDED = "seeded"
+    NONDETERMINISTIC = "nondeterministic"
+
+
+class Idempotence(StrEnum):
+    """What a repetition with equal arguments does."""
+
+    IDEMPOTENT = "idempotent"
+    ACCUMULATING = "accumulating"
+    NON_IDEMPOTENT = "non_idempotent"
+
+
+class Revert(StrEnum):
+    """How a step is taken back, before the last resort of rebuilding the scene."""
+
+    NOTHING = "nothing"  # a read-only tool
+    INVERSE = "inverse"  # the recorded inverse of each write
+    MEMFILE = "memfile"  # Blender's own undo: the tool calls operators whose writes nobody records
+
+
+class Isolation(StrEnum):
+    """Which Blender process a call runs in."""
+
+    SHARED = "shared"  # the one that holds the scene, which goes on holding it
+    REPLACED = "replaced"  # the one that holds the scene; a clean one takes its place afterwards
+    DISPOSABLE = "disposable"  # one that gets a copy, is never used again, and whose result is checked before it counts
 
 
 @dataclass(frozen=True, slots=True)

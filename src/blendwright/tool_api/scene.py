@@ -15,14 +15,65 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.geometry import GeometryFacts
 from blendwright.values.findings import Finding
 
 # A Blender datablock or a structure inside one. Only the worker knows its type, so nothing here can be more precise.
 Block: TypeAlias = Any
+Point = tuple[float, float, float]
+
+
+class Kind(StrEnum):
+    """The kinds of datablock a tool names or writes; the value is the collection in bpy.data. Not every Blender has them all."""
+
+    ACTION = "actions"
+    ANNOTATION = "annotations"
+    ARMATURE = "armatures"
+    CACHE_FILE = "cache_files"
+    CAMERA = "cameras"
+    COLLECTION = "collections"
+    CURVE = "curves"
+    FONT = "fonts"
+    GREASE_PENCIL = "grease_pencils"
+    GREASE_PENCIL_V3 = "grease_pencils_v3"
+    HAIR_CURVES = "hair_curves"
+    IMAGE = "images"
+    LATTICE = "lattices"
+    LIGHT = "lights"
+    LIGHT_PROBE = "lightprobes"
+    LINE_STYLE = "linestyles"
+    MASK = "masks"
+    MATERIAL = "materials"
+    MESH = "meshes"
+    METABALL = "metaballs"
+    MOVIE_CLIP = "movieclips"
+    NODE_GROUP = "node_groups"
+    OBJECT = "objects"
+    PALETTE = "palettes"
+    PARTICLES = "particles"
+    POINT_CLOUD = "pointclouds"
+    SCENE = "scenes"
+    SHAPE_KEY = "shape_keys"
+    SOUND = "sounds"
+    SPEAKER = "speakers"
+    TEXT = "texts"
+    TEXTURE = "textures"
+    VOLUME = "volumes"
+    WORLD = "worlds"
+
+    def __init__(self, blocks: str) -> None:
+        self.blocks = blocks
+        """The collection in bpy.data as a plain string; `value` is a call of a function each time, and steps ask often."""
+
+    @property
+    def label(self) -> str:
+        """The word for one of them, for messages."""
+        return UNLIKE_THEIR_NAMES.get(self, self.name.lower().replace("_", " "))
+
+
+UNLIKE_THEIR_NAMES = {Kind.GREASE_PENCIL_V3: "grease pencil", Kind.PARTICLES: "particle settings"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +93,41 @@ class Carried:
     kind: str
     name: str
     where: str
+
+
+@dataclass(frozen=True, slots=True)
+class GeometryFacts:
+    """What an object's geometry amounts to after its modifiers.
+
+    Counts are of what is really there, instances counted as often as they appear; bounds are in the object's own space.
+
+    `loose_instances` are instances at the top: what is left of them when everything is realised is nothing. `open_edges` are
+    edges of meshes that have not exactly two faces, None unless they were asked for. `attributes` are those of all components.
+    """
+
+    vertices: int = 0
+    edges: int = 0
+    faces: int = 0
+    curves: int = 0
+    points: int = 0
+    volumes: int = 0
+    strokes: int = 0
+    loose_instances: int = 0
+    open_edges: int | None = None
+    attributes: frozenset[str] = frozenset()
+    low: Point | None = None
+    high: Point | None = None
+
+    @property
+    def elements(self) -> int:
+        """How much there is of anything that can be seen or worked on."""
+        return self.vertices + self.curves + self.points + self.volumes + self.strokes
+
+    @property
+    def size(self) -> Point:
+        if self.low is None or self.high is None:
+            return (0.0, 0.0, 0.0)
+        return (self.high[0] - self.low[0], self.high[1] - self.low[1], self.high[2] - self.low[2])
 
 
 class Scene(Protocol):

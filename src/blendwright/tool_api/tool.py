@@ -10,45 +10,44 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from functools import cache
-from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
 
 from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.effects import (
+from blendwright.tool_api.promises import (
     Determinism,
     Idempotence,
     Isolation,
-    Kind,
+    Promises,
+    Requires,
     Revert,
     SafetyLevel,
     SafetyMode,
+    Version,
 )
-from blendwright.tool_api.promises import Promises, Requires, Version
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.values.findings import Finding
 
+# What `check` and `verify` yield.
+Findings: TypeAlias = Iterable[Finding]
 # What replaces a file loses what was in it.
 OVERWRITE = "overwrite"
 NAME = re.compile(r"[a-z]+\.[a-z]+(_[a-z]+)*")
 
 
-@dataclass(frozen=True, slots=True)
 class Example:
     """Arguments that work; `given` are the calls that set the stage, as (tool name, arguments)."""
 
-    args: Mapping[str, Any]
-    given: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
+    def __init__(self, args: Mapping[str, Any], *given: tuple[str, Mapping[str, Any]]) -> None:
+        self.args = args
+        self.given = given
 
 
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Result)
 
-DECLARATIONS: dict[str, type | tuple[type, ...]] = {
-    "name": str,
-    "promises": Promises,
-    "examples": tuple,
-}
+DECLARATIONS: dict[str, type] = {"name": str, "promises": Promises, "examples": tuple}
 
 
 class Tool(Generic[A, R]):
@@ -85,7 +84,7 @@ class Tool(Generic[A, R]):
 
     # ------------------------------------------------------------------ the parts an author writes
 
-    def check(self, scene: Scene, args: A) -> Iterable[Finding]:
+    def check(self, scene: Scene, args: A) -> Findings:
         """Everything that speaks against running; reads only."""
         raise NotImplementedError
 
@@ -93,11 +92,11 @@ class Tool(Generic[A, R]):
         """Do it; every write goes through `scene`."""
         raise NotImplementedError
 
-    def verify(self, scene: Scene, args: A, result: R) -> Iterable[Finding]:
+    def verify(self, scene: Scene, args: A, result: R) -> Findings:
         """What is not as promised, read back from the data."""
         raise NotImplementedError
 
-    def examine(self, args: A, blender: Version | None) -> Iterable[Finding]:
+    def examine(self, args: A, blender: Version | None) -> Findings:
         """What is wrong with the arguments that their schema cannot say. Pure: no scene, no Blender; pointers into the arguments.
 
         Without a version: what no supported Blender would take.
@@ -198,6 +197,16 @@ class Tool(Generic[A, R]):
 
 
 AnyTool = Tool[Any, Any]
+
+
+class Reads(Tool[A, R], Generic[A, R], family=True):
+    """Answers a question about the scene. A tool defines `apply`, and `check` where something can be wrong."""
+
+    def check(self, scene: Scene, args: A) -> Findings:
+        return ()
+
+    def verify(self, scene: Scene, args: A, result: R) -> Findings:
+        return ()
 
 
 def _problems(cls: type[AnyTool]) -> Iterable[str]:

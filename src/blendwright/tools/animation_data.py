@@ -5,11 +5,8 @@ Blender 4.4 gave actions layers and slots: an object owns the curves of its slot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tool_api import Block, Findings, Scene
+from blendwright.tools.checks import conflict
 
 LAYERED = (4, 4, 0)
 # The rotation that counts, where it is not the Euler angles.
@@ -61,19 +58,19 @@ def is_driven(obj: Block, path: str) -> bool:
     return data is not None and any(driver.data_path == path for driver in data.drivers)
 
 
-def channel_conflicts(scene: Scene, obj: Block, path: str, at: str) -> Iterator[Finding]:
+def channel_conflicts(scene: Scene, obj: Block, path: str, at: str) -> Findings:
     """A finding when a value that is written into a channel would not last: the next evaluation overwrites it.
 
     Not only for objects: any datablock that can be animated."""
     if is_driven(obj, path):
         message = f"{path} of '{obj.name}' is driven, so a value would not last"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave the channel to its driver.")
+        yield conflict(message, at, "Leave the channel to its driver.")
     elif any(not curve.mute for curve in curves(scene, obj, path)):
         message = f"{path} of '{obj.name}' has keyframes, so a value would not last"
         cure = "Set keyframes with animation.set_keyframe, or remove them first with animation.clear."
         if obj.id_type != "OBJECT":
             cure = "Leave it to the keyframes, or remove them first with python.run."
-        yield Finding(Fault.SCENE_CONFLICT, message, at, cure)
+        yield conflict(message, at, cure)
 
 
 def rotation_channel(obj: Block) -> str:
@@ -81,7 +78,7 @@ def rotation_channel(obj: Block) -> str:
     return ROTATIONS.get(obj.rotation_mode, "rotation_euler")
 
 
-def move_conflicts(scene: Scene, obj: Block, at: str, *, turn: bool = False, move: bool = True) -> Iterator[Finding]:
+def move_conflicts(scene: Scene, obj: Block, at: str, *, turn: bool = False, move: bool = True) -> Findings:
     """What keeps an object from being put or turned somewhere for good: animation that has its channels."""
     if move:
         yield from channel_conflicts(scene, obj, "location", at)

@@ -6,14 +6,14 @@ modifiers, where its own channels and its parents place it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, product
 
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.mesh.solid import bounds_of, positions_of
-from blendwright.tools.mesh_data import Point
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
+from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -26,6 +26,7 @@ SOLID = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 INSTANCING = frozenset({"NODES", "PARTICLE_SYSTEM"})
 # Farther out the squares that distances are made of are no longer finite in single precision.
 FARTHEST = 1e18
+SMALLEST = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,22 @@ class BoundingBox:
         x, y, z = ((a + b) / 2 for a, b in zip(self.low, self.high, strict=True))
         return x, y, z
 
+    @property
+    def corners(self) -> list[Point]:
+        sides = zip(self.low, self.high, strict=True)
+        return [(x, y, z) for x, y, z in product(*sides)]
+
+    @property
+    def radius(self) -> float:
+        """Of the sphere around the box."""
+        return max(SMALLEST, math.dist(self.low, self.high) / 2.0)
+
     def size(self, axis: int) -> float:
         return self.high[axis] - self.low[axis]
+
+
+# Where there is nothing yet, a set-up is made for a cube of two metres at the origin.
+NOTHING = BoundingBox((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
 
 
 class Reach:
@@ -62,8 +77,8 @@ class Reach:
         if obj.type not in SOLID:
             return around(self.corners(obj))
         with world_mesh(self._scene, obj) as mesh:
-            extent = bounds_of(positions_of(mesh)) if mesh is not None else None
-        return around([*(extent or ()), *self.instance_corners(obj)])
+            extent = bounds_of(mesh)
+        return around([*((extent.low, extent.high) if extent else ()), *self.instance_corners(obj)])
 
     def own_size(self, obj: Block) -> Point:
         """The size along its own axes, in metres."""
@@ -90,6 +105,15 @@ def around(points: Sequence[Sequence[float]]) -> BoundingBox | None:
     return BoundingBox((min(x), min(y), min(z)), (max(x), max(y), max(z)))
 
 
+def bounds_of(mesh: Block | None) -> BoundingBox | None:
+    """The box around a mesh, in its own space; None without vertices."""
+    positions = positions_of(mesh) if mesh is not None else ()
+    if not positions:
+        return None
+    x, y, z = positions[0::3], positions[1::3], positions[2::3]
+    return BoundingBox((min(x), min(y), min(z)), (max(x), max(y), max(z)))
+
+
 def own_box(scene: Scene, obj: Block) -> list[Point]:
     """The corners of its box in its own space, without instances; none when it has no extent."""
     if obj.type in BOUNDLESS:
@@ -103,8 +127,8 @@ def own_box(scene: Scene, obj: Block) -> list[Point]:
     # Blender's box around a curve counts control points with a margin of their radius, up to a metre on each side; that of an
     # object which is not evaluated is an old one.
     with shape(scene, obj) as mesh:
-        extent = bounds_of(positions_of(mesh)) if mesh is not None else None
-    return [(x, y, z) for x, y, z in product(*zip(*extent, strict=True))] if extent else []
+        extent = bounds_of(mesh)
+    return extent.corners if extent else []
 
 
 def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
@@ -137,6 +161,17 @@ def everything(scene: Scene, without: str = "") -> list[Point]:
     return [point for box in boxes if _within_reach(box) for point in box]
 
 
+def subject_points(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
+    """What a picture is about: the corners of these objects; of all that a render shows but `without`, where none is named."""
+    named = [scene.require(Kind.OBJECT, name) for name in names]
+    return (corners(scene, named) if named else everything(scene, without)) or NOTHING.corners
+
+
+def subject(scene: Scene, names: Sequence[str], without: str) -> BoundingBox:
+    """The box around what a picture is about."""
+    return around(subject_points(scene, names, without)) or NOTHING
+
+
 def visible(scene: Scene) -> list[Block]:
     """The objects that a render shows, by name: in a collection that a view layer has and no flag hides."""
     shown: dict[str, Block] = {}
@@ -157,17 +192,23 @@ def _rendered(layer_collection: Block) -> Iterator[Block]:
 
 
 @contextmanager
+def mesh_copy(obj: Block) -> Generator[Block, None, None]:
+    """An object's mesh as a copy of our own, so that it can be moved; freed at the end."""
+    try:
+        yield obj.to_mesh()
+    finally:
+        obj.to_mesh_clear()
+
+
+@contextmanager
 def shape(scene: Scene, obj: Block) -> Generator[Block | None, None, None]:
     """A copy of the mesh that an object evaluates to, in its own space; None when it evaluates to none."""
     if obj.type not in SOLID:
         yield None
         return
     evaluated = scene.evaluated(obj)
-    source = evaluated if evaluated.is_evaluated else obj
-    try:
-        yield source.to_mesh()
-    finally:
-        source.to_mesh_clear()
+    with mesh_copy(evaluated if evaluated.is_evaluated else obj) as mesh:
+        yield mesh
 
 
 @contextmanager

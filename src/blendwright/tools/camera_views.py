@@ -6,15 +6,13 @@ Geometry on plain numbers; writes only through `stand`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.mesh_data import Point
+from blendwright.tool_api import Block, Findings, Point, Scene
+from blendwright.tools.checks import conflict
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 Axes = tuple[Point, Point, Point]
 
@@ -63,11 +61,11 @@ def view_matrix(scene: Scene, axes: Axes, position: Point, matrix: Block | None 
     return scene.matrix([*rows, [0.0, 0.0, 0.0, 1.0]])
 
 
-def zero_scale(scene: Scene, obj: Block, at: str) -> Iterator[Finding]:
+def zero_scale(scene: Scene, obj: Block, at: str) -> Findings:
     """A finding when an object has no size along an axis: it has no direction that it could be turned from."""
     if any(axis.length < NEAREST for axis in world_matrix(scene, obj).to_3x3().col):
         message = f"'{obj.name}' has a scale of zero, so it cannot be aimed"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Give it a scale first, with object.transform.")
+        yield conflict(message, at, "Give it a scale first, with object.transform.")
 
 
 def move_to(scene: Scene, obj: Block, matrix: Block) -> bool:

@@ -1,8 +1,12 @@
-"""The list of all tools. Explicit, so that what is offered is what is written here; a test notices a file that is not on it."""
+"""The list of all tools, and finding one by words. Explicit, so that what is offered is what is written here; a test notices a
+file that is not on it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.animation.clear import Clear
@@ -71,88 +75,25 @@ from blendwright.tools.scene.set_world import SetWorld
 from blendwright.tools.scene.snapshot import TakeSnapshot
 from blendwright.tools.text.create import CreateText
 
+# A row for each noun.
 CATALOG: tuple[type[AnyTool], ...] = (
-    # animation
-    Clear,
-    SetFrame,
-    SetKeyframe,
-    # camera
-    CreateCamera,
-    FrameObjects,
-    LookAt,
-    SetActiveCamera,
-    SetCamera,
-    # collection
-    CreateCollection,
-    DeleteCollection,
-    LinkObject,
-    UnlinkObject,
-    # curve
+    Clear, SetFrame, SetKeyframe,
+    CreateCamera, FrameObjects, LookAt, SetActiveCamera, SetCamera,
+    CreateCollection, DeleteCollection, LinkObject, UnlinkObject,
     CreateCurve,
-    # file
-    ExportFile,
-    ImportFile,
-    # geonodes
-    Gates,
-    InspectTree,
-    NodeTree,
-    Patch,
-    SetModifierInput,
-    Verify,
-    # light
-    CreateLight,
-    Expose,
-    SetLight,
-    # material
-    AssignMaterial,
-    DeleteMaterial,
-    EnsurePrincipled,
-    # mesh
-    CreateBackdrop,
-    CreateMesh,
-    CreatePrimitive,
-    Measure,
-    SetAttribute,
-    Shade,
-    # modifier
-    AddModifier,
-    ApplyModifier,
-    RemoveModifier,
-    SetModifier,
-    # object
-    CreateEmpty,
-    DeleteObject,
-    Duplicate,
-    DuplicateGrid,
-    Inspect,
-    Rename,
-    SetParent,
-    SetProperty,
-    SetVisibility,
-    Transform,
-    # place
-    Align,
-    PlaceAround,
-    Distribute,
-    OnSurface,
-    Scatter,
-    # python
+    ExportFile, ImportFile,
+    Gates, InspectTree, NodeTree, Patch, SetModifierInput, Verify,
+    CreateLight, Expose, SetLight,
+    AssignMaterial, DeleteMaterial, EnsurePrincipled,
+    CreateBackdrop, CreateMesh, CreatePrimitive, Measure, SetAttribute, Shade,
+    AddModifier, ApplyModifier, RemoveModifier, SetModifier,
+    CreateEmpty, DeleteObject, Duplicate, DuplicateGrid, Inspect, Rename, SetParent, SetProperty, SetVisibility, Transform,
+    Align, PlaceAround, Distribute, OnSurface, Scatter,
     RunPython,
-    # render
-    Preview,
-    Still,
-    # scene
-    Expect,
-    FindObjects,
-    TakeSnapshot,
-    SetFrameRange,
-    SetRender,
-    SetSky,
-    SetUnits,
-    SetWorld,
-    # text
+    Preview, Still,
+    Expect, FindObjects, TakeSnapshot, SetFrameRange, SetRender, SetSky, SetUnits, SetWorld,
     CreateText,
-)
+)  # fmt: skip
 
 
 @cache
@@ -165,3 +106,36 @@ def tools() -> dict[str, AnyTool]:
 def fingerprint() -> str:
     """One hash over everything the catalogue promises."""
     return registry_fingerprint(CATALOG)
+
+
+# ---------------------------------------------------------------------- one scoring for everybody who looks for a tool
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def score(tool: AnyTool, words: Sequence[str]) -> int:
+    return _score(*_texts(type(tool)), words)
+
+
+def score_of(name: str, said: str, fields: Mapping[str, Any], words: Sequence[str]) -> int:
+    """The same for anything else that has a name, a description, and arguments by name with their schemas."""
+    return _score(name.lower(), said.lower(), _arguments(fields), words)
+
+
+def _score(name: str, said: str, arguments: str, words: Sequence[str]) -> int:
+    total = 0
+    for word in words:
+        stem = word[:-1] if len(word) > 3 and word.endswith("s") else word
+        total += 9 * (stem in name) + 3 * (stem in said) + (stem in arguments)
+    return total
+
+
+@cache
+def _texts(tool: type[AnyTool]) -> tuple[str, str, str]:
+    return tool.name.lower(), (tool.__doc__ or "").lower(), _arguments(tool.args_schema().get("properties", {}))
+
+
+def _arguments(fields: Mapping[str, Any]) -> str:
+    return " ".join([*fields, *(str(field.get("description", "")) for field in fields.values())]).lower()

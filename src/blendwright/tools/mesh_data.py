@@ -7,14 +7,11 @@ which the faces name them, so that a mesh is the same everywhere.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blendwright.tool_api.scene import Block
-from blendwright.tools.readback import differs
-from blendwright.values.findings import Finding
-
-Point = tuple[float, float, float]
+from blendwright.tool_api import Block, Findings, Point
+from blendwright.tools.checks import differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ def fill_mesh(mesh: Block, shape: Geometry) -> None:
         mesh.polygons.foreach_set("use_smooth", array("b", bytes(shape.face_count)))
 
 
-def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
+def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Findings:
     """How a mesh differs from geometry, bit by bit."""
     counts = (len(mesh.vertices), len(mesh.edges), len(mesh.polygons))
     expected = (shape.vertex_count, shape.edge_count, shape.face_count)
@@ -98,10 +95,18 @@ def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
         yield from differs("that its faces join the vertices they should", True, False, at)
 
 
-def edges_differ(mesh: Block, shape: Geometry, at: str) -> Iterator[Finding]:
+def edges_differ(mesh: Block, shape: Geometry, at: str) -> Findings:
     """Whether edges that belong to no face join what they should; those of faces follow from the faces."""
     if len(mesh.edges) == shape.edge_count:
         actual = array("i", bytes(len(shape.edges) * 4))
         mesh.edges.foreach_get("vertices", actual)
         if actual != shape.edges:
             yield from differs("that its edges join the vertices they should", True, False, at)
+
+
+def positions_of(mesh: Block) -> array[float]:
+    """Where its vertices are, flat."""
+    positions = array("f", bytes(12 * len(mesh.vertices)))
+    if positions:
+        mesh.attributes["position"].data.foreach_get("vector", positions)
+    return positions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import uuid
 from pathlib import Path
 
 # Opened as itself, never through a link; readable or not.
@@ -44,7 +45,6 @@ def remove_entry(name: str, parent: int) -> None:
 
 def _empty(top: int) -> None:
     """Directories inside directories are moved up before theirs is removed, so that depth costs neither stack nor descriptors."""
-    number = 0
     while names := os.listdir(top):
         for name in names:
             if not _is_directory(name, top):
@@ -57,18 +57,10 @@ def _empty(top: int) -> None:
                         os.unlink(inner_name, dir_fd=inner)
                         continue
                     os.close(_opened(inner_name, inner))  # who moves a directory must be allowed to write to it
-                    number += 1
-                    os.rename(inner_name, _free(number, top), src_dir_fd=inner, dst_dir_fd=top)
+                    os.rename(inner_name, uuid.uuid4().hex, src_dir_fd=inner, dst_dir_fd=top)
             finally:
                 os.close(inner)
             os.rmdir(name, dir_fd=top)
-
-
-def _free(number: int, top: int) -> str:
-    name = f".cleared-{number}"
-    while _exists(name, top):
-        name += "-"
-    return name
 
 
 def _opened(name: str, parent: int) -> int:
@@ -80,14 +72,6 @@ def _opened(name: str, parent: int) -> int:
     finally:
         os.close(handle)
     return os.open(name, os.O_RDONLY | AS_ITSELF, dir_fd=parent)
-
-
-def _exists(name: str, parent: int) -> bool:
-    try:
-        os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _is_directory(name: str, parent: int) -> bool:

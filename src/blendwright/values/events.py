@@ -24,7 +24,12 @@ class CallIds:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceOpened:
+class Event:
+    """Something that happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceOpened(Event):
     """`recovered` says in sentences what had to be put in order first."""
 
     workspace: str
@@ -32,12 +37,12 @@ class WorkspaceOpened:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceClosed:
+class WorkspaceClosed(Event):
     """Nothing comes after it."""
 
 
 @dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(Event):
     """A plan that is valid and scheduled begins on the scene with the hash `baseline`."""
 
     request_id: str
@@ -49,14 +54,14 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnded:
+class RunEnded(Event):
     """Also for a plan that was refused, which never started."""
 
     report: RunReport
 
 
 @dataclass(frozen=True, slots=True)
-class RunBrokenOff:
+class RunBrokenOff(Event):
     """A run that ended without a report: there was no Blender, or no disk, to go on with. What was committed stands."""
 
     request_id: str
@@ -66,7 +71,7 @@ class RunBrokenOff:
 
 
 @dataclass(frozen=True, slots=True)
-class CallEnded:
+class CallEnded(Event):
     """One tool call outside of any plan. `recorded`: it is in the audit, so `Committed` has told of it before."""
 
     ids: CallIds
@@ -75,7 +80,7 @@ class CallEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Event):
     """One transaction is durable: its audit records, and the number of the commit that each belongs to, where there is one."""
 
     records: Sequence[Mapping[str, Any]]
@@ -83,7 +88,7 @@ class Committed:
 
 
 @dataclass(frozen=True, slots=True)
-class RolledBack:
+class RolledBack(Event):
     """A plan was taken back as a whole: HEAD is at `base` again. The records are of what failed and of what was undone."""
 
     base: int | None
@@ -92,14 +97,14 @@ class RolledBack:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointSaved:
+class CheckpointSaved(Event):
     commit: int
     scene_hash: str
     size: int
 
 
 @dataclass(frozen=True, slots=True)
-class HeadMoved:
+class HeadMoved(Event):
     """By checkout, undo or redo."""
 
     kind: str
@@ -108,19 +113,19 @@ class HeadMoved:
 
 
 @dataclass(frozen=True, slots=True)
-class Quarantined:
+class Quarantined(Event):
     reason: str
     expected: str
     found: str
 
 
 @dataclass(frozen=True, slots=True)
-class QuarantineEnded:
+class QuarantineEnded(Event):
     how: str
 
 
 @dataclass(frozen=True, slots=True)
-class SceneBuilt:
+class SceneBuilt(Event):
     """A worker holds the scene. `again`: another one of this session had held it before."""
 
     pid: int
@@ -131,7 +136,7 @@ class SceneBuilt:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerTrouble:
+class WorkerTrouble(Event):
     """A call went wrong inside a worker; `log` are the last lines that the worker wrote. `lost`: the worker is gone."""
 
     ids: CallIds
@@ -142,37 +147,18 @@ class WorkerTrouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Event):
     """Something that whoever set this up should know."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Defect:
+class Defect(Event):
     """Something was raised that nobody expected."""
 
     error: BaseException
 
-
-Event = (
-    WorkspaceOpened
-    | WorkspaceClosed
-    | RunStarted
-    | RunEnded
-    | RunBrokenOff
-    | CallEnded
-    | Committed
-    | RolledBack
-    | CheckpointSaved
-    | HeadMoved
-    | Quarantined
-    | QuarantineEnded
-    | SceneBuilt
-    | WorkerTrouble
-    | Remark
-    | Defect
-)
 
 Observer = Callable[[Event], None]
 

@@ -6,10 +6,13 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
+# From so many operations or bytes on it is worth it.
+LARGE_PLAN, LARGE_TEXT = 1000, 200_000
+
 
 @contextmanager
 def gc_paused() -> Generator[None]:
-    """Also a decorator. What is freed by reference counts is freed as always."""
+    """What is freed by reference counts is freed as always."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

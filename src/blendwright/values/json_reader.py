@@ -14,6 +14,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from itertools import islice
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ import orjson
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import MOST_FINDINGS, Finding, pointer_of
-from blendwright.values.gc_pause import gc_paused
+from blendwright.values.gc_pause import LARGE_TEXT, gc_paused
 
 # A plan of 100,000 operations has some 20 MB.
 LARGEST = 64 * 1024 * 1024
@@ -40,7 +41,6 @@ Read = tuple[Any, tuple[Finding, ...]]
 _Duplicates = Mapping[int, tuple[dict[str, Any], list[str]]]
 
 
-@gc_paused()
 def read_json(text: bytes | str, *, any_value: bool = False) -> Read:
     """The value and no findings, or None and all of them. `any_value`: any depth and any number will do, as in a result,
     whose outputs may hold what no plan may."""
@@ -48,13 +48,13 @@ def read_json(text: bytes | str, *, any_value: bool = False) -> Read:
     if len(text) > LARGEST:
         return _refused(f"the document has more than {LARGEST >> 20} MB", "Split it into several.")
     try:
-        document: Any = orjson.loads(text)  # strict in all respects but duplicate keys
+        with gc_paused() if len(text) >= LARGE_TEXT else nullcontext():
+            document: Any = orjson.loads(text)  # strict in all respects but duplicate keys
     except orjson.JSONDecodeError as error:
         if "depth" in str(error):
             return _refused(TOO_DEEP, LESS_NESTING)
-        if "infinity" in str(
-            error
-        ):  # a number beyond all doubles: Python's parser reads on, so that its place can be told
+        # A number beyond all doubles: Python's parser reads on, so that its place can be told.
+        if "infinity" in str(error):
             return _read_closely(text, any_value=False)
         return _refused(f"this is not JSON: {error}", "Give one JSON document in UTF-8, and nothing else.")
     # Every colon of the text separates a key or stands in a string. A key that was given twice is missing in the value, and so

@@ -100,18 +100,14 @@ class Operation:
         if self.origin is None:
             return finding.under(base)
         place = caller_pointer(finding.pointer, self.origin.sources)
-        message = f"{self.origin.label}: {finding.message}"
-        return Finding(
-            finding.fault, message, self.pointer if place is None else base + place, finding.cure, finding.rule
-        )
+        pointer = self.pointer if place is None else base + place
+        return replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=pointer)
 
     def as_a_whole(self, finding: Finding) -> Finding:
         """A finding about the operation, with its place in the plan's document."""
         if self.origin is None:
             return finding.under(self.pointer)
-        return Finding(
-            finding.fault, f"{self.origin.label}: {finding.message}", self.pointer, finding.cure, finding.rule
-        )
+        return replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=self.pointer)
 
 
 @dataclass(frozen=True, slots=True)

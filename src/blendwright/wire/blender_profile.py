@@ -1,7 +1,5 @@
 """What a Blender says about itself, and about the process that it runs in."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field

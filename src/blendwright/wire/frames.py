@@ -7,8 +7,6 @@ Requests   `{"id": n, "method": "…", "params": {…}}`, ids strictly increasin
 Answers    `{"id": n, "result": …}` or `{"id": n, "error": {"code": "…", "message": "…"}}`, in the order of the requests.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import select

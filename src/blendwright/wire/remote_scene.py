@@ -4,8 +4,6 @@ How requests travel is for the subclass (`submit` and `call`); nobody else names
 the worker's scratch directory.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -15,8 +13,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire import methods
 from blendwright.wire.blender_profile import WorkerProfile
-from blendwright.wire.methods import ActiveItem, ExportAnswer, ExternalPath, SwapAnswer
-from blendwright.wire.step import StepAnswer, StepRequest
+from blendwright.wire.methods import ActiveItem, ExportAnswer, ExternalPath, StepAnswer, StepRequest, SwapAnswer
 from blendwright.wire.worker_port import ChildProcess
 
 # For what is not a call and has no deadline of its own: only a bound against a Blender that hangs.

@@ -4,8 +4,6 @@ A worker that runs hostile files may answer anything: what does not fit is not r
 the checks are built once, from the annotations, and take about as long as reading the JSON.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from types import NoneType, UnionType
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
@@ -21,7 +19,7 @@ def shape(record: type, *, without: Collection[str] = (), is_sound: Check | None
 
     `is_sound` is what must hold between the values of one that has them."""
     hints = {name: hint for name, hint in get_type_hints(record, include_extras=True).items() if name not in without}
-    # Annotations are strings where the record is defined, so `__required_keys__` does not know what is not required.
+    # Annotations may be strings where the record is defined; `__required_keys__` does not know then what is not required.
     optional = {name: get_args(hint)[0] for name, hint in hints.items() if get_origin(hint) is NotRequired}
     types = {name: frozenset(_json_types(hint)) for name, hint in (hints | optional).items()}
     required = hints.keys() - optional.keys()

@@ -1,7 +1,5 @@
 """What those who run plans may expect of workers: the pool they come from, and what only a child process has."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +50,7 @@ class WorkerPool(Protocol):
     ) -> None:
         self.close()
 
-    def take(self, *, bare: bool = False) -> RemoteScene:
+    def take(self, *, bare: bool = False) -> "RemoteScene":
         """A ready worker, the caller's from now on; raises EnvironmentUnfit when Blender cannot be started.
 
         A `bare` one may read nothing of what `allow` allows.

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.blender.confinement import attacks_on_files, attacks_on_others
 from tests.blender.confinement.attacking import ATTACKS, HARMLESS, SCRIPT, SECRET, Attack, bpy
 
-from blendwright.blender.confinement import confine
+from blendwright.blender.confinement import Allowance, confine
 
 __all__ = ["ATTACKS", "HARMLESS", "attacks_on_files", "attacks_on_others", "main"]
 
@@ -40,7 +40,7 @@ def main() -> None:
     os.chdir(scratch)
     account: dict[str, object] = {}
     if mode == "confined":
-        account = dataclasses.asdict(confine(scratch))
+        account = dataclasses.asdict(confine(Allowance(scratch)))
     bpy().ops.wm.read_factory_settings(use_empty=True)
     chosen = {name: act for name, act in ATTACKS.items() if mode == "confined" or name in HARMLESS}
     outcomes = {name: outcome(act, scratch, outside) for name, act in chosen.items()}

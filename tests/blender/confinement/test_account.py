@@ -15,9 +15,9 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="confinement exist
 _TELL = """
 import dataclasses, json, os, sys
 from pathlib import Path
-from blendwright.blender.confinement import confine, landlock, seccomp, limits
+from blendwright.blender.confinement import Allowance, confine, landlock, linux, seccomp
 {before}
-account = confine(Path(sys.argv[1]))
+account = confine(Allowance(Path(sys.argv[1])))
 os.write(int(sys.argv[2]), json.dumps(dataclasses.asdict(account)).encode())
 os._exit(0)
 """
@@ -99,7 +99,7 @@ def test_threads_that_run_already_are_told(scratch: Path) -> None:
 
 @on_linux
 def test_limits_that_cannot_be_set_are_told(scratch: Path) -> None:
-    account = told(scratch, 'def refuse(size):\n    raise ValueError("no")\nlimits.limit_resources = refuse')
+    account = told(scratch, 'def refuse(allowance):\n    raise ValueError("no")\nlinux.limit_resources = refuse')
     assert (account["level"], account["rlimits"]) == ("partial", False)
 
 
@@ -115,7 +115,7 @@ def test_a_platform_without_support_runs_unconfined_and_says_so(
 ) -> None:
     monkeypatch.setattr(confinement, "_applied", None)
     monkeypatch.setattr(attribute, value)
-    account = confinement.confine(scratch)
+    account = confinement.confine(confinement.Allowance(scratch))
     assert (account.level, account.landlock_abi, account.seccomp, account.rlimits) == ("none", 0, False, False)
     assert account.selftest == tuple(ACTS)
     assert account.reason is not None and reason in account.reason

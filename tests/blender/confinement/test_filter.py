@@ -5,9 +5,8 @@ import struct
 
 import pytest
 
-from blendwright.blender.confinement import syscall_policy as policy
-from blendwright.blender.confinement.seccomp import Instruction, build_filter
-from blendwright.blender.confinement.syscalls import Architecture, number
+from blendwright.blender.confinement.seccomp import Instruction, build_filter, conditions
+from blendwright.blender.confinement.syscalls import ABSENT, ALLOWED, CONDITIONAL, PRETENDED, Architecture, number
 
 ALLOW = 0x7FFF0000
 KILL_PROCESS = 0x80000000
@@ -112,18 +111,20 @@ def test_names_have_the_numbers_of_the_kernel(architecture: Architecture) -> Non
 
 @pytest.mark.parametrize("architecture", BOTH)
 def test_every_listed_call_is_allowed(architecture: Architecture) -> None:
-    names = [name for group in policy.ALLOWED.values() for name in group if number(name, architecture) is not None]
+    names = [name for name in ALLOWED if number(name, architecture) is not None]
     assert [name for name in names if asked(architecture, name, 1, 2, 3) != ALLOW] == []
 
 
 @pytest.mark.parametrize("architecture", BOTH)
 def test_only_the_listed_calls_have_another_answer_than_eperm(architecture: Architecture) -> None:
-    listed = {*policy.PRETENDED, *policy.ABSENT, *(name for group in policy.ALLOWED.values() for name in group)}
-    listed |= {condition.call for condition in policy.conditions(OWN_PID)}
-    numbers = {number(name, architecture) for name in listed}
+    numbers = {number(name, architecture) for name in {**ALLOWED, **CONDITIONAL, **PRETENDED, **ABSENT}}
     program = build_filter(architecture, OWN_PID)
     answered = {call for call in range(600) if answer(program, AUDIT[architecture], call, OWN_PID) != REFUSE}
     assert answered <= numbers
+
+
+def test_every_call_with_conditions_is_listed_as_one() -> None:
+    assert conditions(OWN_PID).keys() == CONDITIONAL.keys()
 
 
 @pytest.mark.parametrize("architecture", BOTH)

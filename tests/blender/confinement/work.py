@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from blendwright.blender.confinement import confine
+from blendwright.blender.confinement import Allowance, confine
 
 
 def make_scene(bpy: Any) -> None:
@@ -55,8 +55,8 @@ def round_trip(bpy: Any, path: Path) -> list[str]:
 
 def main() -> None:
     scratch, readable, incoming, report = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-    account = confine(scratch, readable=[readable])
-    again = confine(scratch.parent)
+    account = confine(Allowance(scratch, readable=[readable]))
+    again = confine(Allowance(scratch.parent))
     assert again is account
 
     import bpy as imported

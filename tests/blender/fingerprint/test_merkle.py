@@ -4,7 +4,8 @@ import random
 
 import scene_parts
 
-from blendwright.blender.fingerprint import Fingerprint, Key, label
+from blendwright.blender.fingerprint import Fingerprint, Key
+from blendwright.blender.fingerprint.identity import label
 
 LEAVES: dict[Key, bytes] = {("objects", f"Object {i}"): bytes([i % 256]) * 32 for i in range(1000)}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trial import Trial
 
 from blendwright.blender.scene import BpyScene
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 
 data: Any = bpy.data

@@ -11,7 +11,7 @@ import pytest
 from trial import Trial
 
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 Act = Callable[[BpyScene], object]
 data: Any = bpy.data

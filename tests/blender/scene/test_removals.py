@@ -13,7 +13,7 @@ from village import socket
 
 from blendwright.blender.scene import BpyScene, references
 from blendwright.blender.scene.state import is_tombstone
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 data: Any = bpy.data
 

@@ -9,7 +9,7 @@ import pytest
 from trial import Trial
 
 from blendwright.blender.scene import BpyScene
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 data: Any = bpy.data
 context: Any = bpy.context

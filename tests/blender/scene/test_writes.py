@@ -11,7 +11,7 @@ from trial import Trial
 from village import socket
 
 from blendwright.blender.scene import BpyScene
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 Act = Callable[[BpyScene], object]
 data: Any = bpy.data

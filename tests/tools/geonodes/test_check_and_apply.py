@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.plan.arguments import validate_arguments
-from blendwright.tool_api.effects import Idempotence
+from blendwright.plan.validate import validate_arguments
+from blendwright.tool_api.promises import Idempotence
 from blendwright.tools.catalog import tools
 
 if TYPE_CHECKING:

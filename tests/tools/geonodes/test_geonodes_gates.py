@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from blendwright.tools.geonodes import gate_report as judging
-from blendwright.tools.geonodes.gate_models import ADVISORY, REQUIRED, Gate
+from blendwright.tools.geonodes.gate_report import ADVISORY, REQUIRED, Gate
 from node_trees import CUBE, IN, MOVE, OUT, build, link, node, payload, value
 from stage import Stage
 

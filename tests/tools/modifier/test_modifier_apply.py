@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from blendwright.blender.step import HAS_UNDO
-from blendwright.tool_api.effects import Determinism
+from blendwright.tool_api.promises import Determinism
 from blendwright.tools.catalog import tools
 from blendwright.tools.modifier.settings import ModifierType
 from tools.modifier.modifiers import CASES, add

@@ -55,7 +55,7 @@ def test_every_setting_names_a_writable_attribute_of_blender(stage: Stage, kind:
     obj = bpy.data.objects.new("It", bpy.data.meshes.new("It"))
     properties: Any = obj.modifiers.new("It", kind).bl_rna.properties
     for name in MODELS[kind].model_fields:
-        rna = SPECIAL.get(kind, {}).get(name, BlenderProperty(name))
+        rna = SPECIAL.get(name, BlenderProperty(name))
         if name in SEPARATE:
             continue
         assert not properties[rna.attribute].is_readonly

@@ -1,4 +1,7 @@
-"""Counts what happens, cheaply: plain numbers that are turned into metrics only when somebody asks for them."""
+"""Counts what happens, cheaply: plain numbers that are turned into metrics only when somebody asks for them.
+
+What logs, metrics and traces say alike is here too: the names of ids and fields, which statuses are successes, and what an event counts.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,68 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.app.observing.vocabulary import PHASES, counts_of
-from blendwright.records.journal_port import JournalReader
-from blendwright.records.statistics import Statistics
+from blendwright.journal import JournalView
+from blendwright.journal.statistics import Statistics
 from blendwright.values import events
+
+SUCCESSES = frozenset({"succeeded", "skipped_idempotent"})
+PHASES = (("plan", "plan_us"), ("execute", "execute_us"), ("verify", "verify_us"))
+# The fields of an audit record that name an operation and its outcome, under the names that they have outside the journal.
+RECORD_FIELDS = {
+    "gemini_request_id": "request_id",
+    "operation_id": "operation_id",
+    "mcp_call_id": "mcp_call_id",
+    "blender_mutation_id": "blender_mutation_id",
+    "tool_name": "tool_name",
+    "safety_level": "safety_level",
+    "status": "status",
+    "error_code": "error_code",
+    "scene_hash_before": "scene_hash_before",
+    "scene_hash_after": "scene_hash_after",
+}
+COUNTS = {
+    "commits": "Commits to the journal.",
+    "rollbacks": "Plans that were taken back as a whole.",
+    "quarantines": "Times that journal and scene disagreed.",
+}
+# Only a process that is alive knows these.
+LIVE_COUNTS = {
+    "recoveries": "Openings after which something had to be put in order.",
+    "worker_restarts": "Scenes rebuilt in another worker.",
+    "workers_lost": "Workers that died, or were ended because of a call.",
+    "checkpoints": "Scenes saved.",
+    "checkpoint_bytes": "Bytes of saved scenes.",
+}
+
+
+def counts_of(event: events.Event) -> Mapping[str, int]:
+    """What an event adds to COUNTS and LIVE_COUNTS."""
+    match event:
+        case events.Committed():
+            return {"commits": len(event.commits) - event.commits.count(None)}
+        case events.RolledBack():
+            return {"rollbacks": 1}
+        case events.CheckpointSaved():
+            return {"checkpoints": 1, "checkpoint_bytes": event.size}
+        case events.SceneBuilt():
+            return {"worker_restarts": int(event.again)}
+        case events.WorkerTrouble():
+            return {"workers_lost": int(event.lost)}
+        case events.WorkspaceOpened():
+            return {"recoveries": int(bool(event.recovered))}
+        case events.Quarantined():
+            return {"quarantines": 1}
+        case _:
+            return {}
+
+
+def named_ids(ids: events.CallIds) -> dict[str, str | None]:
+    return {
+        "gemini_request_id": ids.request_id,
+        "operation_id": ids.operation_id,
+        "mcp_call_id": ids.mcp_call_id,
+    }
+
 
 # Seconds. A simple operation takes a tenth of a millisecond, a render minutes.
 OPERATION_BOUNDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -55,7 +116,8 @@ class EventCounters:
         self.stored: Statistics | None = None
 
     def __call__(self, event: events.Event) -> None:
-        self.counts.update(counts_of(event))
+        for name, count in counts_of(event).items():
+            self.counts[name] += count
         match event:
             case events.Committed() | events.RolledBack():
                 for record in event.records:
@@ -84,9 +146,12 @@ class EventCounters:
             self.failures[tool, code] += 1
         if record["plan_us"] is None:
             return
-        spent = {phase: record[field] or 0 for phase, field in PHASES}
-        self.phases.update(spent)
-        self.durations[tool].add(sum(spent.values()) / 1e6, record)
+        whole = 0
+        for phase, field in PHASES:
+            spent = record[field] or 0
+            self.phases[phase] += spent
+            whole += spent
+        self.durations[tool].add(whole / 1e6, record)
 
     def _ended(self, event: events.RunEnded) -> None:
         report = event.report
@@ -97,7 +162,7 @@ class EventCounters:
             self.refusals.update(finding.fault.value for finding in report.all_findings())
 
 
-def count_journal(journal: JournalReader) -> EventCounters:
+def count_journal(journal: JournalView) -> EventCounters:
     """What the journal of a workspace can tell, whichever processes wrote it: nothing of runs and workers."""
     counters = EventCounters()
     last = 0

@@ -2,25 +2,36 @@
 
 Lines about operations are their audit records, so log and audit cannot disagree. Arguments and results are never logged;
 messages may quote a value, but not that of an argument which the policy redacts.
+
+Lines go to a file of bounded size in the workspace, and to standard error when somebody asked for it. The log never stops the work:
+when the disk refuses a line, the line is lost. Lines are whole even after a kill: they are written in one piece, and whoever opens
+the file next ends a torn one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import traceback
 from collections import Counter
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
-import structlog
 
-from blendwright.app.observing.log_file import LEVELS, LogFile
-from blendwright.app.observing.vocabulary import PHASES, RECORD_FIELDS, SUCCESSES, named_ids
+from blendwright.app.observing.counters import PHASES, RECORD_FIELDS, SUCCESSES, named_ids
 from blendwright.policy.redaction import redacted_message
 from blendwright.values import events
+
+LEVELS = ("debug", "info", "warning", "error")
+DIRECTORY = "logs"
+NAME = "core.jsonl"
+# About ten thousand operations; with those that are kept a log takes four times that.
+MOST_BYTES = 8 * 1024 * 1024
+KEPT = 3
 
 # Names the least level that is also shown on standard error. "off" writes no log at all.
 VARIABLE = "BLENDWRIGHT_LOG"
@@ -44,15 +55,9 @@ class Log:
     def __init__(self, workspace: Path, *, shown: str | None = None, redact: Sequence[str] = ()) -> None:
         self._redact = tuple(redact)
         self._file = LogFile(workspace, shown=shown)
-        level = "debug" if shown == "debug" else "info"
-        self._log: Any = structlog.wrap_logger(
-            self._file,
-            processors=[structlog.processors.add_log_level, _stamp, structlog.processors.JSONRenderer(orjson.dumps)],
-            wrapper_class=structlog.make_filtering_bound_logger(level),
-            context_class=dict,
-            cache_logger_on_first_use=True,
-        ).bind(workspace=str(workspace))
-        self._idle = self._log
+        self._about_workspace: Mapping[str, Any] = {"workspace": str(workspace)}
+        self._about = self._about_workspace
+        """What every line says: of the workspace, and of the run while there is one."""
         self._running: str | None = None
 
     def __call__(self, event: events.Event) -> None:
@@ -61,66 +66,73 @@ class Log:
         if isinstance(event, events.WorkspaceClosed):
             self._file.close()
 
+    def _line(self, level: str, what: str, **fields: Any) -> None:
+        now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        line = {**self._about, **fields, "event": what, "level": level, "timestamp": now}
+        self._file.add(level, orjson.dumps(line, default=repr))
+
     def _log_event(self, event: events.Event) -> None:
         match event:
             case events.Committed():
                 self._operations(event)
             case events.RolledBack():
                 self._operations(event)
-                self._log.warning("plan rolled back", head=event.base, taken_back=len(event.records))
+                self._line("warning", "plan rolled back", head=event.base, taken_back=len(event.records))
             case events.RunStarted():
                 self._started(event)
             case events.RunEnded():
                 self._ended(event)
             case events.RunBrokenOff():
-                self._log.error("run broken off", message=event.message)
-                self._log, self._running = self._idle, None
+                self._line("error", "run broken off", message=event.message)
+                self._about, self._running = self._about_workspace, None
             case events.CallEnded():
                 self._called(event)
             case events.WorkerTrouble():
-                write = self._log.error if event.lost else self._log.warning
-                what = "worker lost" if event.lost else "tool raised"
-                write(what, **named_ids(event.ids), pid=event.pid, message=event.message, worker_log=list(event.log))
+                level, what = ("error", "worker lost") if event.lost else ("warning", "tool raised")
+                about: dict[str, Any] = {"pid": event.pid, "message": event.message, "worker_log": list(event.log)}
+                self._line(level, what, **named_ids(event.ids), **about)
             case events.Defect():
-                self._log.error("defect", error=repr(event.error), trace=traceback.format_exception(event.error))
+                trace = traceback.format_exception(event.error)
+                self._line("error", "defect", error=repr(event.error), trace=trace)
             case _:
                 self._log_workspace_event(event)
 
     def _log_workspace_event(self, event: events.Event) -> None:
         match event:
             case events.WorkspaceOpened():
-                write = self._log.warning if event.recovered else self._log.info
-                write("workspace opened", recovered=list(event.recovered), pid=os.getpid())
+                level = "warning" if event.recovered else "info"
+                self._line(level, "workspace opened", recovered=list(event.recovered), pid=os.getpid())
             case events.WorkspaceClosed():
-                self._log.info("workspace closed")
+                self._line("info", "workspace closed")
             case events.SceneBuilt():
-                write = self._log.warning if event.again else self._log.info
-                what = "scene rebuilt" if event.again else "scene built"
+                level, what = ("warning", "scene rebuilt") if event.again else ("info", "scene built")
                 spent = round(event.seconds * 1000, 3)
-                write(what, pid=event.pid, scene_hash=event.scene_hash, redone=event.redone, duration_ms=spent)
+                about = {"scene_hash": event.scene_hash, "redone": event.redone, "duration_ms": spent}
+                self._line(level, what, pid=event.pid, **about)
             case events.CheckpointSaved():
-                self._log.info("checkpoint saved", commit=event.commit, scene_hash=event.scene_hash, bytes=event.size)
+                about = {"commit": event.commit, "scene_hash": event.scene_hash, "bytes": event.size}
+                self._line("info", "checkpoint saved", **about)
             case events.HeadMoved():
-                self._log.info("head moved", kind=event.kind, origin=event.origin, head=event.to)
+                self._line("info", "head moved", kind=event.kind, origin=event.origin, head=event.to)
             case events.Quarantined():
-                self._log.error("quarantined", reason=event.reason, expected=event.expected, found=event.found)
+                about = {"reason": event.reason, "expected": event.expected, "found": event.found}
+                self._line("error", "quarantined", **about)
             case events.Remark():
-                self._log.warning("remark", message=event.message)
+                self._line("warning", "remark", message=event.message)
             case events.QuarantineEnded():
-                self._log.warning("quarantine ended", how=event.how)
+                self._line("warning", "quarantine ended", how=event.how)
             case _:
                 pass
 
     def _operations(self, event: events.Committed | events.RolledBack) -> None:
-        """Without structlog: a run writes thousands of these at once, and handing one through takes five times as long as writing it."""
-        bound, running = structlog.get_context(self._log), self._running
+        about, running = self._about, self._running
         for record, commit in zip(event.records, event.commits, strict=True):
-            # What is bound holds for the run; anything else that is committed meanwhile is not part of it.
+            # What is said of the run holds for its own records; anything else that is committed meanwhile is not part of it.
             if record["request_id"] != running and running is not None:
-                bound, running = structlog.get_context(self._idle), None
+                about, running = self._about_workspace, None
             level = "info" if record["status"] in SUCCESSES else "warning"
             line = {
-                **bound,
+                **about,
                 "timestamp": record["timestamp"],
                 **{name: record[field] for name, field in LINE_FIELDS},
                 "commit": commit,
@@ -132,8 +144,10 @@ class Log:
 
     def _started(self, event: events.RunStarted) -> None:
         self._running = event.request_id
-        self._log = self._idle.bind(gemini_request_id=event.request_id, schedule_hash=event.schedule_hash)
-        self._log.info(
+        run = {"gemini_request_id": event.request_id, "schedule_hash": event.schedule_hash}
+        self._about = {**self._about_workspace, **run}
+        self._line(
+            "info",
             "run started",
             dialect=event.dialect,
             boundary=event.boundary,
@@ -142,6 +156,7 @@ class Log:
         )
 
     def _ended(self, event: events.RunEnded) -> None:
+        self._about, self._running = self._about_workspace, None
         report = event.report
         faults = [
             {
@@ -157,7 +172,8 @@ class Log:
             {"error_code": finding.fault.value, "message": redacted_message(finding.message, (finding,), self._redact)}
             for finding in report.findings
         ]
-        (self._idle.info if report.ok else self._idle.warning)(
+        self._line(
+            "info" if report.ok else "warning",
             "run ended",
             gemini_request_id=report.request_id,
             schedule_hash=report.schedule_hash,
@@ -166,11 +182,11 @@ class Log:
             duration_ms=report.timings.get("run_ms"),
             faults=faults[:MOST_FAULTS],
         )
-        self._log, self._running = self._idle, None
 
     def _called(self, event: events.CallEnded) -> None:
         outcome = event.outcome
-        (self._log.info if outcome.ok else self._log.warning)(
+        self._line(
+            "info" if outcome.ok else "warning",
             "call ended",
             **named_ids(event.ids),
             blender_mutation_id=outcome.blender_mutation_id,
@@ -181,7 +197,70 @@ class Log:
         )
 
 
-def _stamp(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    if "timestamp" not in event:
-        event["timestamp"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return event
+class LogFile:
+    """Collects lines; `flush` writes them. Only the holder of the workspace writes it."""
+
+    def __init__(self, workspace: Path, *, shown: str | None = None, most_bytes: int = MOST_BYTES) -> None:
+        """`shown` is the least level that also goes to standard error."""
+        self.path = workspace / DIRECTORY / NAME
+        self._most = most_bytes
+        self._shown = frozenset(LEVELS[LEVELS.index(shown) :] if shown is not None else ())
+        self._lines: list[bytes] = []
+        self._to_show: list[bytes] = []
+        self._size = 0
+        self._descriptor: int | None = None
+        with contextlib.suppress(OSError):
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._open()
+
+    def flush(self) -> None:
+        """Write what came since, in one piece."""
+        lines, self._lines = self._lines, []
+        shown, self._to_show = self._to_show, []
+        if lines and self._descriptor is not None:
+            # The last of them must be whole too.
+            text = b"\n".join((*lines, b""))
+            with contextlib.suppress(OSError):
+                self._write(text)
+        if shown:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.buffer.write(b"\n".join((*shown, b"")))
+                sys.stderr.buffer.flush()
+
+    def close(self) -> None:
+        self.flush()
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def add(self, level: str, line: bytes) -> None:
+        self._lines.append(line)
+        if level in self._shown:
+            self._to_show.append(line)
+
+    def _write(self, text: bytes) -> None:
+        if self._size and self._size + len(text) > self._most:
+            self._rotate()
+        if self._descriptor is not None:
+            self._size += os.write(self._descriptor, text)
+
+    def _open(self) -> None:
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._size = os.fstat(descriptor).st_size
+        if self._size and os.pread(descriptor, 1, self._size - 1) != b"\n":
+            self._size += os.write(descriptor, b"\n")
+        self._descriptor = descriptor
+
+    def _rotate(self) -> None:
+        """core.jsonl becomes core.jsonl.1, and so on; the oldest goes."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        for number in range(KEPT, 0, -1):
+            older = self._numbered(number - 1)
+            if older.exists():
+                older.replace(self._numbered(number))
+        self._open()
+
+    def _numbered(self, number: int) -> Path:
+        return self.path if number == 0 else self.path.with_name(f"{NAME}.{number}")

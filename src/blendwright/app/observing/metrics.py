@@ -15,8 +15,7 @@ from prometheus_client.openmetrics import exposition
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar
 
-from blendwright.app.observing.counters import Durations, EventCounters, Record
-from blendwright.app.observing.vocabulary import COUNTS, LIVE_COUNTS
+from blendwright.app.observing.counters import COUNTS, LIVE_COUNTS, Durations, EventCounters, Record
 
 
 class Metrics:

@@ -16,7 +16,7 @@ from opentelemetry.context import Context
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, Status, StatusCode, TracerProvider
 
-from blendwright.app.observing.vocabulary import (
+from blendwright.app.observing.counters import (
     COUNTS,
     LIVE_COUNTS,
     PHASES,

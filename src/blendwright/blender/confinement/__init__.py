@@ -10,63 +10,44 @@ bpy or numpy: both start threads, and those would stay outside.
 
 import platform
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from blendwright.blender.confinement.report import Confinement, File, Resources
+from blendwright.blender.confinement.report import Allowance, Confinement
 from blendwright.blender.confinement.selftest import ACTS
 from blendwright.blender.confinement.syscalls import this_architecture
-from blendwright.wire.worker_environment import private_directories, private_environment
+from blendwright.wire.worker_environment import private_directories
 
-__all__ = ["Confinement", "Resources", "confine", "confine_before_exec", "private_environment"]
-
-DEFAULT_RESOURCES = Resources()
+__all__ = ["Allowance", "Confinement", "confine", "confine_before_exec"]
 
 _applied: Confinement | None = None
 
 
-def confine(
-    scratch: Path,
-    *,
-    readable: Sequence[Path] = (),
-    files: Sequence[File] = (),
-    resources: Resources = DEFAULT_RESOURCES,
-    home: Path | None = None,
-) -> Confinement:
-    """Confine this process for good, and say what holds. `readable` are further directories to read, `files` single
-    files: each with the device and inode it must have, since a path may lead elsewhere by now.
+def confine(allowance: Allowance) -> Confinement:
+    """Confine this process for good, and say what holds.
 
-    `home` is the user's home directory, for the self-test, where a launcher has put the means to find it out of reach.
     Missing support is no error but a lower level with a reason. A second call changes nothing, since confinement cannot be
     widened: it returns the account of the first.
     """
     global _applied
     if _applied is None:
-        _make_private(scratch)
-        _applied = _confine(scratch.resolve(), readable, files, resources, home)
+        _make_private(allowance.scratch)
+        _applied = _confine(allowance)
     return _applied
 
 
-def confine_before_exec(
-    scratch: Path,
-    executable: Path,
-    *,
-    readable: Sequence[Path] = (),
-    files: Sequence[File] = (),
-    resources: Resources = DEFAULT_RESOURCES,
-) -> Path | None:
+def confine_before_exec(allowance: Allowance, executable: Path) -> Path | None:
     """Apply to this process what survives becoming `executable`; returns the user's home, which is out of reach then.
 
     What is missing is no error here: the worker that follows gives the account.
     """
-    _make_private(scratch)
+    _make_private(allowance.scratch)
     if sys.platform != "linux" or this_architecture() is None:
         return None
 
     from blendwright.blender.confinement.linux import before_exec, home_of_user
 
     home = home_of_user()
-    before_exec(scratch.resolve(), executable, readable, files, resources)
+    before_exec(allowance, executable)
     return home
 
 
@@ -75,9 +56,7 @@ def _make_private(scratch: Path) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def _confine(
-    scratch: Path, readable: Sequence[Path], files: Sequence[File], resources: Resources, home: Path | None
-) -> Confinement:
+def _confine(allowance: Allowance) -> Confinement:
     architecture = this_architecture()
     if sys.platform != "linux":
         return _unconfined(f"{platform.system()} offers no confinement that a process can put on itself")
@@ -86,7 +65,7 @@ def _confine(
 
     from blendwright.blender.confinement.linux import confine_linux  # imports modules that only Linux has
 
-    return confine_linux(architecture, scratch, readable, files, resources, home)
+    return confine_linux(architecture, allowance)
 
 
 def _unconfined(reason: str) -> Confinement:

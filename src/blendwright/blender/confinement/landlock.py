@@ -38,9 +38,9 @@ class Right(IntFlag):
     MAKE_FIFO = 1 << 10
     MAKE_BLOCK = 1 << 11
     MAKE_SYM = 1 << 12
-    REFER = 1 << 13  # ABI 2
-    TRUNCATE = 1 << 14  # ABI 3
-    IOCTL_DEV = 1 << 15  # ABI 5
+    REFER = 1 << 13
+    TRUNCATE = 1 << 14
+    IOCTL_DEV = 1 << 15
 
 
 # Loading a shared library maps it, which needs READ_FILE only: EXECUTE is for what a launcher becomes, and nothing else.
@@ -70,12 +70,9 @@ def abi() -> int:
 
 def _known_rights(version: int) -> Right:
     rights = ~Right(0)
-    if version < 2:
-        rights &= ~Right.REFER
-    if version < 3:
-        rights &= ~Right.TRUNCATE
-    if version < 5:
-        rights &= ~Right.IOCTL_DEV
+    for since, right in ((2, Right.REFER), (3, Right.TRUNCATE), (5, Right.IOCTL_DEV)):
+        if version < since:
+            rights &= ~right
     return rights
 
 

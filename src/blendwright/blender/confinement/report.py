@@ -1,21 +1,32 @@
 """What confinement is asked for, and what a worker says about its own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# A single file that may be read: its path, and the device and inode that it must have.
+# A single file that may be read: its path, and the device and inode that it must have, since a path may lead elsewhere by now.
 File = tuple[Path, tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Resources:
-    """What a worker may take, in bytes."""
+class Allowance:
+    """What a worker may have besides what Python and Blender need to run: a directory to write to, what to read, and how much."""
+
+    scratch: Path
+
+    readable: Sequence[Path] = ()
+    """Further directories."""
+
+    files: Sequence[File] = ()
 
     address_space: int = 16 << 30
-    """Not memory: Blender reserves far more than it touches, and needs 6 GB to start comfortably."""
+    """Bytes. Not memory: Blender reserves far more than it touches, and needs 6 GB to start comfortably."""
 
     file_size: int = 4 << 30
-    """Of one file."""
+    """Bytes of one file."""
+
+    home: Path | None = None
+    """The user's home directory, for the self-test, where a launcher has put the means to find it out of reach."""
 
 
 @dataclass(frozen=True)

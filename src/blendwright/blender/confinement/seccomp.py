@@ -1,4 +1,4 @@
-"""Turns the policy into a seccomp filter and installs it. What is allowed stands in `policy`, not here."""
+"""Turns the list of system calls into a seccomp filter and installs it. Which calls it knows stands in `syscalls`."""
 
 import ctypes
 import errno
@@ -6,8 +6,7 @@ import os
 import struct
 from typing import NamedTuple
 
-from blendwright.blender.confinement import syscall_policy as policy
-from blendwright.blender.confinement.syscalls import Architecture, number, syscall
+from blendwright.blender.confinement.syscalls import ABSENT, ALLOWED, PRETENDED, Architecture, number, syscall
 
 # Classic BPF: load a word of `struct seccomp_data`, compare, return.
 _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -22,6 +21,25 @@ _X32_BIT = 0x40000000
 
 _SECCOMP_SET_MODE_FILTER = 1
 _SECCOMP_FILTER_FLAG_TSYNC = 1
+
+
+_CLONE_THREAD = 0x00010000
+_CLONE_NEW_NAMESPACE = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
+
+_PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 15, 16, 0x53564D41
+
+# Not among them: F_SETOWN, F_SETOWN_EX and F_SETSIG, by which the kernel would send a signal on our behalf.
+_FCNTL_COMMANDS = (
+    *(0, 1, 2, 3, 4),  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL
+    *(5, 6, 7, 36, 37, 38),  # F_GETLK, F_SETLK, F_SETLKW and the same for open file descriptions
+    *(1030, 1033, 1034),  # F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS
+)
+
+# Not among them: TIOCSTI, which types into the terminal of whoever started us.
+_IOCTL_REQUESTS = (
+    *(0x5401, 0x802C542A, 0x5413),  # TCGETS, TCGETS2 (isatty) and TIOCGWINSZ
+    *(0x541B, 0x5421, 0x5450, 0x5451),  # FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+)
 
 
 class Instruction(NamedTuple):
@@ -52,28 +70,40 @@ def _low_word(index: int) -> int:
 _REFUSE = _answer(_ERRNO | errno.EPERM)
 
 
-def _decide(condition: policy.Condition) -> list[Instruction]:
-    """Instructions that end in an answer whatever the arguments are."""
-    match condition:
-        case policy.ArgumentIn(index=index, values=values):
-            comparisons = [
-                Instruction(_JUMP_EQUAL, len(values) - position, 0, value) for position, value in enumerate(values)
-            ]
-            return [_load(_low_word(index)), *comparisons, _REFUSE, _answer(_ALLOW)]
-        case policy.FlagsWithin(index=index, needed=needed, refused=refused):
-            return [
-                _load(_low_word(index)),
-                Instruction(_JUMP_ANY_BIT, 0, 1, needed),
-                Instruction(_JUMP_ANY_BIT, 0, 1, refused),
-                _REFUSE,
-                _answer(_ALLOW),
-            ]
-        case policy.ArgumentsZero(indices=indices):
-            words = [_low_word(index) + half for index in indices for half in (0, 4)]
-            body: list[Instruction] = []
-            for word in words:
-                body += [_load(word), Instruction(_JUMP_EQUAL, 1, 0, 0), _REFUSE]
-            return [*body, _answer(_ALLOW)]
+def _argument_in(index: int, *values: int) -> list[Instruction]:
+    """Allowed when the argument (32 bits, as the kernel reads it) is one of the values."""
+    comparisons = [Instruction(_JUMP_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
+    return [_load(_low_word(index)), *comparisons, _REFUSE, _answer(_ALLOW)]
+
+
+def _flags_within(index: int, *, needed: int, refused: int) -> list[Instruction]:
+    """Allowed when the flags in the argument hold `needed` and none of `refused`."""
+    checks = [Instruction(_JUMP_ANY_BIT, 0, 1, needed), Instruction(_JUMP_ANY_BIT, 0, 1, refused)]
+    return [_load(_low_word(index)), *checks, _REFUSE, _answer(_ALLOW)]
+
+
+def _arguments_zero(*indices: int) -> list[Instruction]:
+    """Allowed when all of these arguments (64 bits) are zero."""
+    body: list[Instruction] = []
+    for word in (_low_word(index) + half for index in indices for half in (0, 4)):
+        body += [_load(word), Instruction(_JUMP_EQUAL, 1, 0, 0), _REFUSE]
+    return [*body, _answer(_ALLOW)]
+
+
+def conditions(own_pid: int) -> dict[str, list[Instruction]]:
+    """The calls that are allowed for some arguments only, with what ends in an answer whatever the arguments are."""
+    return {
+        "clone": _flags_within(0, needed=_CLONE_THREAD, refused=_CLONE_NEW_NAMESPACE),
+        "kill": _argument_in(0, own_pid),
+        "tgkill": _argument_in(0, own_pid),
+        "prctl": _argument_in(0, _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA),
+        "fcntl": _argument_in(1, *_FCNTL_COMMANDS),
+        "ioctl": _argument_in(1, *_IOCTL_REQUESTS),
+        # Mesa learns which CPUs share a cache by moving its thread over them; a thread other than the main one may not.
+        "sched_setaffinity": _argument_in(0, 0, own_pid),
+        # Reading our own limits; a pid would reach the parent's, a new value would lift ours.
+        "prlimit64": _arguments_zero(0, 2),
+    }
 
 
 def build_filter(architecture: Architecture, own_pid: int) -> list[Instruction]:
@@ -87,20 +117,12 @@ def build_filter(architecture: Architecture, own_pid: int) -> list[Instruction]:
     if architecture == "x86_64":
         program += [Instruction(_JUMP_GREATER_EQUAL, 0, 1, _X32_BIT), _answer(_KILL_PROCESS)]
 
-    def for_call(name: str, body: list[Instruction]) -> None:
+    answers = [(ALLOWED, _ALLOW), (PRETENDED, _ERRNO), (ABSENT, _ERRNO | errno.ENOSYS)]
+    bodies = {name: [_answer(value)] for names, value in answers for name in names} | conditions(own_pid)
+    for name, body in bodies.items():
         call_number = number(name, architecture)
         if call_number is not None:
-            program.extend([Instruction(_JUMP_EQUAL, 0, len(body), call_number), *body])
-
-    for names in policy.ALLOWED.values():
-        for name in names:
-            for_call(name, [_answer(_ALLOW)])
-    for condition in policy.conditions(own_pid):
-        for_call(condition.call, _decide(condition))
-    for name in policy.PRETENDED:
-        for_call(name, [_answer(_ERRNO)])
-    for name in policy.ABSENT:
-        for_call(name, [_answer(_ERRNO | errno.ENOSYS)])
+            program += [Instruction(_JUMP_EQUAL, 0, len(body), call_number), *body]
     program.append(_REFUSE)
     return program
 

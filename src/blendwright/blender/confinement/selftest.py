@@ -32,12 +32,20 @@ class Surroundings:
         return not any(path.is_relative_to(allowed) for allowed in (self.scratch, *self.readable))
 
 
+Act = Callable[[Surroundings], bool]
+
+
 def _reaches_kernel(name: str, *arguments: object) -> bool:
     """Whether a call passes the filter: the kernel itself objects to these arguments in other words than EPERM."""
     try:
         syscall(name, *arguments)
     except OSError as error:
         return error.errno not in (errno.EPERM, errno.ENOSYS)
+    return True
+
+
+def _opens_socket(family: int, kind: int) -> bool:
+    socket.socket(family, kind).close()
     return True
 
 
@@ -80,41 +88,15 @@ def _fork(surroundings: Surroundings) -> bool:
     return True
 
 
-def _execute(surroundings: Surroundings) -> bool:
-    return _reaches_kernel("execve", ctypes.c_char_p(b""), None, None)
-
-
 def _connect_tcp(surroundings: Surroundings) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
         connection.settimeout(1)
         return connection.connect_ex(("127.0.0.1", _DISCARD_PORT)) not in (errno.EPERM, errno.EACCES)
 
 
-def _open_udp_socket(surroundings: Surroundings) -> bool:
-    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()
-    return True
-
-
-def _open_unix_socket(surroundings: Surroundings) -> bool:
-    socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).close()
-    return True
-
-
 def _signal_parent(surroundings: Surroundings) -> bool:
     os.kill(os.getppid(), 0)
     return True
-
-
-def _trace(surroundings: Surroundings) -> bool:
-    return _reaches_kernel("ptrace", ctypes.c_long(_PTRACE_ATTACH), ctypes.c_long(0), None, None)
-
-
-def _use_io_uring(surroundings: Surroundings) -> bool:
-    return _reaches_kernel("io_uring_setup", ctypes.c_uint(0), None)
-
-
-def _leave_namespace(surroundings: Surroundings) -> bool:
-    return _reaches_kernel("unshare", ctypes.c_int(0))
 
 
 def _change_mode(surroundings: Surroundings) -> bool:
@@ -127,20 +109,20 @@ def _change_mode(surroundings: Surroundings) -> bool:
         target.unlink()
 
 
-ACTS: dict[str, Callable[[Surroundings], bool]] = {
+ACTS: dict[str, Act] = {
     "read_system_file": _read_system_file,
     "read_home": _read_home,
     "read_parent_environment": _read_parent_environment,
     "write_outside": _write_outside,
     "fork": _fork,
-    "execute": _execute,
+    "execute": lambda _: _reaches_kernel("execve", ctypes.c_char_p(b""), None, None),
     "connect_tcp": _connect_tcp,
-    "open_udp_socket": _open_udp_socket,
-    "open_unix_socket": _open_unix_socket,
+    "open_udp_socket": lambda _: _opens_socket(socket.AF_INET, socket.SOCK_DGRAM),
+    "open_unix_socket": lambda _: _opens_socket(socket.AF_UNIX, socket.SOCK_STREAM),
     "signal_parent": _signal_parent,
-    "trace": _trace,
-    "use_io_uring": _use_io_uring,
-    "leave_namespace": _leave_namespace,
+    "trace": lambda _: _reaches_kernel("ptrace", ctypes.c_long(_PTRACE_ATTACH), ctypes.c_long(0), None, None),
+    "use_io_uring": lambda _: _reaches_kernel("io_uring_setup", ctypes.c_uint(0), None),
+    "leave_namespace": lambda _: _reaches_kernel("unshare", ctypes.c_int(0)),
     "change_mode": _change_mode,
 }
 
@@ -154,7 +136,7 @@ def acts_not_refused(surroundings: Surroundings, names: Collection[str] = ACTS.k
     return tuple(name for name, act in ACTS.items() if name in names and _succeeds(act, surroundings))
 
 
-def _succeeds(act: Callable[[Surroundings], bool], surroundings: Surroundings) -> bool:
+def _succeeds(act: Act, surroundings: Surroundings) -> bool:
     try:
         return act(surroundings)
     except OSError:

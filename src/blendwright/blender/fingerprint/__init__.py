@@ -8,7 +8,6 @@ nothing that counts (Blender leaves an empty layer of weights in small meshes th
 from blendwright.blender.fingerprint.identity import (
     MASTER,
     MEMBERSHIP,
-    METHOD,
     CollectionKey,
     Key,
     all_blocks,
@@ -17,29 +16,27 @@ from blendwright.blender.fingerprint.identity import (
     key_of,
     key_words,
     kinds,
-    label,
     member_key,
     scene_of,
 )
 from blendwright.blender.fingerprint.leaf_hashes import MEMBER, full, leaf
-from blendwright.blender.fingerprint.merkle import Fingerprint
+from blendwright.blender.fingerprint.merkle import Fingerprint, changes_between
 
 __all__ = [
     "MASTER",
     "MEMBER",
     "MEMBERSHIP",
-    "METHOD",
     "CollectionKey",
     "Fingerprint",
     "Key",
     "all_blocks",
     "block_of",
+    "changes_between",
     "collection_key",
     "full",
     "key_of",
     "key_words",
     "kinds",
-    "label",
     "leaf",
     "member_key",
     "scene_of",

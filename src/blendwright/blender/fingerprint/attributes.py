@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from blendwright.blender.fingerprint.canonical import fold_array, folded_bytes
 from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
-from blendwright.blender.fingerprint.floats import fold_array, folded_bytes
 
 _SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
@@ -42,10 +42,7 @@ class Blobs:
         self._pending: list[tuple[int, Future[bytes]]] = []
 
     def add(self, array: Any) -> None:
-        size = array.nbytes
-        if size <= _SMALL:
-            self._out.append(array.tobytes())
-        elif size < _HUGE:
+        if array.nbytes < _HUGE:
             self._out.append(blob(array))
         else:
             self._pending.append((len(self._out), _threads().submit(blob, array)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from blendwright.blender.fingerprint.floats import fold_all, fold_array, may_need_fold
+from blendwright.blender.fingerprint.canonical import fold_all, fold_array, may_need_fold
 from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_properties, number_column
 
 _UNKNOWN = -1  # an enum value that has no name

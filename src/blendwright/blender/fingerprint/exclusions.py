@@ -1,4 +1,4 @@
-"""What stays out of the fingerprint, and why.
+"""What stays out of the fingerprint, and why; and what a pointer stands for where RNA does not tell.
 
 Responsible for: the data that steers the RNA walk. Everything that RNA offers takes part unless a rule or an entry here
 says otherwise, so that a property of a newer Blender takes part by itself. Holds no code that touches Blender.
@@ -282,3 +282,26 @@ EXCLUDED_ATTRIBUTES: Final[dict[str, str]] = {
     ".es.": "selected edges of a UV map, up to Blender 4.5",
     ".corner_edge": "follows from the corners' vertices and the edges",
 }
+
+# Structs that live in a named list elsewhere: a read-only pointer to one is a reference, not a part of its owner.
+# (A writable pointer to a struct is a reference anyway: parts cannot be assigned.)
+REFERENCED_STRUCTS: Final[frozenset[str]] = frozenset(
+    {
+        *("ActionSlot", "ActionGroup", "Bone", "BoneCollection", "EditBone", "FCurve", "GreasePencilLayer"),
+        *("GreasePencilLayerGroup", "GreasePencilTreeNode", "LayerCollection", "Node", "NodeSocket"),
+        *("NodeTreeInterfaceItem", "NodeTreeInterfacePanel", "ParticleSystem", "PoseBone", "ShapeKey"),
+        *("Strip", "VertexGroup"),
+    }
+)
+
+# Writable pointers that are parts all the same.
+OWNED_STRUCTS: Final[frozenset[str]] = frozenset({"AssetMetaData", "GreasePencilDrawing"})
+
+# Lists of references: (type, property).
+REFERENCE_LISTS: Final[frozenset[tuple[str, str]]] = frozenset(
+    {
+        ("BoneCollection", "bones"),
+        ("MovieTrackingStabilization", "tracks"),
+        ("MovieTrackingStabilization", "rotation_tracks"),
+    }
+)

@@ -22,6 +22,8 @@ MASTER = "scene\0"
 # Marks what Blender 5.0 linked and keeps in the file: the same may be linked without being kept, from the same library.
 _PACKED = "packed"
 
+LAYER_FLAGS = ("exclude", "holdout", "indirect_only", "hide_viewport")
+
 _types: Any = bpy.types
 _data: Any = bpy.data
 _app: Any = bpy.app
@@ -132,16 +134,25 @@ def scene_of(collection: Any) -> Any:
     return next(scene for scene in _data.scenes if scene.collection == collection)
 
 
+def layer_collections(layer: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The collections of a view layer, parents before children, each with the names on the way down."""
+
+    def visit(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+        yield path, node
+        for child in node.children:
+            yield from visit(child, (*path, child.name))
+
+    return visit(layer.layer_collection, ())
+
+
+def layer_flags(node: Any) -> tuple[bool, ...]:
+    """What can be set on a collection in a view layer."""
+    return tuple(getattr(node, flag) for flag in LAYER_FLAGS)
+
+
 def _member_key(collection_name: str, outer: Any, member: Any) -> Key:
     inner = member.library
     if outer is None and inner is None:
         return (MEMBERSHIP, collection_name, member.name)
-    packed = key_of(member)[3:]
-    return (
-        MEMBERSHIP,
-        collection_name,
-        member.name,
-        outer.filepath if outer else "",
-        inner.filepath if inner else "",
-        *packed,
-    )
+    libraries = (outer.filepath if outer else "", inner.filepath if inner else "")
+    return (MEMBERSHIP, collection_name, member.name, *libraries, *key_of(member)[3:])

@@ -17,8 +17,8 @@ import bpy
 
 from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels
 from blendwright.blender.fingerprint.columns import NumberColumns
+from blendwright.blender.fingerprint.content_readers import READERS
 from blendwright.blender.fingerprint.identity import MASTER, Key, key_of, kind_of, kinds, member_keys
-from blendwright.blender.fingerprint.readers import READERS
 from blendwright.blender.fingerprint.walk import Walk
 
 _data: Any = bpy.data

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from blendwright.blender.fingerprint.identity import Key, label
+from blendwright.blender.fingerprint.identity import Key, key_words, label
 
 _SIZE = hashlib.sha256().digest_size
 _FANOUT = 64
@@ -90,3 +90,13 @@ class Fingerprint:
 
     def __len__(self) -> int:
         return len(self._leaves)
+
+
+def changes_between(before: Mapping[Key, bytes | None], after: Mapping[Key, bytes | None]) -> list[list[str]]:
+    """What is different from some leaves to others, in the words of an answer and in a stable order."""
+    changes: list[list[str]] = []
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key), after.get(key)
+        if old != new:
+            changes.append([*key_words(key), "created" if old is None else "removed" if new is None else "changed"])
+    return changes

@@ -5,16 +5,14 @@ as a shortcut.
 """
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 import numpy as np
 
 from blendwright.blender.fingerprint.attributes import Blobs, add_attributes, hashed_names
-from blendwright.blender.fingerprint.floats import fold_array
-
-if TYPE_CHECKING:
-    from blendwright.blender.fingerprint.walk import Out, Walk
+from blendwright.blender.fingerprint.canonical import fold_array
+from blendwright.blender.fingerprint.walk import Out, Walk
 
 _data: Any = bpy.data
 _groups = attrgetter("groups")
@@ -33,7 +31,7 @@ _TOPOLOGY = {
 _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 
-def encode_mesh(walk: "Walk", mesh: Any, out: "Out") -> None:
+def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
     attributes = mesh.attributes
     blobs = Blobs(out)
     names = hashed_names(attributes.keys())
@@ -76,14 +74,14 @@ def _add_topology(mesh: Any, attributes: Any, names: tuple[str, ...], blobs: Blo
     blobs.add(starts)
 
 
-def encode_texture_space(_walk: "Walk", data: Any, out: "Out") -> None:
+def encode_texture_space(_walk: Walk, data: Any, out: Out) -> None:
     """The texture space, unless it is computed (reading it would compute it)."""
     if not data.use_auto_texspace:
         space = np.array([*data.texspace_location, *data.texspace_size], "<f4")
         out.append(fold_array(space).tobytes())
 
 
-def encode_weights(points: Any, out: "Out") -> None:
+def encode_weights(points: Any, out: Out) -> None:
     """(point, group, weight) of every weight; points without weights cost nothing in the hash."""
     places: list[int] = []
     weights: list[float] = []
@@ -99,7 +97,7 @@ def encode_weights(points: Any, out: "Out") -> None:
     blobs.finish()
 
 
-def encode_lattice(_walk: "Walk", lattice: Any, out: "Out") -> None:
+def encode_lattice(_walk: Walk, lattice: Any, out: Out) -> None:
     encode_weights(lattice.points, out)
 
 
@@ -121,7 +119,7 @@ def _any_weight(vertices: Any) -> bool:
     return any(map(len, map(_groups, vertices)))
 
 
-def _encode_old_marks(mesh: Any, out: "Out") -> None:
+def _encode_old_marks(mesh: Any, out: Out) -> None:
     if mesh.has_custom_normals:
         normals = np.empty(len(mesh.loops) * 3, "<f4")
         mesh.corner_normals.foreach_get("vector", normals)

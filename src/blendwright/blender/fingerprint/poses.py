@@ -7,14 +7,12 @@ without any is like none.
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import bpy
 
 from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_properties
-
-if TYPE_CHECKING:
-    from blendwright.blender.fingerprint.walk import Out, Walk
+from blendwright.blender.fingerprint.walk import Out, Walk
 
 _types: Any = bpy.types
 
@@ -28,7 +26,7 @@ _NEW_BONE: Final[dict[str, Any]] = {
 }
 
 
-def encode_pose(walk: "Walk", owner: Any, out: "Out") -> None:
+def encode_pose(walk: Walk, owner: Any, out: Out) -> None:
     """The pose of an object; nothing where it is as new."""
     pose = owner.pose
     if pose is None:
@@ -42,7 +40,7 @@ def encode_pose(walk: "Walk", owner: Any, out: "Out") -> None:
         walk.inner(bone, out)
 
 
-def _is_new(walk: "Walk", struct: Any, type_name: str) -> bool:
+def _is_new(walk: Walk, struct: Any, type_name: str) -> bool:
     """Whether all is as in a new one, but for animated channels: those hold what the current frame gives."""
     new = _new(type_name)
     if new.parts and any(new.parts(struct)):

@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from blendwright.blender.fingerprint.floats import fold
+from blendwright.blender.fingerprint.canonical import fold
 from blendwright.blender.fingerprint.identity import key_of
 
 _ID: Any = bpy.types.ID

@@ -10,8 +10,8 @@ from typing import Any
 
 import bpy
 
-from blendwright.blender.fingerprint.exclusions import EXCLUDED, INCLUDED, LEGACY_ACTION, UI_NAMES, UI_PREFIXES
-from blendwright.blender.fingerprint.references import OWNED_STRUCTS, REFERENCE_LISTS, REFERENCED_STRUCTS
+from blendwright.blender.fingerprint import exclusions
+from blendwright.blender.fingerprint.exclusions import OWNED_STRUCTS, REFERENCE_LISTS, REFERENCED_STRUCTS
 
 _types: Any = bpy.types
 Getter = Callable[[Any], tuple[Any, ...]]
@@ -43,12 +43,8 @@ def bases(rna: Any) -> list[str]:
 
 @cache
 def _types_with_subtypes() -> frozenset[str]:
-    found: set[str] = set()
-    for name in dir(_types):
-        rna = getattr(getattr(_types, name), "bl_rna", None)
-        if rna is not None and rna.base is not None:
-            found.add(rna.base.identifier)
-    return frozenset(found)
+    rnas = (getattr(getattr(_types, name), "bl_rna", None) for name in dir(_types))
+    return frozenset(rna.base.identifier for rna in rnas if rna is not None and rna.base is not None)
 
 
 def hashed_properties(rna: Any) -> list[Any]:
@@ -56,17 +52,17 @@ def hashed_properties(rna: Any) -> list[Any]:
     chain = bases(rna)
     skipped: set[str] = {"rna_type"}
     for name in chain:
-        skipped.update(EXCLUDED.get(name, ()))
-    included = {name for owner, name in INCLUDED if owner in chain}
+        skipped.update(exclusions.EXCLUDED.get(name, ()))
+    included = {name for owner, name in exclusions.INCLUDED if owner in chain}
     if rna.identifier == "Action" and "layers" in rna.properties:
-        skipped |= LEGACY_ACTION
+        skipped |= exclusions.LEGACY_ACTION
     found: list[Any] = []
     for prop in rna.properties:
         name: str = prop.identifier
         if name in skipped:
             continue
         if name not in included:
-            if name in UI_NAMES or name.startswith(UI_PREFIXES):
+            if name in exclusions.UI_NAMES or name.startswith(exclusions.UI_PREFIXES):
                 continue
             # A read-only flag tells about other values.
             if prop.is_readonly and prop.type == "BOOLEAN":
@@ -83,26 +79,6 @@ def hashed_properties(rna: Any) -> list[Any]:
 
 class TypeLayout:
     """The properties of one RNA type, grouped by how they are read."""
-
-    __slots__ = (
-        "custom",
-        "flags",
-        "float_names",
-        "floats",
-        "name",
-        "part_kinds",
-        "part_names",
-        "parts",
-        "paths",
-        "plain",
-        "runtime",
-        "scalar_names",
-        "scalars",
-        "system",
-        "vector_depths",
-        "vector_names",
-        "vectors",
-    )
 
     def __init__(self, rna: Any, instance: Any, without: frozenset[str] = frozenset()) -> None:
         self.name: str = rna.identifier
@@ -140,9 +116,8 @@ class TypeLayout:
         self.vectors = getter(self.vector_names)
         self.flags = tuple(flags)
         self.paths = tuple(paths)
-        self.part_names = tuple(name for name, _ in parts)
         self.part_kinds = tuple(kind for _, kind in parts)
-        self.parts = getter(self.part_names)
+        self.parts = getter(tuple(name for name, _ in parts))
         # Properties added by add-ons, and whether instances can carry such or custom ones.
         self.runtime = frozenset(p.identifier for p in rna.properties if p.is_runtime)
         self.custom = supports_custom(instance)

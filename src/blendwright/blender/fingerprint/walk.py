@@ -1,7 +1,7 @@
 """The canonical walk over one datablock: RNA values in a fixed order, as plain Python values.
 
 Responsible for: reading a struct by its layout and going down into its parts. What needs more than the layout (nodes, mesh
-data, poses ...) is in the readers of `reader.py`. Must never write: no property is read whose getter creates data.
+data, poses ...) is in the readers of `content_readers.py`. Must never write: no property is read whose getter creates data.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,8 @@ import numpy as np
 
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
 from blendwright.blender.fingerprint.attributes import blob, encode_attributes
-from blendwright.blender.fingerprint.floats import fold_all, fold_array
+from blendwright.blender.fingerprint.canonical import canonical_path, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of
-from blendwright.blender.fingerprint.paths import canonical_path
 from blendwright.blender.fingerprint.properties import custom, system
 from blendwright.blender.fingerprint.type_layouts import (
     ANIMATION,
@@ -44,7 +43,7 @@ Reader = Callable[["Walk", Any, Out], None]
 class Walk:
     """Reads structs into `out`, leaving animated channels blank."""
 
-    # RNA type -> what to read besides the layout; filled by `readers.py`.
+    # RNA type -> what to read besides the layout; filled by `leaf_hashes.py`.
     readers: dict[str, Reader] = {}
     # RNA type -> properties that are read as columns instead; filled by `leaf_hashes.py`.
     in_columns: dict[str, frozenset[str]] = {}

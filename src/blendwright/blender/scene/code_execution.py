@@ -3,8 +3,6 @@
 Holds nothing back by itself: whoever asks has chosen a process that may be lost, or a person has allowed the code.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random
@@ -13,7 +11,7 @@ import traceback
 import numpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene.image_packing import pack_painted_images
+from blendwright.blender.scene.imported_blocks import pack_painted_images
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

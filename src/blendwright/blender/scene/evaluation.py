@@ -4,8 +4,6 @@ Responsible for: counting what is really there. Curves, points, volumes and inst
 Blender 4.5 on they are in the evaluated geometry, before that only in the list of all instances of the scene.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -14,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.tool_api.geometry import GeometryFacts
+from blendwright.tool_api.scene import GeometryFacts
 
 Points = npt.NDArray[np.float64]
 
@@ -89,20 +87,14 @@ def _of_reference(reference: Any, open_edges: bool, depth: int) -> GeometryFacts
 def _of_data(data: Any, open_edges: bool) -> GeometryFacts:
     kind = type(data).__name__
     if kind == "Mesh":
-        facts = GeometryFacts(
-            vertices=len(data.vertices),
-            edges=len(data.edges),
-            faces=len(data.polygons),
-            open_edges=_open_edges(data) if open_edges else None,
-            attributes=_names(data),
-        )
-        return _bounded(facts, _positions(data) if facts.vertices else None)
+        facts = GeometryFacts(vertices=len(data.vertices), edges=len(data.edges), faces=len(data.polygons))
+        if open_edges:
+            facts = replace(facts, open_edges=_open_edges(data))
+        return _with_attributes(facts, data, facts.vertices)
     if kind == "Curves":
-        count = len(data.curves)
-        return _bounded(GeometryFacts(curves=count, attributes=_names(data)), _positions(data) if count else None)
+        return _with_attributes(GeometryFacts(curves=len(data.curves)), data, len(data.curves))
     if kind == "PointCloud":
-        count = len(data.points)
-        return _bounded(GeometryFacts(points=count, attributes=_names(data)), _positions(data) if count else None)
+        return _with_attributes(GeometryFacts(points=len(data.points)), data, len(data.points))
     if kind == "Volume":
         return GeometryFacts(volumes=1)
     if kind.startswith("GreasePencil"):
@@ -117,15 +109,14 @@ def _strokes(layer: Any) -> Any:
     return getattr(getattr(frame, "drawing", None), "strokes", ())
 
 
-def _names(data: Any) -> frozenset[str]:
-    return frozenset(data.attributes.keys())
-
-
-def _positions(data: Any) -> Points:
+def _with_attributes(facts: GeometryFacts, data: Any, count: int) -> GeometryFacts:
+    facts = replace(facts, attributes=frozenset(data.attributes.keys()))
+    if not count:
+        return facts
     attribute = data.attributes["position"].data
     values = np.empty(len(attribute) * 3, np.float32)
     attribute.foreach_get("vector", values)
-    return values.reshape(-1, 3).astype(np.float64)
+    return _bounded(facts, values.reshape(-1, 3).astype(np.float64))
 
 
 def _open_edges(mesh: Any) -> int:
@@ -134,9 +125,7 @@ def _open_edges(mesh: Any) -> int:
     return int(np.count_nonzero(np.bincount(uses, minlength=len(mesh.edges)) != 2))
 
 
-def _bounded(facts: GeometryFacts, positions: Points | None) -> GeometryFacts:
-    if positions is None:
-        return facts
+def _bounded(facts: GeometryFacts, positions: Points) -> GeometryFacts:
     return replace(facts, low=_corner(positions.min(axis=0)), high=_corner(positions.max(axis=0)))
 
 

@@ -1,10 +1,9 @@
 """What an importer or an append brought into the file: recognised by identity, named without accidents, put where it belongs.
 
 Importers name things themselves, and Blender gives `.001` to whatever comes second. Which names a file really holds shows
-only when nothing in the scene is in their way, hence `ImportTracker.with_names_free`. Knows no file format.
+only when nothing in the scene is in their way, hence `ImportTracker.with_names_free`. Pixels that importers or code painted are in
+memory only; Blender drops them when it saves, unless they are packed into the file. Knows no file format.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable
@@ -16,10 +15,15 @@ import bpy
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.reader import NAME_BYTES
 from blendwright.blender.scene.state import RESERVED_PREFIX
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
 
 SUFFIX = re.compile(r"(\.\d{3,})+$")
 # A name this near the limit may have been cut to make room for a suffix.
 NEAR_LIMIT = NAME_BYTES - 8
+
+# Images that show what was rendered last; they are in no file.
+RESULTS = frozenset({"RENDER_RESULT", "COMPOSITING"})
 
 KindAndName = tuple[str, str]
 
@@ -110,6 +114,24 @@ def link_imported(scene: Any, home: Any, new: Iterable[tuple[str, Any]], request
         # Blender drops what has no users when it saves.
         if block.users == 0:
             block.use_fake_user = True
+
+
+def pack_painted_images(at: str) -> None:
+    """Pack every image whose pixels are in no file yet. Raises StepError where Blender cannot; `at` is the argument to blame.
+
+    At the end of the step that painted: a packed image has another source, so the hash would change if saving did it."""
+    images: Any = bpy.data.images
+    for image in images:
+        if not image.is_dirty or image.type in RESULTS or image.library is not None:
+            continue
+        try:
+            image.pack()
+            reason = "it has several views" if image.is_dirty else ""
+        except RuntimeError as error:
+            reason = " ".join(str(error).removeprefix("Error:").split())
+        if reason:
+            message = f"the pixels of image '{image.name}' cannot be kept: {reason}"
+            raise StepError.of(Fault.EXECUTION_FAILED, message, at=at, cure="Paint a new image with a single view.")
 
 
 def _root(name: str) -> str:

@@ -4,8 +4,6 @@ Responsible for: calling them so that they depend on nothing but their arguments
 the tool's to judge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +11,11 @@ from typing import Any
 
 import bpy
 
-from blendwright.blender.scene.image_packing import pack_painted_images
-from blendwright.blender.scene.imported_blocks import ImportTracker, link_imported
+from blendwright.blender.scene.imported_blocks import ImportTracker, link_imported, pack_painted_images
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.scene.state import RESERVED_PREFIX
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Arrival, Carried
+from blendwright.tool_api.scene import Arrival, Carried, Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

@@ -5,19 +5,17 @@ member, which Blender forgets when it unlinks. Membership of objects is a leaf o
 costs nothing per step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.fingerprint import identity
 from blendwright.blender.scene.recorded_writes import RecordedWrites
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 COLLECTION = bpy.types.Collection  # looking it up takes longer than asking for it
-FLAGS = ("exclude", "holdout", "indirect_only", "hide_viewport")
 
 # What light linking says of a new member.
 INCLUDED = "INCLUDE"
@@ -137,24 +135,20 @@ def _light_linking(collection: Any, which: str, member: Any) -> Any:
 
 def layer_flags() -> LayerFlags:
     """The flags of every collection in every view layer, parents before children."""
-    return {place: tuple(getattr(node, flag) for flag in FLAGS) for place, node in _layer_collections()}
+    return {place: identity.layer_flags(node) for place, node in _layer_collections()}
 
 
 def restore_layer_flags(flags: LayerFlags) -> None:
     # Parents first: what is set on one goes down to all below it.
     for place, node in _layer_collections():
-        for flag, value in zip(FLAGS, flags.get(place, ()), strict=False):
+        for flag, value in zip(identity.LAYER_FLAGS, flags.get(place, ()), strict=False):
             if getattr(node, flag) != value:
                 setattr(node, flag, value)
 
 
 def _layer_collections() -> Iterator[tuple[LayerPlace, Any]]:
-    def visit(node: Any, place: LayerPlace) -> Iterator[tuple[LayerPlace, Any]]:
-        yield place, node
-        for child in node.children:
-            yield from visit(child, (*place, child.name))
-
     scenes: Any = bpy.data.scenes
     for scene in scenes:
         for layer in scene.view_layers:
-            yield from visit(layer.layer_collection, (scene.name, layer.name))
+            for path, node in identity.layer_collections(layer):
+                yield (scene.name, layer.name, *path), node

@@ -3,8 +3,6 @@
 Responsible for: that nobody sees a half-changed tree, and that a change of the interface reaches whoever uses the group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -49,17 +47,7 @@ class NodeGroups(RecordedWrites):
         tree.use_fake_user = False
         self.undo_log.released.append(tree)
         _refresh_inputs(users, draft)
-
-        def restore() -> None:
-            edited = self._state.find(collection, name)
-            saved = self._state.tombstone(collection, tombstone)
-            edited.user_remap(saved)
-            self._state.drop_name(collection, name)
-            _data.node_groups.remove(edited)
-            self._state.restore(collection, saved, name)
-            saved.use_fake_user = fake
-
-        self.undo_log.inverse(restore)
+        self.undo_log.inverse(lambda: self._put_in_place(key, tombstone, fake))
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """`BpyScene`: the Scene port for the length of one step. Every write of every tool passes here and is recorded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from blendwright.blender import fingerprint as fp
@@ -12,7 +10,7 @@ from blendwright.blender.scene.interchange import Interchange
 from blendwright.blender.scene.node_groups import NodeGroups
 from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rendering import Rendering
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

@@ -1,7 +1,5 @@
 """The reading half of the Scene port: names, did-you-mean, evaluation, hashes and files. Writes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +12,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
 from blendwright.blender.scene.state import RESERVED_PREFIX, SceneState
 from blendwright.blender.scene.undo_log import UndoLog
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -132,25 +130,17 @@ class SceneReader:
 
     # ------------------------------------------------------------------ making values
 
-    def vector(self, values: Sequence[float]) -> Any:
-        return mathutils.Vector(values)
-
-    def matrix(self, rows: Sequence[Sequence[float]]) -> Any:
-        return mathutils.Matrix(rows)
-
-    def euler(self, radians: Sequence[float], order: str = "XYZ") -> Any:
-        return mathutils.Euler(radians, order)
-
-    def quaternion(self, wxyz: Sequence[float]) -> Any:
-        return mathutils.Quaternion(wxyz)
+    vector: Any = mathutils.Vector
+    matrix: Any = mathutils.Matrix
+    euler: Any = mathutils.Euler
+    quaternion: Any = mathutils.Quaternion
 
     # ------------------------------------------------------------------ files
 
     def input_file(self, path: str) -> str:
         return self._files[path]
 
-    def output_file(self, path: str) -> str:
-        return self._files[path]
+    output_file = input_file
 
     def artifact(self, name: str) -> str:
         self.artifacts.append(name)

@@ -3,19 +3,17 @@
 Responsible for: recording the inverse of each write together with the write. Knows nothing of collections and deletion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import modifier_mesh, preimage, references
+from blendwright.blender.scene import preimage, references
+from blendwright.blender.scene.preimage import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.blender.scene.values import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -46,8 +44,7 @@ class RecordedWrites(SceneReader):
     def adopt(self, kind: Kind, block: Any, name: str) -> Any:
         existing = self._state.find(kind.blocks, name)
         if existing is not None and existing != block:
-            blocks: Any = getattr(bpy.data, kind.blocks)
-            blocks.remove(block)
+            getattr(bpy.data, kind.blocks).remove(block)
             self._require_free_name(kind, name)
         if block.name != name:  # the name of a font is read-only
             block.name = name
@@ -61,10 +58,12 @@ class RecordedWrites(SceneReader):
         return block
 
     def applied_mesh(self, obj: Any, modifier: str) -> Any:
-        self._stale = True
-        with modifier_mesh.only_modifier(obj, modifier):
-            mesh = modifier_mesh.new_mesh(obj, self.depsgraph())
-        self._stale = True
+        meshes: Any = bpy.data.meshes
+        with ExitStack() as others_off:
+            for other in obj.modifiers:
+                others_off.enter_context(self.temporarily(other, show_viewport=other.name == modifier))
+            depsgraph, evaluated = self.depsgraph(), self.evaluated(obj)
+            mesh = meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
         return self._register_created(Kind.MESH, mesh, mesh.name)
 
     def _register_created(self, kind: Kind, block: Any, name: str) -> Any:
@@ -109,27 +108,27 @@ class RecordedWrites(SceneReader):
         """Take a pre-image, and record how to put it in the place of its original."""
         self.undo_log.touch(key)
         self.undo_log.edited.add(key)
-        collection, name = key
         fake = block.use_fake_user
         image = preimage.copy_of(block)
-        tombstone = self._state.soft_delete(collection, image)
+        tombstone = self._state.soft_delete(key[0], image)
         self.undo_log.released.append(image)
         restore_keys = self._save_shape_keys(block, image)
 
-        def restore() -> None:
-            edited = self._state.find(collection, name)
-            saved = self._state.tombstone(collection, tombstone)
-            with preimage.preserving_depth(saved):
-                edited.user_remap(saved)
-            self._state.drop_name(collection, name)
-            blocks: Any = getattr(bpy.data, collection)
-            blocks.remove(edited)
-            self._state.restore(collection, saved, name)
-            saved.use_fake_user = fake
-            restore_keys(saved)
-
-        self.undo_log.inverse(restore)
+        self.undo_log.inverse(lambda: restore_keys(self._put_in_place(key, tombstone, fake)))
         return image
+
+    def _put_in_place(self, key: fp.Key, tombstone: str, fake: bool) -> Any:
+        """Let a tombstone take the place of what has its name now."""
+        collection, name = key
+        edited = self._state.find(collection, name)
+        saved = self._state.tombstone(collection, tombstone)
+        with preimage.preserving_depth(saved):
+            edited.user_remap(saved)
+        self._state.drop_name(collection, name)
+        getattr(bpy.data, collection).remove(edited)
+        self._state.restore(collection, saved, name)
+        saved.use_fake_user = fake
+        return saved
 
     def _save_shape_keys(self, block: Any, image: Any) -> Callable[[Any], None]:
         """Shape keys are a datablock of their own, which Blender copies and removes along with their mesh or curve."""
@@ -162,16 +161,12 @@ class RecordedWrites(SceneReader):
     def _save_material_slots(self, data: Any) -> None:
         """An object has as many material slots as its data has materials; its own ones go when the data loses some."""
         for user in references.referrers({data})[data]:
-            own = [slot.link == "OBJECT" for slot in getattr(user, "material_slots", ())]
-            if any(own):
+            slots = enumerate(getattr(user, "material_slots", ()))
+            own = [(i, freeze(slot.material, self._block)) for i, slot in slots if slot.link == "OBJECT"]
+            if own:
                 key = fp.key_of(user)
                 self.undo_log.touch(key)
-                saved_values = [
-                    (i, freeze(user.material_slots[i].material, self._block)) for i, one in enumerate(own) if one
-                ]
-                self.undo_log.inverse(
-                    lambda key=key, saved_values=saved_values: _put_slots(self._block(key), saved_values)
-                )
+                self.undo_log.inverse(lambda key=key, own=own: _put_slots(self._block(key), own))
 
     def set(self, target: Any, attribute: str, value: Any, *, owner: Any | None = None) -> None:
         holder = self._holder(target, owner)
@@ -191,9 +186,8 @@ class RecordedWrites(SceneReader):
         resolve = self._address(holder, target)  # before the write: what cannot be found again must not be written
         setattr(target, attribute, value)
         if attribute == "name":
-            resolve = self._address(
-                holder, target
-            )  # its path has the name in it, and the inverse runs with the new one
+            # Its path has the name in it, and the inverse runs with the new one.
+            resolve = self._address(holder, target)
         self.undo_log.inverse(lambda: setattr(resolve(), attribute, thaw()))
 
     def _save_side_effects(self, target: Any, attribute: str | int) -> None:
@@ -273,7 +267,8 @@ class RecordedWrites(SceneReader):
                 setattr(target, name, value)
             yield
         finally:
-            for name, thaw in reversed(saved_values.items()):
+            # In the order they had: one may decide which others are valid.
+            for name, thaw in saved_values.items():
                 setattr(target, name, thaw())
             self._stale = True
 

@@ -4,8 +4,6 @@ Responsible for: finding every pointer to a datablock inside another one, in RNA
 Must not write, and must not read add-on settings that are not stored: reading would create them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator
 from typing import Any, NamedTuple, cast
 

@@ -3,8 +3,6 @@
 Responsible for: leaving no pointer to a tombstone, and no datablock that Blender would drop on save.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
@@ -12,8 +10,8 @@ import bpy
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
 from blendwright.blender.scene.membership import Membership
+from blendwright.blender.scene.preimage import put_item
 from blendwright.blender.scene.state import is_tombstone
-from blendwright.blender.scene.values import put_item
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

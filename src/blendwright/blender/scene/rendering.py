@@ -3,17 +3,15 @@
 Responsible for: leaving the scene as it was. What is rendered and how large is the tool's to say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
 import bpy
 
-from blendwright.blender.scene.reader import SceneReader
+from blendwright.blender.scene.recorded_writes import RecordedWrites
 from blendwright.blender.scene.state import RESERVED_PREFIX
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -29,7 +27,7 @@ OUTPUT: dict[str, Any] = {
     "use_render_cache": False,
 }
 PNG: dict[str, Any] = {
-    # From 5.0 on the kind of medium decides which formats can be chosen.
+    # From 5.0 on the kind of medium decides which formats can be chosen, and the format always decides on the rest.
     **({"media_type": "IMAGE"} if bpy.app.version >= (5, 0, 0) else {}),
     "file_format": "PNG",
     "color_depth": "8",
@@ -37,16 +35,16 @@ PNG: dict[str, Any] = {
 }
 
 
-class Rendering(SceneReader):
+class Rendering(RecordedWrites):
     """The part of the Scene port that renders."""
 
     def render_still(self, filepath: str, *, camera: Any | None = None) -> None:
         scene = self.active
-        values = {"color_mode": "RGBA" if scene.render.film_transparent else "RGB", **PNG}
+        color_mode = "RGBA" if scene.render.film_transparent else "RGB"
         with (
-            _temporary_values(scene, {"camera": camera or scene.camera}),
-            _temporary_values(scene.render, {"filepath": filepath, **OUTPUT}),
-            _temporary_values(scene.render.image_settings, values),
+            self.temporarily(scene, camera=camera or scene.camera),
+            self.temporarily(scene.render, filepath=filepath, **OUTPUT),
+            self.temporarily(scene.render.image_settings, **PNG, color_mode=color_mode),
         ):
             try:
                 _ops.render.render(write_still=True)
@@ -57,28 +55,10 @@ class Rendering(SceneReader):
 
     @contextmanager
     def temporary(self, kind: Kind, *args: Any) -> Generator[Any]:
-        blocks: Any = getattr(bpy.data, kind.value)
+        blocks = getattr(bpy.data, kind.value)
         block = blocks.new(TEMPORARY, *args)
         try:
             yield block
         finally:
             blocks.remove(block)
             self._stale = True
-
-
-@contextmanager
-def _temporary_values(target: Any, values: dict[str, Any]) -> Generator[None]:
-    """Values for the length of a `with` block. Put back in the order they had, since one may decide which others are valid."""
-    originals = {name: getattr(target, name) for name in values}
-    try:
-        for name in sorted(values, key=_rank):
-            setattr(target, name, values[name])
-        yield
-    finally:
-        for name in sorted(originals, key=_rank):
-            setattr(target, name, originals[name])
-
-
-def _rank(name: str) -> int:
-    order = ("media_type", "file_format")
-    return order.index(name) if name in order else len(order)

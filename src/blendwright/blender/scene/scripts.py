@@ -4,8 +4,6 @@ Responsible for: taking all of it out of reach for the length of a save, so that
 and putting everything back as it was. The texts themselves stay in the file, as plain text. Nothing here ever runs them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,7 +13,6 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import external_files
-from blendwright.blender.scene.file_properties import file_paths, is_default_path
 from blendwright.tool_api.scene import Carried
 from blendwright.values.canonical import digest
 from blendwright.wire.methods import ActiveItem
@@ -56,8 +53,10 @@ def active_content() -> list[ActiveItem]:
         cast("ActiveItem", asdict(script.what) | {"digest": _digest(script)}) for script in _scripts()
     ]
     named = {(entry["kind"], entry["name"], entry["path"]) for entry in external_files.paths()}
-    named |= {(kind, block.name, path) for kind, block in _blocks_in_file() for path in file_paths(block)}
-    for kind, name, path in sorted(entry for entry in named if not is_default_path(entry[2])):
+    named |= {
+        (kind, block.name, path) for kind, block in _blocks_in_file() for path in external_files.file_paths(block)
+    }
+    for kind, name, path in sorted(entry for entry in named if not external_files.is_default_path(entry[2])):
         items.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
     packed = _packed()
     libraries: Any = bpy.data.libraries

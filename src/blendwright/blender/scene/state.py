@@ -4,8 +4,6 @@ References to datablocks live in the name map only, and the map is dropped whene
 References to structures inside datablocks are never kept: they dangle without notice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 # Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs
 # milliseconds in a large scene, and a revert needs them.
@@ -45,8 +43,7 @@ class SceneState:
         """A local datablock by name, through a map: Blender's own lookup is linear in the number of datablocks."""
         found = self.named(collection).get(name)
         if found is not None and collection in RETYPED:
-            blocks: Any = getattr(bpy.data, collection)
-            return blocks.get((name, None))
+            return getattr(bpy.data, collection).get((name, None))
         return found
 
     def block(self, key: fp.Key) -> Any:
@@ -86,8 +83,7 @@ class SceneState:
         return block.name
 
     def tombstone(self, collection: str, name: str) -> Any:
-        blocks: Any = getattr(bpy.data, collection)
-        return blocks.get(name)
+        return getattr(bpy.data, collection).get(name)
 
     def restore(self, collection: str, block: Any, name: str) -> None:
         """Undo a soft deletion."""
@@ -107,8 +103,7 @@ class SceneState:
     def reject_reserved_names(self) -> None:
         """Raises RuntimeError where a datablock that is not ours has the name of a tombstone: nobody would see it or its changes."""
         for kind in fp.kinds():
-            blocks: Any = getattr(bpy.data, kind)
-            names: list[str] = blocks.keys()
+            names: list[str] = getattr(bpy.data, kind).keys()
             for name in names:
                 if name.startswith(RESERVED_PREFIX) and (kind, name) not in self._tombstones:
                     raise RuntimeError(

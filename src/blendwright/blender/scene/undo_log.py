@@ -1,7 +1,5 @@
 """The record of one step: how to take each write back, and which leaves of the fingerprint it may have moved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -9,7 +7,6 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.state import SceneState
 
 Inverse = Callable[[], None]
-Change = tuple[fp.Key, str]
 
 
 class UndoLog:
@@ -85,20 +82,16 @@ class UndoLog:
         """What the tool itself touched."""
         return self._before.keys() - self._marked if self._marked else self._before.keys()
 
-    def seal(self) -> list[Change]:
-        """Hash what was touched; returns what really changed, in a stable order."""
+    def seal(self) -> list[list[str]]:
+        """Hash what was touched; returns what really changed."""
         fingerprint = self._state.fingerprint
-        changes: list[Change] = []
-        for key in sorted(self._before):
-            before = self._before[key]
-            after = self._digest(key)
-            if after is None:
+        after = {key: self._digest(key) for key in self._before}
+        for key, digest in after.items():
+            if digest is None:
                 fingerprint.drop(key)
             else:
-                fingerprint.put(key, after)
-            if before != after:
-                changes.append((key, "created" if before is None else "removed" if after is None else "changed"))
-        return changes
+                fingerprint.put(key, digest)
+        return fp.changes_between(self._before, after)
 
     def keep(self) -> None:
         """The step stands. Its inverses refer to the port and so to this record: nothing would free them but the collector."""

@@ -1,7 +1,5 @@
 """`python -m blendwright.blender.worker`: a worker on the bpy wheel of this environment."""
 
-from __future__ import annotations
-
 import sys
 
 from blendwright.blender.worker.entry import main

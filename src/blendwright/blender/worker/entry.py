@@ -3,8 +3,6 @@
 The order is the point of this module: nothing of Blender may be imported before the process is confined.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import importlib
@@ -16,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from blendwright.blender.confinement import Allowance, confine
 from blendwright.blender.worker import lifeline
 from blendwright.blender.worker.extensions import extension_files
 from blendwright.blender.worker.loop import Loop
@@ -47,15 +46,7 @@ def _serve(options: argparse.Namespace) -> int:
         os.set_inheritable(fd, False)
 
     # Landlock and seccomp hold the thread that asks and those it starts later, and bpy starts threads when it is imported.
-    from blendwright.blender.confinement import Resources, confine
-
-    confinement = confine(
-        options.scratch,
-        readable=readable_directories(options),
-        files=readable_files(options),
-        resources=Resources(options.memory_mb << 20, options.file_mb << 20),
-        home=options.home,
-    )
+    confinement = confine(allowance(options))
     if options.lifeline_fd is not None:
         lifeline.watch(options.lifeline_fd)
 
@@ -95,11 +86,14 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def readable_directories(options: argparse.Namespace) -> list[Path]:
-    """What may be read besides what Python and Blender need; extensions are files, which will do as well."""
-    return [*options.import_root, *options.readable, *extension_files()]
-
-
-def readable_files(options: argparse.Namespace) -> list[tuple[Path, tuple[int, int]]]:
-    """Single files that may be read, each with what it must be."""
-    return [(Path(path), (int(device), int(inode))) for path, device, inode in options.readable_file]
+def allowance(options: argparse.Namespace) -> Allowance:
+    """What the arguments of a worker allow it."""
+    return Allowance(
+        options.scratch,
+        # Extensions are files, which will do as well.
+        readable=[*options.import_root, *options.readable, *extension_files()],
+        files=[(Path(path), (int(device), int(inode))) for path, device, inode in options.readable_file],
+        address_space=options.memory_mb << 20,
+        file_size=options.file_mb << 20,
+        home=options.home,
+    )

@@ -1,7 +1,5 @@
 """Tools and methods that are no part of the package: Python files that whoever starts the worker names in its environment."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -1,20 +1,23 @@
-"""What the worker can be asked, by method name."""
+"""What the worker can be asked, by method name: those on its scene as `wire/methods.py` lists them. Paths are inside its scratch."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
+from blendwright.blender import fingerprint as fp
+from blendwright.blender.confinement import Confinement
+from blendwright.blender.scene import SceneState, external_files
+from blendwright.blender.scene.scripts import active_content, silenced
+from blendwright.blender.step import Stepper, StepRun
 from blendwright.blender.worker import profile
 from blendwright.blender.worker.extensions import load_extensions
-from blendwright.blender.worker.loop import Handler
-from blendwright.blender.worker.scene_methods import SceneMethods
+from blendwright.blender.worker.loop import Handler, Refused
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.tools.registry import registry_fingerprint
-
-if TYPE_CHECKING:
-    from blendwright.blender.confinement import Confinement
+from blendwright.wire import methods
+from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepRequest
 
 
 def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
@@ -38,3 +41,110 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
 def ping(params: dict[str, Any]) -> object:
     """Answers with what it was sent."""
     return params
+
+
+class SceneMethods:
+    """One scene and the requests it answers; `RemoteScene` says what each is for."""
+
+    def __init__(self, scratch: Path, tools: Mapping[str, AnyTool]) -> None:
+        self._scratch = scratch
+        self._tools = tools
+        self._state = SceneState()
+        self._state.reset()
+        outbox = scratch / "artifacts"
+        outbox.mkdir(exist_ok=True)
+        self._stepper = Stepper(self._state, tools, outbox)
+        self._closed_epoch = 0
+
+    def handlers(self) -> dict[str, Handler]:
+        """A handler for every method of the list, each checking its requests before anything else."""
+        return {
+            name: _checked(method, getattr(self, name.removeprefix("scene.")))
+            for name, method in methods.METHODS.items()
+        }
+
+    def reset(self, request: methods.NoArguments) -> methods.SceneHash:
+        self._state.reset()
+        return self._hash()
+
+    def open(self, request: methods.FileRequest) -> methods.SceneHash:
+        path = self._inside(request["path"])
+        try:
+            self._state.open(path)
+        except RuntimeError as error:
+            self._state.reset()
+            raise Refused("cannot_open", f"Blender cannot open the file: {error}") from error
+        return self._hash()
+
+    def save(self, request: methods.SaveRequest) -> methods.SceneHash:
+        """Write the scene to a .blend file; the hash is recomputed in full, unless `full` says that nobody needs it."""
+        self._state.save(self._inside(request["path"]))
+        if request.get("full", True):
+            self._state.refresh()
+        return self._hash()
+
+    def export(self, request: methods.FileRequest) -> methods.ExportAnswer:
+        path = self._inside(request["path"])
+        with silenced(lambda key: None) as carried:
+            self._state.save(path)
+        self._state.refresh()
+        return {**self._hash(), "cleaned": [cast("methods.Script", asdict(entry)) for entry in carried]}
+
+    def external_files(self, request: methods.NoArguments) -> methods.ExternalFilesAnswer:
+        return {"paths": external_files.paths()}
+
+    def relocate_files(self, request: methods.RelocateRequest) -> methods.SceneHash:
+        external_files.relocate(request["new_paths"])
+        self._state.save(self._inside(request["path"]))
+        return self.open({"path": request["path"]})
+
+    def active_content(self, request: methods.NoArguments) -> methods.ActiveContentAnswer:
+        return {"active_content": active_content()}
+
+    def swap(self, request: methods.FileRequest) -> methods.SwapAnswer:
+        leaves = dict(self._state.fingerprint.leaves())
+        opened = self.open(request)
+        changes = fp.changes_between(leaves, self._state.fingerprint.leaves())
+        return {**opened, "changes": changes, "active_content": active_content()}
+
+    def hash(self, request: methods.HashRequest) -> methods.SceneHash:
+        return {"hash": self._state.full_root()} if request.get("full") else self._hash()
+
+    def step(self, request: StepRequest) -> StepAnswer | StepRun:
+        """Run one step. A failure closes its epoch: what was sent behind it was meant for a scene that did not come to be."""
+        epoch = request.get("epoch")
+        if epoch is None:
+            return self._run(request)
+        if epoch <= self._closed_epoch:
+            raise Refused(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
+        closed, self._closed_epoch = self._closed_epoch, epoch
+        answer = self._run(request)
+        if isinstance(answer, StepRun) or answer["ok"]:
+            self._closed_epoch = closed
+        return answer
+
+    def _run(self, request: StepRequest) -> StepAnswer | StepRun:
+        tool = self._tools.get(request["tool"])
+        if tool is None or tool.version != request["version"]:
+            raise Refused("unknown_tool", f"this worker has no {request['tool']} version {request['version']}")
+        return self._stepper.begin(request)
+
+    def _hash(self) -> methods.SceneHash:
+        return {"hash": self._state.root()}
+
+    def _inside(self, path: str) -> Path:
+        resolved = (self._scratch / path).resolve()
+        if not resolved.is_relative_to(self._scratch.resolve()):
+            raise Refused("outside_scratch", "a worker opens and saves inside its scratch only")
+        return resolved
+
+
+def _checked(method: Method, handle: Handler) -> Handler:
+    """The handler for requests that fit the method; any other is refused."""
+
+    def checked(params: dict[str, Any]) -> object:
+        if not method.request_fits(params):
+            raise Refused("malformed_request", f"this is no request of {method.name}: {sorted(params)[:8]}")
+        return handle(params)
+
+    return checked

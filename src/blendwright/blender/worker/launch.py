@@ -3,8 +3,6 @@
 `python -m blendwright.blender.worker.launch --parent PID BLENDER START_FILE -- WORKER ARGUMENTS`. Runs in our Python, never inside Blender.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
@@ -12,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from blendwright.blender.confinement import Resources, confine_before_exec
+from blendwright.blender.confinement import confine_before_exec
 from blendwright.blender.worker import entry, lifeline
 
 CANNOT_RUN = 126
@@ -30,17 +28,10 @@ def launch(argv: Sequence[str]) -> NoReturn:
     # All of it holds across exec: Blender ends with the core from its first instruction on, and its threads are born confined.
     lifeline.die_with_parent(options.parent)
     if sys.platform == "linux":
-        from blendwright.blender.confinement.limits import forbid_new_privileges
+        from blendwright.blender.confinement.linux import forbid_new_privileges
 
         forbid_new_privileges()
-    resources = Resources(worker.memory_mb << 20, worker.file_mb << 20)
-    home = confine_before_exec(
-        worker.scratch,
-        Path(options.blender),
-        readable=entry.readable_directories(worker),
-        files=entry.readable_files(worker),
-        resources=resources,
-    )
+    home = confine_before_exec(entry.allowance(worker), Path(options.blender))
     command = [options.blender, "--background", "--factory-startup", "--python", options.start_file, *argv[split:]]
     if home is not None:
         command += ["--home", str(home)]

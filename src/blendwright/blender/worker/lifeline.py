@@ -3,8 +3,6 @@
 Must run before anything slow, and before confinement forbids the system call it needs.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -18,7 +16,7 @@ _PR_SET_PDEATHSIG = 1
 def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process with its parent; exits when the parent is gone already."""
     if sys.platform == "linux":
-        from blendwright.blender.confinement.limits import prctl  # imports modules that only POSIX systems have
+        from blendwright.blender.confinement.linux import prctl  # imports modules that only POSIX systems have
 
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     # Between the fork and the line above nobody watched: a parent that died in that gap has left us to another one.

@@ -5,8 +5,6 @@ a stream whose frames cannot be told apart any more gets one last answer, and th
 This is one of the outermost places: whatever a handler raises becomes an answer here, with the stack trace in the log only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

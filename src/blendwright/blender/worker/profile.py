@@ -1,19 +1,15 @@
 """Describes the Blender of this process for the handshake. Reads only; changes nothing in the scene."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import os
 import platform
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from blendwright.blender.confinement import Confinement
 from blendwright.wire.blender_profile import WorkerProfile
-
-if TYPE_CHECKING:
-    from blendwright.blender.confinement import Confinement
 
 
 def describe(confinement: Confinement) -> WorkerProfile:

@@ -3,8 +3,6 @@
 Blender brings its own Python, which knows nothing of ours: until the import roots are added, only the standard library is there.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 

@@ -25,7 +25,8 @@ class Catalogue:
         self._nodes: dict[str, Any] = data["nodes"]
         self._kinds: dict[str, str] = data["socket_types"]
         self._conversions: dict[str, list[str]] = data["conversions"]
-        self._common = _properties(data["common"])
+        # The properties that every node has.
+        self.common: Mapping[str, Property] = _properties(data["common"])
         self._parsed: dict[str, NodeType] = {}
 
     def __iter__(self) -> Iterator[str]:
@@ -34,31 +35,18 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def __contains__(self, bl_idname: object) -> bool:
-        return bl_idname in self._nodes
-
     def find(self, bl_idname: str) -> NodeType | None:
         """The node type of that name."""
-        if bl_idname not in self._nodes:
-            return None
-        if bl_idname not in self._parsed:
+        if bl_idname not in self._parsed and bl_idname in self._nodes:
             self._parsed[bl_idname] = self._node(bl_idname, self._nodes[bl_idname])
-        return self._parsed[bl_idname]
+        return self._parsed.get(bl_idname)
 
     def all(self) -> Iterator[NodeType]:
-        for name in self._nodes:
-            node_type = self.find(name)
-            if node_type is not None:
-                yield node_type
+        return filter(None, map(self.find, self._nodes))
 
     def kind(self, socket_type: str) -> str:
         """The type of value of a socket type: NodeSocketFloatFactor holds a VALUE."""
         return self._kinds[socket_type]
-
-    @property
-    def common(self) -> Mapping[str, Property]:
-        """The properties that every node has."""
-        return self._common
 
     def converts(self, source: str, target: str) -> bool:
         """Whether a link from one kind of value to another is valid."""
@@ -68,29 +56,20 @@ class Catalogue:
         return self._conversions[source]
 
     def _node(self, bl_idname: str, data: Mapping[str, Any]) -> NodeType:
-        sockets = [self._socket(each) for each in data["sockets"]]
-        layouts = tuple(_layout(sockets, each) for each in data["layouts"])
-        shared = {name: prop for name, prop in self._common.items() if name not in data.get("not_kept", ())}
-        properties = {**_properties(data["properties"]), **shared}
+        sockets = [SocketType(kind=self._kinds[each["type"]], **_fields(each)) for each in data["sockets"]]
+        shared = {name: prop for name, prop in self.common.items() if name not in data.get("not_kept", ())}
         return NodeType(
             bl_idname,
             data["label"],
             data["description"],
-            properties,
+            {**_properties(data["properties"]), **shared},
             {name: _item_list(name, each) for name, each in data.get("items", {}).items()},
             tuple(data.get("deciding", ())),
-            layouts,
+            tuple(_layout(sockets, each) for each in data["layouts"]),
             {tuple(words.split("|")): number for words, number in data.get("settings", {}).items()},
             data.get("zone_output"),
             data.get("zone_input"),
         )
-
-    def _socket(self, data: Mapping[str, Any]) -> SocketType:
-        fields = dict(data)
-        for name in ("items", "gives"):
-            if isinstance(fields.get(name), list):
-                fields[name] = tuple(fields[name])
-        return SocketType(kind=self._kinds[data["type"]], **fields)
 
 
 def _layout(sockets: Sequence[SocketType], numbers: Mapping[str, list[int]]) -> Layout:
@@ -99,11 +78,15 @@ def _layout(sockets: Sequence[SocketType], numbers: Mapping[str, list[int]]) -> 
 
 
 def _properties(data: Mapping[str, dict[str, Any]]) -> dict[str, Property]:
-    properties: dict[str, Property] = {}
-    for name, fields in data.items():
-        items: tuple[str, ...] = tuple(fields.pop("items", ()))
-        properties[name] = Property(name, items=items, **fields)
-    return properties
+    return {name: Property(name, **_fields(fields)) for name, fields in data.items()}
+
+
+def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a socket or a property; what JSON lists is a tuple."""
+    listed: dict[str, Any] = {
+        name: tuple(data[name]) for name in ("items", "gives") if isinstance(data.get(name), list)
+    }
+    return {**data, **listed}
 
 
 def _item_list(name: str, data: Mapping[str, Any]) -> ItemList:

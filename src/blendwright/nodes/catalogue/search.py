@@ -1,10 +1,14 @@
-"""Finds node types by words of their names, sockets and descriptions, the best match first."""
+"""Finds node types by words of their names, sockets and descriptions, the best match first, and describes one as plain data."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from blendwright.nodes.catalogue.load import Catalogue
-from blendwright.nodes.catalogue.model import NodeType
+from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
 from blendwright.values.findings import did_you_mean
+
+SIDES = ("inputs", "outputs", "unavailable_inputs")
 
 
 def search(catalogue: Catalogue, query: str) -> list[NodeType]:
@@ -41,3 +45,45 @@ def _socket_words(node: NodeType) -> str:
     names = [socket.name for layout in node.layouts for socket in (*layout.inputs, *layout.outputs)]
     choices = [item for each in node.properties.values() for item in each.items if each.type == "ENUM"]
     return " ".join((*names, *choices)).casefold()
+
+
+def describe_node_type(node: NodeType) -> dict[str, Any]:
+    """All there is to know of a type. `layouts` say which sockets there are with which values of the deciding properties."""
+    layouts = [
+        {side: [_socket(socket) for socket in sockets] for side, sockets in zip(SIDES, each, strict=True)}
+        for each in ((layout.inputs, layout.outputs, layout.off) for layout in node.layouts)
+    ]
+    return {
+        "bl_idname": node.bl_idname,
+        "label": node.label,
+        "description": node.description,
+        "properties": [_property(node, prop) for prop in node.properties.values()],
+        "items": [
+            {
+                "name": items.name,
+                "type_key": items.type_key,
+                "types": dict(items.types),
+                "properties": [_fields(prop) for prop in items.properties.values()],
+            }
+            for items in node.items.values()
+        ],
+        "zone_output": node.zone_output,
+        "zone_input": node.zone_input,
+        "deciding": list(node.deciding),
+        "layouts": layouts,
+        "settings": [[*words, number] for words, number in node.settings.items()],
+    }
+
+
+def _socket(socket: SocketType) -> dict[str, Any]:
+    return {name: value for name, value in _fields(socket).items() if name != "by_name"}
+
+
+def _property(node: NodeType, prop: Property) -> dict[str, Any]:
+    return {**_fields(prop), "items": list(node.choices(prop.name, {}))} if prop.items else _fields(prop)
+
+
+def _fields(described: SocketType | Property) -> dict[str, Any]:
+    """The fields that hold something, and the default in any case."""
+    fields = {name: getattr(described, name) for name in type(described).__dataclass_fields__}
+    return {name: value for name, value in fields.items() if value not in (None, (), False) or name == "default"}

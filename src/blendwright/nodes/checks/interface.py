@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from blendwright.nodes.catalogue.model import Side, SocketType
 from blendwright.nodes.checks.simulated_tree import GROUP_INPUT, GROUP_OUTPUT, SimulatedTree
-from blendwright.nodes.checks.values import socket_value_problems
+from blendwright.nodes.checks.values import invalid, socket_value_problems
 from blendwright.nodes.edits import SetInterface
-from blendwright.nodes.payloads.parts import InterfaceSocket
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import InterfaceSocket, positions_named
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -25,16 +24,16 @@ SIDES: tuple[Side, Side] = ("inputs", "outputs")
 def interface_problems(tree: SimulatedTree, edit: SetInterface) -> Iterator[Finding]:
     """What is wrong with the sockets that are listed, and with those to be removed."""
     for side in SIDES:
-        for number, socket in enumerate(_listed(edit, side) or ()):
+        for number, socket in enumerate(edit.listed[side] or ()):
             yield from _socket_problems(tree, socket, f"{edit.at}/{side}/{number}")
         existing = tree.interface[side]
-        for number, key in enumerate(_removed(edit, side)):
+        for number, key in enumerate(edit.removed[side]):
             if existing is None:
                 break
             at, matches = f"{edit.at}/remove_{side}/{number}", _positions(existing, key)
             if len(matches) > 1:
                 message = f"{len(matches)} {side} of the group are called '{key}'"
-                yield Finding(Fault.ARGS_INVALID, message, at, f"Say which: '{key}#1' is the first.")
+                yield invalid(message, at, f"Say which: '{key}#1' is the first.")
             elif not matches and not IDENTIFIER.fullmatch(key):
                 names = [socket.name for socket in existing]
                 cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
@@ -48,17 +47,16 @@ def _socket_problems(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> I
         base = next((each for each in known if socket.socket_type.startswith(each)), None)
         cure = did_you_mean(socket.socket_type, known, otherwise=f"One of: {', '.join(known)}.")
         cure = f"Use '{base}', and 'subtype' for the rest." if base else cure
-        message = f"a group has no sockets of type '{socket.socket_type}'"
-        yield Finding(Fault.ARGS_INVALID, message, at + "/socket_type", cure)
+        yield invalid(f"a group has no sockets of type '{socket.socket_type}'", at + "/socket_type", cure)
         return
     kind = tree.catalogue.kind(socket.socket_type)
     if kind not in RANGED:
         for name in ("min", "max"):
             if getattr(socket, name) is not None:
                 message = f"a socket of type '{socket.socket_type}' has no '{name}'"
-                yield Finding(Fault.ARGS_INVALID, message, f"{at}/{name}", "Leave it out.")
+                yield invalid(message, f"{at}/{name}", "Leave it out.")
     elif socket.min is not None and socket.max is not None and socket.min > socket.max:
-        yield Finding(Fault.ARGS_INVALID, "'min' is greater than 'max'", at + "/min", "Give the smaller one as 'min'.")
+        yield invalid("'min' is greater than 'max'", at + "/min", "Give the smaller one as 'min'.")
     if socket.default is not None:
         size = [0.0] * socket.dimensions if socket.dimensions and kind == "VECTOR" else None
         socket_type = SocketType(
@@ -70,9 +68,9 @@ def _socket_problems(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> I
 def apply_interface(tree: SimulatedTree, edit: SetInterface) -> None:
     """Apply the edit to the simulated tree. Links of sockets that are removed go with them."""
     for side in SIDES:
-        existing, listed = tree.interface[side], _listed(edit, side)
+        existing, listed = tree.interface[side], edit.listed[side]
         names_before = Counter(socket.name for socket in existing or ())
-        for key in _removed(edit, side):
+        for key in edit.removed[side]:
             existing = None if existing is None else _without(existing, key)
         if listed is not None and edit.replace:
             existing = list(listed)
@@ -112,11 +110,3 @@ def _drop_links(tree: SimulatedTree, side: Side, removed_names: set[str]) -> Non
     holder, end = (GROUP_INPUT, 0) if side == "inputs" else (GROUP_OUTPUT, 1)
     ids = {node_id for node_id, node in tree.nodes.items() if node.type.bl_idname == holder}
     tree.disconnect(lambda link: link[end].node in ids and NUMBER.sub("", link[end].key) in removed_names)
-
-
-def _listed(edit: SetInterface, side: Side) -> Sequence[InterfaceSocket] | None:
-    return edit.inputs if side == "inputs" else edit.outputs
-
-
-def _removed(edit: SetInterface, side: Side) -> Sequence[str]:
-    return edit.remove_inputs if side == "inputs" else edit.remove_outputs

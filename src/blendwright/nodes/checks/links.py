@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.checks.simulated_tree import REROUTE, LinkEnd, LinkEnds, SimulatedTree
 from blendwright.nodes.checks.sockets import matching_sockets
-from blendwright.values.faults import Fault
+from blendwright.nodes.checks.values import invalid
 from blendwright.values.findings import Finding
 
 LinkPointers = Mapping[LinkEnds, str]
@@ -19,7 +19,7 @@ def conversion_problems(tree: SimulatedTree, source: SocketType, target: SocketT
         return
     fit = ", ".join(kind.lower() for kind in tree.catalogue.converted_to(source.kind))
     message = f"output '{source.name}' ({source.kind.lower()}) cannot be linked to input '{target.name}' ({target.kind.lower()})"
-    yield Finding(Fault.ARGS_INVALID, message, at, f"A {source.kind.lower()} output fits inputs of type {fit}.")
+    yield invalid(message, at, f"A {source.kind.lower()} output fits inputs of type {fit}.")
 
 
 def cycle_problems(tree: SimulatedTree, pointers: LinkPointers) -> Iterator[Finding]:
@@ -28,9 +28,8 @@ def cycle_problems(tree: SimulatedTree, pointers: LinkPointers) -> Iterator[Find
     for source, target in _on_cycles(list(tree.links)):
         pointer = pointers.get((source, target))
         if source.node == target.node or _leads(following, target.node, source.node):
-            message = f"a link from '{source.node}' to '{target.node}' closes a cycle"
             cure = "Leave it out; to repeat something, use a repeat zone."
-            yield Finding(Fault.ARGS_INVALID, message, pointer or "", cure)
+            yield invalid(f"a link from '{source.node}' to '{target.node}' closes a cycle", pointer or "", cure)
         else:
             following.setdefault(source.node, set()).add(target.node)
 
@@ -68,7 +67,7 @@ def field_problems(tree: SimulatedTree, pointers: LinkPointers) -> Iterator[Find
         if len(sockets) == 1 and sockets[0].takes == "single" and fields.is_field(source):
             message = f"output '{source.key}' of '{source.node}' is a field, and input '{sockets[0].name}' takes a single value"
             cure = "Sample or capture the field first, or link a single value."
-            yield Finding(Fault.ARGS_INVALID, message, pointer, cure)
+            yield invalid(message, pointer, cure)
 
 
 class _FieldAnalysis:

@@ -14,9 +14,8 @@ from blendwright.nodes.checks.interface import apply_interface, interface_proble
 from blendwright.nodes.checks.links import conversion_problems, cycle_problems, field_problems
 from blendwright.nodes.checks.simulated_tree import FRAME, GROUP, REROUTE, LinkEnd, LinkEnds, SimulatedTree
 from blendwright.nodes.checks.sockets import find_socket, unknown_node
-from blendwright.nodes.checks.values import item_list_problems, property_problems, socket_value_problems
+from blendwright.nodes.checks.values import invalid, item_list_problems, property_problems, socket_value_problems
 from blendwright.nodes.tree import Interface, Tree
-from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
 MOST_FINDINGS = 100
@@ -44,11 +43,10 @@ def check_payload_for(payload: edits.Payload, blender: Sequence[int] | None) -> 
     if blender is not None:
         node_types = catalogue_for(blender)
         return check_payload(payload, node_types) if node_types else []
-    findings = [check_payload(payload, catalogue(VERSIONS[0]))]
-    for version in VERSIONS[1:]:
-        if findings[-1]:
-            findings.append(check_payload(payload, catalogue(version)))
-    return findings[0] if all(findings) else []
+    findings = check_payload(payload, catalogue(VERSIONS[0]))
+    # Looked at with older catalogues only where the newest finds something.
+    taken_by_none = findings and all(check_payload(payload, catalogue(version)) for version in VERSIONS[1:])
+    return findings if taken_by_none else []
 
 
 class _PayloadCheck:
@@ -103,18 +101,18 @@ class _PayloadCheck:
             exists, node = False, None
         if exists and not edit.exist_ok:
             message = f"there is already a node with the id '{edit.id}'"
-            yield Finding(Fault.ARGS_INVALID, message, edit.id_at, "Choose another id, or delete that node first.")
+            yield invalid(message, edit.id_at, "Choose another id, or delete that node first.")
             return
         if node is not None and node.type.bl_idname != edit.bl_idname:
             message = f"'{edit.id}' is a {node.type.bl_idname}, not a {edit.bl_idname}"
             cure = "Choose another id, or remove that node first."
-            yield Finding(Fault.ARGS_INVALID, message, edit.at + "/bl_idname", cure)
+            yield invalid(message, edit.at + "/bl_idname", cure)
             return
         if node is None and not self._tree.add(edit.id, edit.bl_idname):
             catalogue = self._tree.catalogue
             message = f"Blender {catalogue.blender} has no node type '{edit.bl_idname}' for geometry nodes"
             cure = suggest_node_type(catalogue, edit.bl_idname)
-            yield Finding(Fault.ARGS_INVALID, message, edit.at + "/bl_idname", cure)
+            yield invalid(message, edit.at + "/bl_idname", cure)
             return
         for name in self._tree.nodes[edit.id].type.in_order(edit.properties):
             at = edit.at + "/properties" + pointer_of([name])
@@ -131,8 +129,7 @@ class _PayloadCheck:
         else:
             known = [*node.type.properties, *node.type.items]
             cure = did_you_mean(name, known, otherwise=f"It has: {', '.join(known)}.")
-            message = f"'{node_id}' ({node.type.bl_idname}) has no property '{name}'"
-            yield Finding(Fault.ARGS_INVALID, message, name_at, cure)
+            yield invalid(f"'{node_id}' ({node.type.bl_idname}) has no property '{name}'", name_at, cure)
             return
         yield from problems
         if not problems:
@@ -143,8 +140,7 @@ class _PayloadCheck:
         node = self._tree.nodes[node_id]
         if name == "node_tree" and node.type.bl_idname == GROUP:
             if value is not None and value == self._payload.target.node_group_name:
-                message = f"node group '{value}' cannot hold itself"
-                yield Finding(Fault.ARGS_INVALID, message, at, "Name another node group.")
+                yield invalid(f"node group '{value}' cannot hold itself", at, "Name another node group.")
             return
         expected = {"paired_output": node.type.zone_output, "parent": FRAME}.get(name)
         if expected is None or value is None:
@@ -156,18 +152,15 @@ class _PayloadCheck:
         elif other.type.bl_idname != expected or value == node_id:
             message = f"'{name}' of '{node_id}' takes a {expected}, and '{value}' is a {other.type.bl_idname}"
             fitting = [each for each, node in self._tree.nodes.items() if node.type.bl_idname == expected]
-            yield Finding(Fault.ARGS_INVALID, message, at, f"Name one of: {', '.join(fitting) or 'none is there yet'}.")
+            yield invalid(message, at, f"Name one of: {', '.join(fitting) or 'none is there yet'}.")
         elif name == "paired_output":
-            yield from self._zone_conflicts(node_id, value, at)
+            for other_id, other in self._tree.nodes.items():
+                if other_id != node_id and other.values.get("paired_output") == value:
+                    message = f"'{value}' is the output of the zone of '{other_id}' already"
+                    yield invalid(message, at, "Add an output node for each zone.")
         elif node_id in self._tree.frames_around(value):
             message = f"frame '{value}' is inside '{node_id}' itself"
-            yield Finding(Fault.ARGS_INVALID, message, at, "Take it out of that frame first: set its parent to null.")
-
-    def _zone_conflicts(self, node_id: str, output: str, at: str) -> Iterator[Finding]:
-        for other, node in self._tree.nodes.items():
-            if other != node_id and node.values.get("paired_output") == output:
-                message = f"'{output}' is the output of the zone of '{other}' already"
-                yield Finding(Fault.ARGS_INVALID, message, at, "Add an output node for each zone.")
+            yield invalid(message, at, "Take it out of that frame first: set its parent to null.")
 
     # ------------------------------------------------------------------ links
 

@@ -1,6 +1,6 @@
 """A tree as it would be after the edits so far, as far as that can be known without Blender.
 
-Where the tree at the start is not known, ids that no edit has created may be nodes of it, and nothing is item_type about them.
+Where the tree at the start is not known, ids that no edit has created may be nodes of it, and nothing is said about them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from blendwright.nodes.catalogue.load import Catalogue
 from blendwright.nodes.catalogue.model import ItemSocket, NodeType, Side, SocketType
-from blendwright.nodes.payloads.parts import GIVEN_IDS, InterfaceSocket
+from blendwright.nodes.payloads import GIVEN_IDS, InterfaceSocket
 from blendwright.nodes.tree import Interface, Tree
 
 GROUP, REROUTE, FRAME = "GeometryNodeGroup", "NodeReroute", "NodeFrame"
@@ -134,7 +134,7 @@ class SimulatedTree:
         node = self.nodes[node_id]
         node.values[name] = value
         deciding = node.type.deciding
-        while name in deciding and not node.type.layouts_for(_only(node.values, deciding)):
+        while name in deciding and not node.type.layouts_for(node.values):
             reset = next((each for each in reversed(deciding) if each != name and each in node.values), None)
             if reset is None:
                 return
@@ -145,7 +145,7 @@ class SimulatedTree:
     def sockets(self, node_id: str, side: Side) -> Sockets:
         """What is known of the sockets on one side of a known node."""
         node = self.nodes[node_id]
-        layouts = node.type.layouts_for(_only(node.values, node.type.deciding))
+        layouts = node.type.layouts_for(node.values)
         fixed = _unique(socket for layout in layouts for socket in layout.side(side))
         off = _unique(socket for layout in layouts for socket in layout.off) if side == "inputs" else ()
         extra, complete = self._dynamic_sockets(node_id, node, side)
@@ -201,7 +201,7 @@ class SimulatedTree:
         if template.type != "data_type":
             return template.type
         # The node's own type: that of its output.
-        layouts = node.type.layouts_for(_only(node.values, node.type.deciding))
+        layouts = node.type.layouts_for(node.values)
         outputs = [layout.outputs[0].type for layout in layouts if layout.outputs]
         return outputs[0] if len(set(outputs)) == 1 else None
 
@@ -223,7 +223,3 @@ def _unique(sockets: Iterable[SocketType]) -> tuple[SocketType, ...]:
     for socket in sockets:
         unique.setdefault((socket.identifier, socket.type), socket)
     return tuple(unique.values())
-
-
-def _only(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: values[name] for name in names if name in values}

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from blendwright.nodes.catalogue.model import Side, SocketType
 from blendwright.nodes.checks.simulated_tree import SimulatedTree, Sockets
+from blendwright.nodes.checks.values import invalid
 from blendwright.nodes.edits import SocketRef
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import positions_named
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-
-WORDS = {"inputs": "input", "outputs": "output"}
 
 
 def matching_sockets(key: str, sockets: Sequence[SocketType]) -> list[SocketType]:
@@ -45,7 +44,7 @@ def find_socket(tree: SimulatedTree, at: SocketRef, side: Side, *, off: bool = F
             return None
         listed = ", ".join(socket_keys(matches))
         message = f"{len(matches)} {side} of '{at.node}' ({_type(tree, at.node)}) are called '{at.socket}'"
-        return Finding(Fault.ARGS_INVALID, message, at.socket_at, f"Use one of: {listed}.")
+        return invalid(message, at.socket_at, f"Use one of: {listed}.")
     unavailable = [socket for socket in sockets.off if at.socket in (socket.identifier, socket.name)]
     if unavailable and off:
         return next((socket for socket in unavailable if socket.identifier == at.socket), unavailable[0])
@@ -65,17 +64,16 @@ def _missing_socket(tree: SimulatedTree, at: SocketRef, side: Side, sockets: Soc
     known = list(dict.fromkeys(name for socket in sockets.known for name in (socket.name, socket.key) if name))
     listed = f"It has: {', '.join(socket_keys(sockets.known)) or 'none'}."
     if unavailable:
-        deciding = ", ".join(
-            f"{name} {tree.nodes[at.node].values.get(name)}" for name in tree.nodes[at.node].type.deciding
-        )
+        node = tree.nodes[at.node]
+        deciding = ", ".join(f"{name} {node.values.get(name)}" for name in node.type.deciding)
         message = f"input '{at.socket}' of '{at.node}' ({kind}) is not available with {deciding}"
-        return Finding(Fault.ARGS_INVALID, message, at.socket_at, "Set the property first. " + listed)
-    message = f"'{at.node}' ({kind}) has no {WORDS[side]} '{at.socket}'"
+        return invalid(message, at.socket_at, "Set the property first. " + listed)
+    message = f"'{at.node}' ({kind}) has no {side[:-1]} '{at.socket}'"
     cure = did_you_mean(at.socket, known, otherwise=listed)
     if matching_sockets(at.socket, tree.sockets(at.node, other).known):
-        message += f"; '{at.socket}' is an {WORDS[other]}"
+        message += f"; '{at.socket}' is an {other[:-1]}"
         cure = f"A link goes from an output to an input. {listed}"
-    return Finding(Fault.ARGS_INVALID, message, at.socket_at, cure)
+    return invalid(message, at.socket_at, cure)
 
 
 def _type(tree: SimulatedTree, node_id: str) -> str:

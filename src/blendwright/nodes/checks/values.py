@@ -23,12 +23,14 @@ def socket_value_problems(socket: SocketType, value: Any, at: str) -> Iterator[F
     """What is wrong with giving a value to a socket."""
     what = f"input '{socket.name}'"
     if socket.kind in VALUELESS:
-        yield _invalid(f"{what} ({socket.kind.lower()}) holds no value", at, "Link something to it, or leave it out.")
+        yield invalid(f"{what} ({socket.kind.lower()}) holds no value", at, "Link something to it, or leave it out.")
     elif socket.kind in DATABLOCKS:
-        if not (value is None or isinstance(value, str)):
-            yield _wrong_type(what, f"the name of a datablock ({socket.kind.lower()}) or null", value, at)
+        yield from _reference(what, f"the name of a datablock ({socket.kind.lower()}) or null", value, at)
     elif socket.kind == "MENU":
-        yield from _menu_item(what, socket.items, value, at)
+        if not isinstance(value, str):
+            yield _wrong_type(what, "the name of a menu item", value, at)
+        elif socket.items:
+            yield from _choice(what, socket.items, value, at)
     elif socket.kind in SIZES:
         least, most = SIZES[socket.kind]
         default: Any = socket.default
@@ -48,9 +50,8 @@ def property_problems(prop: Property, value: Any, choices: Sequence[str], at: st
     if prop.type == "ENUM":
         yield from _enum(what, prop, choices, value, at)
     elif prop.type in ("DATABLOCK", "NODE"):
-        if not (value is None or isinstance(value, str)):
-            expected = "the id of a node or null" if prop.type == "NODE" else f"the name of a {prop.kind} or null"
-            yield _wrong_type(what, expected, value, at)
+        expected = "the id of a node or null" if prop.type == "NODE" else f"the name of a {prop.kind} or null"
+        yield from _reference(what, expected, value, at)
     elif prop.type in ("COLOR_RAMP", "CURVE_MAPPING"):
         yield from _structured(what, RAMP if prop.type == "COLOR_RAMP" else CURVES, value, at)
     elif prop.size is not None:
@@ -79,14 +80,13 @@ def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) ->
         place = at + pointer_of([key])
         if key not in known:
             cure = did_you_mean(key, known, otherwise=f"Known: {', '.join(known) or 'none'}.")
-            yield _invalid(f"items of '{items.name}' have no '{key[:SHOWN]}'", place, cure)
+            yield invalid(f"items of '{items.name}' have no '{key[:SHOWN]}'", place, cure)
         elif key == "name":
             if not isinstance(value, str) or not value:
                 yield _wrong_type("the name of an item", "a text", value, place)
             elif value in names:
-                yield _invalid(
-                    f"two items of '{items.name}' are named '{value[:SHOWN]}'", place, "Choose another name."
-                )
+                message = f"two items of '{items.name}' are named '{value[:SHOWN]}'"
+                yield invalid(message, place, "Choose another name.")
             else:
                 names.add(value)
         elif key == items.type_key:
@@ -96,7 +96,7 @@ def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) ->
             yield from property_problems(prop, value, prop.items, place)
     for key in ("name" if items.named else None, items.type_key):
         if key and key not in item:
-            yield _invalid(f"'{key}' is missing", at, f"Add '{key}'.")
+            yield invalid(f"'{key}' is missing", at, f"Add '{key}'.")
 
 
 def _structured(what: str, known: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
@@ -106,7 +106,7 @@ def _structured(what: str, known: Sequence[str], value: Any, at: str) -> Iterato
     for key in cast("dict[str, Any]", value):
         if key not in known:
             cure = did_you_mean(key, known, otherwise=f"Known: {', '.join(known)}.")
-            yield _invalid(f"{what} has no '{key[:SHOWN]}'", at + pointer_of([key]), cure)
+            yield invalid(f"{what} has no '{key[:SHOWN]}'", at + pointer_of([key]), cure)
 
 
 def _enum(what: str, prop: Property, choices: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
@@ -119,17 +119,15 @@ def _enum(what: str, prop: Property, choices: Sequence[str], value: Any, at: str
             yield from _choice(what, choices, each, f"{at}/{number}")
 
 
-def _menu_item(what: str, items: Sequence[str] | None, value: Any, at: str) -> Iterator[Finding]:
-    if not isinstance(value, str):
-        yield _wrong_type(what, "the name of a menu item", value, at)
-    elif items:
-        yield from _choice(what, items, value, at)
+def _reference(what: str, expected: str, value: Any, at: str) -> Iterator[Finding]:
+    if not (value is None or isinstance(value, str)):
+        yield _wrong_type(what, expected, value, at)
 
 
 def _choice(what: str, choices: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
     if not isinstance(value, str) or value not in choices:
         cure = did_you_mean(str(value), choices, otherwise=f"One of: {', '.join(choices)}.")
-        yield _invalid(f"{what} does not take {_shortened(value)}", at, cure)
+        yield invalid(f"{what} does not take {_shortened(value)}", at, cure)
 
 
 def _scalar(what: str, kind: str, value: Any, least: float | None, most: float | None, at: str) -> Iterator[Finding]:
@@ -143,7 +141,10 @@ def _scalar(what: str, kind: str, value: Any, least: float | None, most: float |
         yield _wrong_type(what, "a whole number" if kind == "INT" else "a number", value, at)
     else:
         low, high = RANGES[kind]
-        yield from _out_of_range(what, value, low if least is None else least, high if most is None else most, at)
+        low, high = low if least is None else least, high if most is None else most
+        if not low <= value <= high:
+            cure = f"Give at least {low:g} and at most {high:g}."
+            yield invalid(f"{what} does not take {_shortened(value)}", at, cure)
 
 
 def _numbers(
@@ -158,18 +159,12 @@ def _numbers(
         yield from _scalar(what, "FLOAT", part, least, most, f"{at}/{number}")
 
 
-def _out_of_range(what: str, value: float, least: float, most: float, at: str) -> Iterator[Finding]:
-    if not least <= value <= most:
-        yield _invalid(
-            f"{what} does not take {_shortened(value)}", at, f"Give at least {least:g} and at most {most:g}."
-        )
-
-
 def _wrong_type(what: str, expected: str, value: Any, at: str) -> Finding:
-    return _invalid(f"{what} takes {expected}, not {_shortened(value)}", at, f"Give {expected}.")
+    return invalid(f"{what} takes {expected}, not {_shortened(value)}", at, f"Give {expected}.")
 
 
-def _invalid(message: str, at: str, cure: str) -> Finding:
+def invalid(message: str, at: str, cure: str) -> Finding:
+    """What is wrong with an argument."""
     return Finding(Fault.ARGS_INVALID, message, at, cure)
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from typing import Any, Literal, cast
 
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.scene import Block
+from blendwright.tool_api.tool import Findings
 from blendwright.tools.animation_data import custom_path
+from blendwright.tools.checks import conflict, invalid
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -60,7 +61,7 @@ def stored(channel: str, value: Any) -> tuple[float, ...]:
     return tuple(math.radians(number) for number in numbers) if channel == "rotation_euler_deg" else numbers
 
 
-def property_findings(obj: Block, key: str, value: Any) -> Iterator[Finding]:
+def property_findings(obj: Block, key: str, value: Any) -> Findings:
     """What keeps a value from being a key of a custom property."""
     held = obj.get(key)
     if held is None:
@@ -70,18 +71,16 @@ def property_findings(obj: Block, key: str, value: Any) -> Iterator[Finding]:
     numbers, given = elements(held), elements(value)
     if not all(isinstance(number, (bool, int, float)) for number in numbers):
         message = f"the custom property '{key}' is no number, which keyframes need"
-        yield Finding(Fault.SCENE_CONFLICT, message, "/property", "Choose a property that holds numbers.")
+        yield conflict(message, "/property", "Choose a property that holds numbers.")
     elif len(given) != len(numbers):
         message = f"the custom property '{key}' holds {len(numbers)} numbers, not {len(given)}"
-        yield Finding(Fault.ARGS_INVALID, message, "/value", "Give as many numbers as the property holds.")
+        yield invalid(message, "/value", "Give as many numbers as the property holds.")
     elif not isinstance(numbers[0], float) and any(number != int(number) for number in given):
-        message = f"the custom property '{key}' holds whole numbers"
         cure = "Give whole numbers, or set the property anew with number_type float."
-        yield Finding(Fault.ARGS_INVALID, message, "/value", cure)
+        yield invalid(f"the custom property '{key}' holds whole numbers", "/value", cure)
     elif not isinstance(numbers[0], float) and any(not -WHOLE <= number < WHOLE for number in given):
-        message = f"the custom property '{key}' holds whole numbers of 32 bits"
         cure = f"Give numbers from {-WHOLE} to {WHOLE - 1}, or set the property anew with number_type float."
-        yield Finding(Fault.ARGS_INVALID, message, "/value", cure)
+        yield invalid(f"the custom property '{key}' holds whole numbers of 32 bits", "/value", cure)
 
 
 def is_discrete(obj: Block, channel: str, key: str | None) -> bool:

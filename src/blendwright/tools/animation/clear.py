@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pydantic import Field, model_validator
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Idempotence
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation.channels import Channel, path_of, refuse_stray_property, write_values
 from blendwright.tools.animation_data import action_of, action_sharers, curve_list, curves
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs, existing_object, required_object
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MOVED = ("animation.set_keyframe", {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 1]})
@@ -60,25 +54,19 @@ class Clear(Tool[ClearArgs, Cleared]):
         .needs("animation_write")
     )
     examples = (
-        Example({"object": "Box"}, given=(BOX, MOVED, SCALED)),
-        Example({"object": "Box", "channel": "scale"}, given=(BOX, MOVED, SCALED)),
+        Example({"object": "Box"}, BOX, MOVED, SCALED),
+        Example({"object": "Box", "channel": "scale"}, BOX, MOVED, SCALED),
     )
 
-    def check(self, scene: Scene, args: ClearArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ClearArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is None or not curves(scene, obj, args.path()):
             return
         others = action_sharers(scene, obj)
         if others and len(curves(scene, obj, args.path())) < len(curves(scene, obj)):
-            message = (
-                f"the animation of '{args.object}' is shared with '{others[0]}', which would lose the keys as well"
-            )
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                message,
-                "/channel",
-                "Leave channel out: then only this object lets go of the animation.",
-            )
+            message = f"the animation of '{obj.name}' is shared with '{others[0]}', which would lose the keys as well"
+            cure = "Leave channel out: then only this object lets go of the animation."
+            yield conflict(message, "/channel", cure)
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
         obj = required_object(scene, args.object, "/object")
@@ -90,10 +78,17 @@ class Clear(Tool[ClearArgs, Cleared]):
             return Cleared(object=args.object, curves=0, keys=0, action_removed=None)
         scene.edit(obj)
         _keep_values(scene, obj, selected)
-        removed = _detach_action(scene, obj, action) if everything else _drop_curves(scene, obj, action, args.path())
+        if everything:
+            removed = _detach_action(scene, obj, action)
+        else:
+            removed = None
+            scene.edit(action)
+            all_curves: Block = curve_list(scene, obj)
+            for curve in curves(scene, obj, args.path()):
+                all_curves.remove(curve)
         return Cleared(object=args.object, curves=count, keys=keys, action_removed=removed)
 
-    def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Findings:
         obj = required_object(scene, args.object, "/object")
         yield from differs("the number of its curves", 0, len(curves(scene, obj, args.path())), "/channel")
         if result.action_removed is not None:
@@ -110,13 +105,6 @@ def _keep_values(scene: Scene, obj: Block, removed: list[Block]) -> None:
             values.setdefault(curve.data_path, {})[curve.array_index] = curve.evaluate(now)
     for path, numbers in values.items():
         write_values(obj, path, numbers)
-
-
-def _drop_curves(scene: Scene, obj: Block, action: Block, path: str | None) -> None:
-    scene.edit(action)
-    all_curves: Block = curve_list(scene, obj)
-    for curve in curves(scene, obj, path):
-        all_curves.remove(curve)
 
 
 def _detach_action(scene: Scene, obj: Block, action: Block) -> str | None:

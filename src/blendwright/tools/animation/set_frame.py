@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.values.findings import Finding
+from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import differs
 
 LATEST = 1_048_574
 
@@ -35,7 +32,7 @@ class SetFrame(Tool[SetFrameArgs, FrameSet]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("animation_write")
     examples = (Example({"frame": 24}),)
 
-    def check(self, scene: Scene, args: SetFrameArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetFrameArgs) -> Findings:
         return iter(())
 
     def apply(self, scene: Scene, args: SetFrameArgs) -> FrameSet:
@@ -47,6 +44,6 @@ class SetFrame(Tool[SetFrameArgs, FrameSet]):
             scene.depsgraph()
         return FrameSet(frame=args.frame, changed=changed)
 
-    def verify(self, scene: Scene, args: SetFrameArgs, result: FrameSet) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetFrameArgs, result: FrameSet) -> Findings:
         yield from differs("the current frame", args.frame, scene.active.frame_current, "/frame")
         yield from differs("the part of a frame", 0.0, scene.active.frame_subframe, "/frame")

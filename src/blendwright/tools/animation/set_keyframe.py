@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.animation.channels import (
-    PATHS,
-    Channel,
-    is_discrete,
-    path_of,
-    property_findings,
-    refuse_stray_property,
-    stored,
-    write_values,
-)
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.animation import channels
 from blendwright.tools.animation_data import LAYERED, action_of, action_sharers, curve_list, curves, is_driven
-from blendwright.tools.readback import close, differs
-from blendwright.tools.targets import existing_object, required_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import close, conflict, differs, existing_object, required_object
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MASS = ("object.set_property", {"name": "Box", "key": "mass", "value": 2.5})
@@ -38,26 +25,18 @@ ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 
 Number = int | float
 Numbers = Annotated[list[Number], Field(min_length=1, max_length=64)]
-Interpolation = Literal[
-    "CONSTANT",
-    "LINEAR",
-    "BEZIER",
-    "SINE",
-    "QUAD",
-    "CUBIC",
-    "QUART",
-    "QUINT",
-    "EXPO",
-    "CIRC",
-    "BACK",
-    "BOUNCE",
-    "ELASTIC",
-]
+Easing = Literal["SINE", "QUAD", "CUBIC", "QUART", "QUINT", "EXPO", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
+Interpolation = Literal["CONSTANT", "LINEAR", "BEZIER", Easing]
+
+
+def _example(channel: str, frame: int, value: Any, *given: Any, **more: Any) -> Example:
+    """A key of a box; `given` is what else is there."""
+    return Example({"object": "Box", "channel": channel, "frame": frame, "value": value, **more}, BOX, *given)
 
 
 class SetKeyframeArgs(Args):
     object: Name = Field(description="Name of the object.")
-    channel: Channel = Field(
+    channel: channels.Channel = Field(
         description="What is animated; property is the custom property named by the argument property."
     )
     property: Name | None = optional("Key of the custom property, for channel property only.")
@@ -72,31 +51,27 @@ class SetKeyframeArgs(Args):
 
     @model_validator(mode="after")
     def _value_fits_the_channel(self) -> SetKeyframeArgs:
-        refuse_stray_property(self.channel, self.property)
+        channels.refuse_stray_property(self.channel, self.property)
         if self.channel == "hide_render":
             if not isinstance(self.value, bool):
                 raise PydanticCustomError("value_not_boolean", "hide_render takes true or false")
         elif self.channel != "property":
-            count = PATHS[self.channel][1]
+            count = channels.PATHS[self.channel][1]
             if not isinstance(self.value, list) or len(self.value) != count:
-                raise PydanticCustomError(
-                    "value_count", "{channel} takes {count} numbers", {"channel": self.channel, "count": count}
-                )
+                context = {"channel": self.channel, "count": count}
+                raise PydanticCustomError("value_count", "{channel} takes {count} numbers", context)
             if any(abs(number) > LARGEST for number in self.value):
-                raise PydanticCustomError(
-                    "value_too_large",
-                    "{channel} takes numbers up to {most}",
-                    {"channel": self.channel, "most": LARGEST},
-                )
+                context = {"channel": self.channel, "most": LARGEST}
+                raise PydanticCustomError("value_too_large", "{channel} takes numbers up to {most}", context)
         if self.channel == "rotation_quaternion" and math.hypot(*self.numbers()) < 1e-6:
             raise PydanticCustomError("zero_quaternion", "a quaternion must not be zero: no rotation is [1, 0, 0, 0]")
         return self
 
     def path(self) -> str:
-        return path_of(self.channel, self.property)
+        return channels.path_of(self.channel, self.property)
 
     def numbers(self) -> tuple[float, ...]:
-        return stored(self.channel, self.value)
+        return channels.stored(self.channel, self.value)
 
 
 class KeyframeSet(Result):
@@ -115,41 +90,30 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
     name = "animation.set_keyframe"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.ACTION).needs("animation_write")
     examples = (
-        Example({"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]}, given=(BOX,)),
-        Example(
-            {"object": "Box", "channel": "location", "frame": 24, "value": [0, 0, 2], "interpolation": "LINEAR"},
-            given=(BOX, START),
-        ),
-        Example(
-            {"object": "Box", "channel": "rotation_euler_deg", "frame": 1, "value": [0, 0, 90]}, given=(BOX, START)
-        ),
-        Example({"object": "Box", "channel": "hide_render", "frame": 10, "value": True}, given=(BOX,)),
-        Example(
-            {"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, given=(BOX, MASS)
-        ),
+        _example("location", 1, [0, 0, 0]),
+        _example("location", 24, [0, 0, 2], START, interpolation="LINEAR"),
+        _example("rotation_euler_deg", 1, [0, 0, 90], START),
+        _example("hide_render", 10, True),
+        Example({"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, BOX, MASS),
     )
 
-    def check(self, scene: Scene, args: SetKeyframeArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetKeyframeArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
             return
         if args.property is not None:
-            yield from property_findings(obj, args.property, args.value)
+            yield from channels.property_findings(obj, args.property, args.value)
         if is_driven(obj, args.path()):
             message = f"{args.path()} of '{args.object}' is driven, which overrides keyframes"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/channel", "Choose another channel.")
+            yield conflict(message, "/channel", "Choose another channel.")
         yield from _rotation_conflict(scene, args, obj)
         if action_of(obj) is None:
             yield from scene.taken(Kind.ACTION, f"{args.object}Action", "/object")
         others = action_sharers(scene, obj)
         if others:
             message = f"the animation of '{args.object}' is shared with '{others[0]}', which would move as well"
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                message,
-                "/object",
-                "Use animation.clear on one of them, which leaves the other's.",
-            )
+            cure = "Use animation.clear on one of them, which leaves the other's."
+            yield conflict(message, "/object", cure)
 
     def apply(self, scene: Scene, args: SetKeyframeArgs) -> KeyframeSet:
         obj = required_object(scene, args.object, "/object")
@@ -157,21 +121,20 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         if _has_this_key(scene, args, obj, interpolation):
             return self._result(scene, args, obj, changed=False)
         scene.edit(obj)
-        if args.channel == "rotation_quaternion":
-            obj.rotation_mode = "QUATERNION"
-        elif args.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
-            obj.rotation_mode = "XYZ"
+        if (mode := _rotation_mode(args.channel, obj)) != obj.rotation_mode:
+            obj.rotation_mode = mode
         all_curves = _curves_for_writing(scene, obj)
         for index, number in enumerate(args.numbers()):
-            _set_key(_curve(all_curves, args.path(), index), args.frame, number, interpolation)
+            curve = all_curves.find(args.path(), index=index) or all_curves.new(args.path(), index=index)
+            _set_key(curve, args.frame, number, interpolation)
         # Blender shows the curves from the next evaluation on; whoever reads the channels before must see the same.
         now = scene.active.frame_current_final
-        write_values(
+        channels.write_values(
             obj, args.path(), {curve.array_index: curve.evaluate(now) for curve in curves(scene, obj, args.path())}
         )
         return self._result(scene, args, obj, changed=True)
 
-    def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Findings:
         obj = required_object(scene, args.object, "/object")
         has_key = _has_this_key(scene, args, obj, args.interpolation or _default_interpolation(obj, args))
         yield from differs(f"that frame {args.frame} has the key", True, has_key, "/value")
@@ -183,29 +146,31 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         )
 
 
-def _rotation_conflict(scene: Scene, args: SetKeyframeArgs, obj: Block) -> Iterator[Finding]:
+def _rotation_conflict(scene: Scene, args: SetKeyframeArgs, obj: Block) -> Findings:
     """Only the keys of one kind of rotation count."""
     if args.path() in ROTATIONS:
         for other in ROTATIONS:
             if other != args.path() and curves(scene, obj, other):
                 message = f"'{args.object}' has keyframes of {other}, which would not count any more"
-                yield Finding(
-                    Fault.SCENE_CONFLICT,
-                    message,
-                    "/channel",
-                    "Keep to one kind of rotation, or clear the other's keys.",
-                )
+                cure = "Keep to one kind of rotation, or clear the other's keys."
+                yield conflict(message, "/channel", cure)
+
+
+def _rotation_mode(channel: str, obj: Block) -> str:
+    """The rotation mode in which keys of a channel count."""
+    if channel == "rotation_quaternion":
+        return "QUATERNION"
+    euler_is_off = obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
+    return "XYZ" if channel == "rotation_euler_deg" and euler_is_off else obj.rotation_mode
 
 
 def _default_interpolation(obj: Block, args: SetKeyframeArgs) -> str:
-    return "CONSTANT" if is_discrete(obj, args.channel, args.property) else "BEZIER"
+    return "CONSTANT" if channels.is_discrete(obj, args.channel, args.property) else "BEZIER"
 
 
 def _has_this_key(scene: Scene, args: SetKeyframeArgs, obj: Block, interpolation: str) -> bool:
     """Whether the channel has just this key."""
-    if args.channel == "rotation_quaternion" and obj.rotation_mode != "QUATERNION":
-        return False
-    if args.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
+    if obj.rotation_mode != _rotation_mode(args.channel, obj):
         return False
     by_index = {curve.array_index: curve for curve in curves(scene, obj, args.path())}
     return all(
@@ -235,10 +200,6 @@ def _curves_for_writing(scene: Scene, obj: Block) -> Block:
         strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
         strip.channelbag(data.action_slot, ensure=True)
     return curve_list(scene, obj)
-
-
-def _curve(all_curves: Block, path: str, index: int) -> Block:
-    return all_curves.find(path, index=index) or all_curves.new(path, index=index)
 
 
 def _set_key(curve: Block, frame: int, number: float, interpolation: str) -> None:

@@ -1,18 +1,10 @@
-"""camera.create"""
-
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.camera_settings import CameraSettings, camera_problems, camera_settings
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.settings import Setting
-from blendwright.values.findings import Finding
+from blendwright.tools.camera.set import CameraSettings, camera_problems, camera_settings
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.settings import Settings
 
 
 class CreateCameraArgs(CameraSettings, ObjectPlacement):
@@ -39,15 +31,14 @@ class CreateCamera(CreatesObject[CreateCameraArgs]):
                 "location": [0, -4, 0],
                 "rotation_euler_deg": [90, 0, 0],
             },
-            given=(("mesh.create_primitive", {"kind": "cube", "name": "Box"}),),
+            ("mesh.create_primitive", {"kind": "cube", "name": "Box"}),
         ),
     )
 
     object_type = "CAMERA"
-    data_kind = Kind.CAMERA
 
-    def problems(self, scene: Scene, args: CreateCameraArgs) -> Iterable[Finding]:
+    def problems(self, scene: Scene, args: CreateCameraArgs) -> Findings:
         return camera_problems(scene, args, None)
 
-    def settings(self, scene: Scene, args: CreateCameraArgs, target: Block) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: CreateCameraArgs, target: Block) -> Settings:
         return camera_settings(scene, args, target)

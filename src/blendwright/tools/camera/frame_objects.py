@@ -1,19 +1,15 @@
-"""camera.frame_objects"""
-
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Point, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import subject_points
 from blendwright.tools.camera_views import (
     FROM,
     NEAREST,
@@ -28,13 +24,9 @@ from blendwright.tools.camera_views import (
     view_matrix,
     zero_scale,
 )
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import subject_points
-from blendwright.tools.readback import close, differs
+from blendwright.tools.checks import close, differs, existing_object, existing_objects
 from blendwright.tools.settings import Setting, animation_conflicts, write_settings
-from blendwright.tools.targets import existing_object, existing_objects
 from blendwright.tools.world_space import world_matrix
-from blendwright.values.findings import Finding
 
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 3], "rotation_euler_deg": [65, 0, 35]})
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -51,12 +43,9 @@ class FrameObjectsArgs(Args):
         description="Objects whose evaluated bounds are to be in the frame; none: everything that a render shows, "
         "and where that is nothing, a cube of two metres at the origin.",
     )
-    view: View | None = Field(
-        default=None, description="From which side to look; left out, the camera keeps its direction."
-    )
-    from_direction: Vector3 | None = Field(
-        default=None,
-        description="From where to look, as a direction from the objects to the camera; takes the place of view.",
+    view: View | None = optional("From which side to look; left out, the camera keeps its direction.")
+    from_direction: Vector3 | None = optional(
+        "From where to look, as a direction from the objects to the camera; takes the place of view."
     )
     margin: float = Field(default=0.05, ge=0.0, le=0.45, description="Free part of the frame on each side.")
 
@@ -87,18 +76,18 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     name = "camera.frame_objects"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA).needs("object_write")
     examples = (
-        Example({"name": "Camera", "objects": ["Box"]}, given=(CAMERA, CUBE)),
-        Example(
-            {"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, given=(CAMERA, CUBE, BALL)
-        ),
-        Example({"name": "Camera", "view": "ISO"}, given=(CAMERA, CUBE)),
+        Example({"name": "Camera", "objects": ["Box"]}, CAMERA, CUBE),
+        Example({"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, CAMERA, CUBE, BALL),
+        Example({"name": "Camera", "view": "ISO"}, CAMERA, CUBE),
         Example(
             {"name": "Plan", "objects": ["Box", "Ball"], "from_direction": [0, 0, 1]},
-            given=(CUBE, BALL, ("camera.create", {"name": "Plan", "projection": "ORTHO"})),
+            CUBE,
+            BALL,
+            ("camera.create", {"name": "Plan", "projection": "ORTHO"}),
         ),
     )
 
-    def check(self, scene: Scene, args: FrameObjectsArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: FrameObjectsArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name", "CAMERA")
         objects = yield from existing_objects(scene, args.objects, "/objects")
         if obj is None:
@@ -119,11 +108,11 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
             camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed
         )
 
-    def verify(self, scene: Scene, args: FrameObjectsArgs, result: ObjectsFramed) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: FrameObjectsArgs, result: ObjectsFramed) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         sight = frustum(scene, obj.data)
         inverse = world_matrix(scene, obj).inverted()
-        for point in _corners(scene, args):
+        for point in subject_points(scene, args.objects, args.name):
             x, y, z = inverse @ scene.vector(point)
             depth = 1.0 if sight.orthographic else -z
             across, along = SLACK * (sight.right - sight.left) * depth, SLACK * (sight.top - sight.bottom) * depth
@@ -139,7 +128,8 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         """How the camera is to be turned, and where it is to stand."""
         axes = self._axes(args, world_matrix(scene, obj))
         sight = frustum(scene, obj.data).within(args.margin)
-        return axes, standpoint(_corners(scene, args), axes, sight, obj.data.clip_start * 2.0)
+        points = subject_points(scene, args.objects, args.name)
+        return axes, standpoint(points, axes, sight, obj.data.clip_start * 2.0)
 
     def _axes(self, args: FrameObjectsArgs, matrix: Block) -> Axes:
         direction: Point | None = FROM[args.view] if args.view is not None else args.from_direction
@@ -158,7 +148,3 @@ def _optics(camera: Block, target: Standpoint) -> list[Setting]:
     if target.farthest > camera.clip_end:
         settings.append(Setting(camera, "clip_end", target.farthest * 2.0, "/name"))
     return settings
-
-
-def _corners(scene: Scene, args: FrameObjectsArgs) -> list[Point]:
-    return subject_points(scene, args.objects, args.name)

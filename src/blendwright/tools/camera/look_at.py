@@ -1,29 +1,20 @@
-"""camera.look_at"""
-
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Vector3
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Point, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import corners
 from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import existing_object
+from blendwright.tools.checks import conflict, differs, existing_object
+from blendwright.tools.settings import ObjectChanged
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 3]})
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
@@ -31,14 +22,12 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0,
 
 class LookAtArgs(Args):
     name: Name = Field(description="Name of the camera, or of a light to aim.")
-    target: Name | None = Field(default=None, description="Object to look at; or give point.")
+    target: Name | None = optional("Object to look at; or give point.")
     aim: Literal["ORIGIN", "CENTER"] = Field(
         default="ORIGIN", description="The target's origin, or the middle of its bounds."
     )
     # Exactly one of the two, hence looked at also when it is left out.
-    point: Vector3 | None = Field(
-        default=None, validate_default=True, description="Point to look at, in the world; or give target."
-    )
+    point: Vector3 | None = optional("Point to look at, in the world; or give target.", validate_default=True)
     roll_deg: float = Field(
         default=0.0,
         ge=-360.0,
@@ -60,15 +49,16 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     name = "camera.look_at"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Camera", "target": "Box"}, given=(CAMERA, CUBE)),
-        Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, given=(CAMERA,)),
+        Example({"name": "Camera", "target": "Box"}, CAMERA, CUBE),
+        Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, CAMERA),
         Example(
             {"name": "Key", "target": "Box", "aim": "CENTER"},
-            given=(CUBE, ("light.create", {"name": "Key", "type": "SPOT", "location": [3, -3, 5]})),
+            CUBE,
+            ("light.create", {"name": "Key", "type": "SPOT", "location": [3, -3, 5]}),
         ),
     )
 
-    def check(self, scene: Scene, args: LookAtArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: LookAtArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name", "CAMERA", "LIGHT")
         target = (yield from existing_object(scene, args.target, "/target")) if args.target else None
         if obj is None or (args.target and target is None):
@@ -77,13 +67,13 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
         yield from move_conflicts(scene, obj, "/name", turn=True, move=False)
         if math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
             message = f"'{args.name}' stands at the very point it is to look at"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/target" if target else "/point", "Move it away first.")
+            yield conflict(message, "/target" if target else "/point", "Move it away first.")
 
     def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         return ObjectChanged(object=args.name, changed=move_to(scene, obj, self._view(scene, args, obj)))
 
-    def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         turned = nearly_equal_matrices(self._view(scene, args, obj), world_matrix(scene, obj))
         yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/name")

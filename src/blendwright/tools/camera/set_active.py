@@ -1,19 +1,10 @@
-"""camera.set_active"""
-
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Args, Block, Example, Kind, Name, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsObjectSettings
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
 
 class SetActiveArgs(Args):
@@ -26,9 +17,9 @@ class SetActiveCamera(SetsObjectSettings[SetActiveArgs, ObjectChanged]):
     name = "camera.set_active"
     # The camera before may have had no other user.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.OBJECT).needs("scene_write")
-    examples = (Example({"name": "Camera"}, given=(("camera.create", {"name": "Camera"}),)),)
+    examples = (Example({"name": "Camera"}, ("camera.create", {"name": "Camera"})),)
 
     object_types = ("CAMERA",)
 
-    def settings(self, scene: Scene, args: SetActiveArgs, target: Block) -> Iterable[Setting]:
+    def settings(self, scene: Scene, args: SetActiveArgs, target: Block) -> Settings:
         return [Setting(scene.active, "camera", target, "/name")]

@@ -1,21 +1,19 @@
-"""collection.create"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import is_scene_collection, missing_target_collection, target_collection
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import (
+    conflict,
+    differs,
+    is_scene_collection,
+    missing_target_collection,
+    target_collection,
+)
 
 ColorTag = Literal[
     "NONE", "COLOR_01", "COLOR_02", "COLOR_03", "COLOR_04", "COLOR_05", "COLOR_06", "COLOR_07", "COLOR_08"
@@ -24,7 +22,7 @@ ColorTag = Literal[
 
 class CreateCollectionArgs(Args):
     name: Name = Field(description="Name of the new collection, taken literally; must be free.")
-    parent: Name | None = Field(default=None, description="Collection to put it into; the scene's own when left out.")
+    parent: Name | None = optional("Collection to put it into; the scene's own when left out.")
     color_tag: ColorTag = Field(default="NONE", description="Colour in lists (from red, COLOR_01, to brown, COLOR_08).")
 
 
@@ -42,14 +40,14 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
         Example({"name": "Props"}),
         Example(
             {"name": "Chairs", "parent": "Furniture", "color_tag": "COLOR_05"},
-            given=(("collection.create", {"name": "Furniture"}),),
+            ("collection.create", {"name": "Furniture"}),
         ),
     )
 
-    def check(self, scene: Scene, args: CreateCollectionArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: CreateCollectionArgs) -> Findings:
         if is_scene_collection(scene, args.name):
             cure = "Choose another name; where a collection is asked for, this one means the scene's own."
-            yield Finding(Fault.SCENE_CONFLICT, f"'{args.name}' is the scene's own collection", "/name", cure)
+            yield conflict(f"'{args.name}' is the scene's own collection", "/name", cure)
         missing = missing_target_collection(scene, args.parent, "/parent")
         yield from missing
         if missing:
@@ -68,11 +66,11 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
         scene.link(target_collection(scene, args.parent), collection)
         return CollectionMade(collection=args.name, created=True)
 
-    def verify(self, scene: Scene, args: CreateCollectionArgs, result: CollectionMade) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: CreateCollectionArgs, result: CollectionMade) -> Findings:
         yield from _differences(scene, args, scene.require(Kind.COLLECTION, args.name, "/name"))
 
 
-def _differences(scene: Scene, args: CreateCollectionArgs, collection: Block) -> Iterator[Finding]:
+def _differences(scene: Scene, args: CreateCollectionArgs, collection: Block) -> Findings:
     inside = target_collection(scene, args.parent).children.get(args.name) == collection
     yield from differs("that it is in its parent", True, inside, "/parent")
     yield from differs("its colour tag", args.color_tag, collection.color_tag, "/color_tag")

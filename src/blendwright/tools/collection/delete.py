@@ -1,25 +1,14 @@
-"""collection.delete"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Scene
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Deletes
-from blendwright.tools.object_data import DELETION_WRITES, delete_objects
-from blendwright.tools.parenting import unparent_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.results import Removed
-from blendwright.tools.targets import existing, is_scene_collection
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs, existing, is_scene_collection
+from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed, delete_objects
+from blendwright.tools.world_space import unparent_conflicts
 
 PROPS = ("collection.create", {"name": "Props"})
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "collection": "Props"})
@@ -44,14 +33,14 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
     name = "collection.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
-        Example({"name": "Props"}, given=(PROPS, BOX)),
-        Example({"name": "Props", "objects": "delete"}, given=(PROPS, BOX)),
+        Example({"name": "Props"}, PROPS, BOX),
+        Example({"name": "Props", "objects": "delete"}, PROPS, BOX),
     )
 
-    def check(self, scene: Scene, args: DeleteCollectionArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: DeleteCollectionArgs) -> Findings:
         if is_scene_collection(scene, args.name):
             cure = "Name a collection in it, or delete its objects one by one."
-            yield Finding(Fault.SCENE_CONFLICT, "the scene's own collection cannot be deleted", "/name", cure)
+            yield conflict("the scene's own collection cannot be deleted", "/name", cure)
             return
         collection = yield from existing(scene, Kind.COLLECTION, args.name, "/name")
         if collection is not None and args.objects == "delete":
@@ -59,7 +48,7 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
 
     def apply(self, scene: Scene, args: DeleteCollectionArgs) -> CollectionDeleted:
         collection = scene.require(Kind.COLLECTION, args.name, "/name")
-        above = _above(scene, collection)
+        above = _parents(scene, collection) or [scene.active.collection]
         members = sorted(collection.objects, key=lambda obj: obj.name)
         inner = list(collection.children)
         removed: list[str] = []
@@ -74,7 +63,7 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
         scene.remove(collection)
         return CollectionDeleted(removed=[f"collections/{args.name}", *removed], moved=moved)
 
-    def verify(self, scene: Scene, args: DeleteCollectionArgs, result: CollectionDeleted) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: DeleteCollectionArgs, result: CollectionDeleted) -> Findings:
         yield from super().verify(scene, args, result)
         for entry in result.moved:
             kind, name = entry.split("/", 1)
@@ -89,18 +78,10 @@ def _parents(scene: Scene, collection: Block) -> list[Block]:
     return [parent for parent in candidates if parent.children.get(collection.name) == collection]
 
 
-def _above(scene: Scene, collection: Block) -> list[Block]:
-    return _parents(scene, collection) or [scene.active.collection]
-
-
 def _victims(scene: Scene, collection: Block) -> list[Block]:
     """The objects that no other collection holds, by name."""
-    alone = [obj for obj in collection.objects if _only_in(scene, collection, obj)]
+    alone = [obj for obj in collection.objects if all(home == collection for home in scene.collections_of(obj))]
     return sorted(alone, key=lambda obj: obj.name)
-
-
-def _only_in(scene: Scene, collection: Block, obj: Block) -> bool:
-    return all(home == collection for home in scene.collections_of(obj))
 
 
 def _move(scene: Scene, members: list[Block], source: Block, targets: list[Block]) -> None:

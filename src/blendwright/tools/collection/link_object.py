@@ -1,20 +1,12 @@
-"""collection.link_object"""
-
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import missing_target_collection, target_collection
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import differs, missing_target_collection, target_collection
+from blendwright.tools.settings import ObjectChanged
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 PROPS = ("collection.create", {"name": "Props"})
@@ -22,9 +14,7 @@ PROPS = ("collection.create", {"name": "Props"})
 
 class LinkObjectArgs(Args):
     object: Name = Field(description="Name of the object.")
-    collection: Name | None = Field(
-        default=None, description="Collection to put it into; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to put it into; the scene's own when left out.")
 
 
 class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
@@ -33,9 +23,9 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
     name = "collection.link_object"
     # The collection of a simulation makes an object a rigid body.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
-    examples = (Example({"object": "Box", "collection": "Props"}, given=(BOX, PROPS)),)
+    examples = (Example({"object": "Box", "collection": "Props"}, BOX, PROPS),)
 
-    def check(self, scene: Scene, args: LinkObjectArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: LinkObjectArgs) -> Findings:
         yield from scene.missing(Kind.OBJECT, args.object, "/object")
         yield from missing_target_collection(scene, args.collection)
 
@@ -46,6 +36,6 @@ class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
         scene.link(collection, obj)
         return ObjectChanged(object=args.object, changed=changed)
 
-    def verify(self, scene: Scene, args: LinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: LinkObjectArgs, result: ObjectChanged) -> Findings:
         linked = target_collection(scene, args.collection).objects.get(args.object) is not None
         yield from differs(f"that the collection holds '{args.object}'", True, linked, "/collection")

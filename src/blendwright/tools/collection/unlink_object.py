@@ -1,21 +1,12 @@
-"""collection.unlink_object"""
-
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import missing_target_collection, target_collection
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs, existing_object, missing_target_collection, target_collection
+from blendwright.tools.settings import ObjectChanged
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 PROPS = ("collection.create", {"name": "Props"})
@@ -24,9 +15,7 @@ BOX_IN_PROPS = ("collection.link_object", {"object": "Box", "collection": "Props
 
 class UnlinkObjectArgs(Args):
     object: Name = Field(description="Name of the object.")
-    collection: Name | None = Field(
-        default=None, description="Collection to take it out of; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to take it out of; the scene's own when left out.")
     allow_unlinked: bool = Field(
         default=False, description="Allow that no collection holds it any more: it stays in the file, out of the scene."
     )
@@ -39,23 +28,20 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
     # An object that nobody holds any more is kept by a mark on itself.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.COLLECTION, Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"object": "Box"}, given=(BOX, PROPS, BOX_IN_PROPS)),
-        Example({"object": "Box", "allow_unlinked": True}, given=(BOX,)),
+        Example({"object": "Box"}, BOX, PROPS, BOX_IN_PROPS),
+        Example({"object": "Box", "allow_unlinked": True}, BOX),
     )
 
-    def check(self, scene: Scene, args: UnlinkObjectArgs) -> Iterator[Finding]:
-        yield from scene.missing(Kind.OBJECT, args.object, "/object")
+    def check(self, scene: Scene, args: UnlinkObjectArgs) -> Findings:
+        obj = yield from existing_object(scene, args.object, "/object")
         missing = missing_target_collection(scene, args.collection)
         yield from missing
-        if missing:
-            return
-        obj = scene.find(Kind.OBJECT, args.object)
-        if obj is None or args.allow_unlinked:
+        if missing or obj is None or args.allow_unlinked:
             return
         if list(scene.collections_of(obj)) == [target_collection(scene, args.collection)]:
             message = f"no other collection holds '{args.object}', so it would vanish from the scene"
             cure = "Link it to another collection first, or set allow_unlinked to true; object.delete deletes it."
-            yield Finding(Fault.SCENE_CONFLICT, message, "/collection", cure)
+            yield conflict(message, "/collection", cure)
 
     def apply(self, scene: Scene, args: UnlinkObjectArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
@@ -65,6 +51,6 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
         scene.unlink(collection, obj)
         return ObjectChanged(object=args.object, changed=True)
 
-    def verify(self, scene: Scene, args: UnlinkObjectArgs, result: ObjectChanged) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: UnlinkObjectArgs, result: ObjectChanged) -> Findings:
         linked = target_collection(scene, args.collection).objects.get(args.object) is not None
         yield from differs(f"that the collection holds '{args.object}'", False, linked, "/collection")

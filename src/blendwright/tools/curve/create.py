@@ -1,24 +1,18 @@
-"""curve.create"""
-
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Vector3
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
+from blendwright.tool_api.arguments import Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.readback import differs
-from blendwright.tools.settings import Setting
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import differs
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.settings import Setting, Settings
 
 Points = Annotated[list[Vector3], Field(min_length=2, max_length=100_000)]
 
@@ -27,17 +21,12 @@ class CreateCurveArgs(ObjectPlacement):
     kind: Literal["POLY", "BEZIER"] = Field(description="Straight pieces, or smooth ones through the points.")
     dimensions: Literal["2D", "3D"] = Field(default="3D", description="2D lies in its XY plane and can be filled.")
     points: Points = Field(description="The points it goes through, in the object's own space, in metres.")
-    handles: Literal["AUTO", "VECTOR"] | None = Field(
-        default=None,
-        description="BEZIER: AUTO is smooth, VECTOR is straight; AUTO when left out and no handles are given.",
+    handles: Literal["AUTO", "VECTOR"] | None = optional(
+        "BEZIER: AUTO is smooth, VECTOR is straight; AUTO when left out and no handles are given."
     )
-    handles_left: Points | None = Field(
-        default=None, description="BEZIER: the handle before each point, one per point."
-    )
-    handles_right: Points | None = Field(
-        default=None,
-        validate_default=True,
-        description="BEZIER: the handle after each point, one per point; together with handles_left.",
+    handles_left: Points | None = optional("BEZIER: the handle before each point, one per point.")
+    handles_right: Points | None = optional(
+        "BEZIER: the handle after each point, one per point; together with handles_left.", validate_default=True
     )
     cyclic: bool = Field(default=False, description="Close it from the last point to the first.")
     resolution: int = Field(default=12, ge=1, le=1024, description="Pieces between two points of a BEZIER.")
@@ -124,28 +113,26 @@ class CreateCurve(CreatesObject[CreateCurveArgs]):
     )
 
     object_type = "CURVE"
-    data_kind = Kind.CURVE
 
     def new_data(self, scene: Scene, args: CreateCurveArgs) -> Block:
         return scene.create(Kind.CURVE, args.name, "CURVE")
 
-    def settings(self, scene: Scene, args: CreateCurveArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: CreateCurveArgs, target: Block) -> Settings:
         # The choice of fill modes depends on the dimensions, which therefore come first.
         yield Setting(target, "dimensions", args.dimensions, "/dimensions")
         full, less = ("BOTH", "NONE") if args.dimensions == "2D" else ("FULL", "HALF")
         yield Setting(target, "fill_mode", full if args.fill else less, "/fill")
         yield Setting(target, "resolution_u", args.resolution, "/resolution")
-        yield Setting(target, "bevel_depth", args.bevel_depth, "/bevel_depth")
-        yield Setting(target, "bevel_resolution", args.bevel_resolution, "/bevel_resolution")
-        yield Setting(target, "extrude", args.extrude, "/extrude")
         yield Setting(target, "use_fill_caps", args.fill_caps, "/fill_caps")
+        for name in ("bevel_depth", "bevel_resolution", "extrude"):
+            yield Setting(target, name, getattr(args, name), f"/{name}")
 
     def build(self, scene: Scene, args: CreateCurveArgs, data: Block) -> None:
         spline = data.splines.new(args.kind)
         spline.use_cyclic_u = args.cyclic
         (_fill_bezier if args.kind == "BEZIER" else _fill_poly)(spline, args)
 
-    def differences(self, scene: Scene, args: CreateCurveArgs, data: Block) -> Iterator[Finding]:
+    def differences(self, scene: Scene, args: CreateCurveArgs, data: Block) -> Findings:
         kinds = [spline.type for spline in data.splines]
         yield from differs("the list of its splines", [args.kind], kinds, "/kind")
         if kinds == [args.kind]:
@@ -173,7 +160,7 @@ def _fill_bezier(spline: Block, args: CreateCurveArgs) -> None:
     points[0].handle_left_type = kind
 
 
-def _spline_differs(args: CreateCurveArgs, spline: Block) -> Iterator[Finding]:
+def _spline_differs(args: CreateCurveArgs, spline: Block) -> Findings:
     yield from differs("that it is closed", args.cyclic, spline.use_cyclic_u, "/cyclic")
     bezier = args.kind == "BEZIER"
     points = spline.bezier_points if bezier else spline.points

@@ -1,25 +1,18 @@
-"""file.export"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, WritePath, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
+from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 MOST_NAMES = 1000
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -83,20 +76,20 @@ class ExportFile(Tool[ExportArgs, Exported]):
         .needs("scene_read", "file_write")
     )
     examples = (
-        Example({"path": "box.glb"}, given=(CUBE, EMPTY)),
-        Example({"path": "box.stl", "objects": ["Box"]}, given=(CUBE, EMPTY)),
-        Example({"path": "scene.blend"}, given=(CUBE,)),
+        Example({"path": "box.glb"}, CUBE, EMPTY),
+        Example({"path": "box.stl", "objects": ["Box"]}, CUBE, EMPTY),
+        Example({"path": "scene.blend"}, CUBE),
     )
 
     def determinism_for(self, args: ExportArgs) -> Determinism:
         """A .blend holds addresses and times, USD its paths: two files of equal scenes differ in bytes."""
         return Determinism.NONDETERMINISTIC if form_of(args.path) in ("blend", "usd") else Determinism.DETERMINISTIC
 
-    def check(self, scene: Scene, args: ExportArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ExportArgs) -> Findings:
         if args.objects is None:
             if form_of(args.path) != "blend" and not _exportable(scene, args)[0]:
                 cure = "Create something visible first."
-                yield Finding(Fault.SCENE_CONFLICT, "there is nothing to export in this format", "/path", cure)
+                yield conflict("there is nothing to export in this format", "/path", cure)
             return
         for place, name in enumerate(args.objects):
             at = f"/objects/{place}"
@@ -122,7 +115,7 @@ class ExportFile(Tool[ExportArgs, Exported]):
             cleaned_total=len(carried),
         )
 
-    def verify(self, scene: Scene, args: ExportArgs, result: Exported) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: ExportArgs, result: Exported) -> Findings:
         yield from differs("the size of the file", result.bytes, _size(scene.output_file(args.path)), "/path")
 
 
@@ -133,29 +126,22 @@ def _exportable(scene: Scene, args: ExportArgs) -> tuple[list[Block], list[str]]
     everything = list(scene.blocks(Kind.OBJECT))
     if form_of(args.path) == "blend":
         return everything, []
-    chosen: list[Block] = []
-    left_out: list[str] = []
-    for obj in everything:
-        if any(_object_problems(scene, args, obj, "")):
-            left_out.append(obj.name)
-        else:
-            chosen.append(obj)
-    return chosen, left_out
+    left_out = [obj for obj in everything if any(_object_problems(scene, args, obj, ""))]
+    unfit = set(left_out)
+    return [obj for obj in everything if obj not in unfit], [obj.name for obj in left_out]
 
 
-def _object_problems(scene: Scene, args: ExportArgs, obj: Block, at: str) -> Iterator[Finding]:
+def _object_problems(scene: Scene, args: ExportArgs, obj: Block, at: str) -> Findings:
     """Why an object cannot be in the file."""
     form = form_of(args.path)
     if form == "blend":
         return
     if form in SURFACES_ONLY and obj.type not in WITH_SURFACE:
         message = f"'{obj.name}' is of type {obj.type}, which {form.upper()} cannot hold"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out, or export to .glb, .usd or .blend.")
+        yield conflict(message, at, "Leave it out, or export to .glb, .usd or .blend.")
     if not scene.evaluated(obj).is_evaluated:
         message = f"'{obj.name}' is hidden or not in the scene, so there is nothing evaluated to export"
-        yield Finding(
-            Fault.SCENE_CONFLICT, message, at, "Show it in the viewport and link it to a collection, or leave it out."
-        )
+        yield conflict(message, at, "Show it in the viewport and link it to a collection, or leave it out.")
 
 
 def _size(path: str) -> int:

@@ -1,23 +1,18 @@
-"""file.import"""
-
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
-from blendwright.tool_api.effects import Determinism, Idempotence, Kind, Revert
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Arrival, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.file.formats import IMPORTS, form_of, known_extension
-from blendwright.tools.file.truncation import truncation_problems
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import missing_target_collection, target_collection
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idempotence, Revert
+from blendwright.tool_api.scene import Arrival, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import conflict, differs, invalid, missing_target_collection, target_collection
+from blendwright.tools.file.formats import IMPORTS, form_of, known_extension, truncation_problems
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -31,20 +26,9 @@ Appendable = Literal[
     "objects", "textures", "worlds",
 ]  # fmt: skip
 
-CRATE = (
-    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
-    ("file.export", {"path": "crate.glb"}),
-    ("object.delete", {"name": "Crate"}),
-)
-CRATE_LIBRARY = (
-    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
-    ("file.export", {"path": "crate.blend"}),
-    ("object.delete", {"name": "Crate"}),
-)
-CRATE_TWICE = (
-    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
-    ("file.export", {"path": "crate.obj"}),
-)
+CRATE = ("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
+NO_CRATE = ("object.delete", {"name": "Crate"})
+GLB, LIBRARY, OBJ = (("file.export", {"path": f"crate.{extension}"}) for extension in ("glb", "blend", "obj"))
 
 
 class Append(Args):
@@ -117,9 +101,9 @@ class ImportFile(Tool[ImportArgs, Imported]):
         .needs("file_read", "object_write", "mesh_write", "material_write")
     )
     examples = (
-        Example({"path": "crate.glb"}, given=CRATE),
-        Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, given=CRATE_LIBRARY),
-        Example({"path": "crate.obj", "on_collision": "rename"}, given=CRATE_TWICE),
+        Example({"path": "crate.glb"}, CRATE, GLB, NO_CRATE),
+        Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, CRATE, LIBRARY, NO_CRATE),
+        Example({"path": "crate.obj", "on_collision": "rename"}, CRATE, OBJ),
     )
 
     def idempotence_for(self, args: ImportArgs) -> Idempotence:
@@ -129,7 +113,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
         """Importers of other formats leave the edges of large meshes to Blender, whose order depends on the processor's cores."""
         return Determinism.DETERMINISTIC if form_of(args.path) == "blend" else Determinism.NONDETERMINISTIC
 
-    def check(self, scene: Scene, args: ImportArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ImportArgs) -> Findings:
         yield from missing_target_collection(scene, args.collection)
         path, form = scene.input_file(args.path), form_of(args.path)
         yield from truncation_problems(path, form)
@@ -148,7 +132,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
             raise StepError(_collision(renamed))
         return _imported(arrivals, renamed)
 
-    def verify(self, scene: Scene, args: ImportArgs, result: Imported) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: ImportArgs, result: Imported) -> Findings:
         for name in result.objects:
             yield from differs(f"the presence of '{name}'", True, scene.find(Kind.OBJECT, name) is not None, "/path")
         for entry in result.renamed:
@@ -157,11 +141,10 @@ class ImportFile(Tool[ImportArgs, Imported]):
             )
 
 
-def _missing_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> Iterator[Finding]:
+def _missing_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> Findings:
     if args.append is None:
         if not contents[Kind.OBJECT]:
-            cure = "Name what to append with 'append'."
-            yield Finding(Fault.ARGS_INVALID, "the file holds no objects", "/append", cure)
+            yield invalid("the file holds no objects", "/append", "Name what to append with 'append'.")
         return
     for place, entry in enumerate(args.append):
         names = contents[Kind(entry.kind)]
@@ -188,7 +171,7 @@ def _collision(renamed: Sequence[Arrival]) -> Finding:
     more = len(renamed) - len(names)
     message = "names in the file are taken: " + ", ".join(names) + (f" and {more} more" if more else "")
     cure = "Set on_collision to 'rename', or rename or delete what has these names in the scene."
-    return Finding(Fault.SCENE_CONFLICT, message, "/path", cure)
+    return conflict(message, "/path", cure)
 
 
 def _imported(arrivals: Sequence[Arrival], renamed: Sequence[Arrival]) -> Imported:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Cube"})
+ON_CUBE = {"object_name": "Cube", "modifier_name": "GeometryNodes"}
 
 
 def link(source: str, target: str, key: str = "socket") -> dict[str, Any]:
@@ -17,19 +18,25 @@ def _end(end: str, key: str) -> dict[str, str]:
     return {"node_id": node_id, key: socket}
 
 
+def float_input(name: str, default: float, least: float) -> dict[str, Any]:
+    """An operation that gives the group one input for a number."""
+    socket = {"name": name, "socket_type": "NodeSocketFloat", "default": default, "min": least}
+    return {"op": "set_group_io", "inputs": [socket]}
+
+
 # A cube whose size is an input of the modifier.
 SIZED_CUBE = (
-    "geonodes.node_tree",
-    {
-        "target": {"object_name": "Cube", "modifier_name": "GeometryNodes", "node_group_name": "GN_Cube"},
-        "operations": [
-            {
-                "op": "set_group_io",
-                "inputs": [{"name": "Size", "socket_type": "NodeSocketFloat", "default": 2.0, "min": 0.0}],
-            },
-            {"op": "create_node", "node_id": "box", "bl_idname": "GeometryNodeMeshCube"},
-            link("group_input.Size", "box.Size"),
-            link("box.Mesh", "group_output.Geometry"),
-        ],
-    },
+    CUBE,
+    (
+        "geonodes.node_tree",
+        {
+            "target": {**ON_CUBE, "node_group_name": "GN_Cube"},
+            "operations": [
+                float_input("Size", 2.0, 0.0),
+                {"op": "create_node", "node_id": "box", "bl_idname": "GeometryNodeMeshCube"},
+                link("group_input.Size", "box.Size"),
+                link("box.Mesh", "group_output.Geometry"),
+            ],
+        },
+    ),
 )

@@ -7,14 +7,96 @@ judged only when the gates that it builds on are passed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal, Self, get_args
 
-from blendwright.tool_api.geometry import GeometryFacts
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.geonodes.gate_models import ADVISORY, REQUIRED, AskedGate, Gate, GateReport, Verdict
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.tool_api.arguments import Args, Result, optional
+from blendwright.tool_api.scene import Block, GeometryFacts, Scene
 from blendwright.tools.geonodes.structural_gates import StructuralGates
 from blendwright.tools.modifier.inputs import sockets_of
 from blendwright.tools.scene.plain_values import number
+
+# Every tree has to pass these.
+RequiredGate = Literal["OUTPUT_CONNECTED", "NO_INVALID_LINKS", "NO_CYCLES", "EVALUATES", "NON_EMPTY_GEOMETRY"]
+# These are always reported, and required when they are requested.
+AdvisoryGate = Literal["SINGLE_GROUP_IO", "NO_NODE_WARNINGS", "NO_UNUSED_NODES"]
+# These are judged when they are requested.
+GeometryGate = Literal[
+    "MANIFOLD", "MIN_VERTICES", "MAX_VERTICES", "MIN_SIZE", "MAX_SIZE", "HAS_ATTRIBUTE", "NO_INSTANCES"
+]
+Gate = Literal[RequiredGate, AdvisoryGate, GeometryGate]
+REQUIRED: tuple[Gate, ...] = get_args(RequiredGate)
+ADVISORY: tuple[Gate, ...] = get_args(AdvisoryGate)
+COUNTS = frozenset({"MIN_VERTICES", "MAX_VERTICES"})
+SIZES = frozenset({"MIN_SIZE", "MAX_SIZE"})
+Number = Annotated[float, Field(ge=0.0)]
+
+
+class AskedGate(Args):
+    """A gate to require besides the usual ones."""
+
+    gate: Gate = Field(description="Name of the gate.")
+    value: int | Annotated[list[Number], Field(min_length=3, max_length=3)] | str | None = optional(
+        "For MIN_VERTICES and MAX_VERTICES a number, for MIN_SIZE and MAX_SIZE three lengths in metres, "
+        "for HAS_ATTRIBUTE a name; nothing for the others."
+    )
+
+    @model_validator(mode="after")
+    def _fitting_value(self) -> Self:
+        expected = _expected_value(self.gate)
+        if not _fits(self.gate, self.value):
+            raise PydanticCustomError("gate_value", "{gate} takes {wanted}", {"gate": self.gate, "wanted": expected})
+        return self
+
+
+def _expected_value(gate: Gate) -> str:
+    if gate in COUNTS:
+        return "a whole number that is not negative"
+    if gate in SIZES:
+        return "a list of three lengths"
+    return "the name of an attribute" if gate == "HAS_ATTRIBUTE" else "no value"
+
+
+def _fits(gate: Gate, value: Any) -> bool:
+    if gate in COUNTS:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if gate in SIZES:
+        return isinstance(value, list)
+    return isinstance(value, str) and bool(value) if gate == "HAS_ATTRIBUTE" else value is None
+
+
+Status = Literal["passed", "failed", "not_judged"]
+# How a gate was judged, and what is wrong or why it could not be.
+Outcome = tuple[Status, str]
+PASSED: Outcome = ("passed", "")
+
+
+class Verdict(Result):
+    """What one gate says. One that builds on another that failed is not judged: its answer would mean nothing."""
+
+    gate: Gate = Field(description="Name of the gate.")
+    status: Status = Field(description="Whether it is passed.")
+    required: bool = Field(description="Whether the tree has to pass it.")
+    message: str = Field(default="", description="What is wrong and what to change, or why it was not judged.")
+
+
+class GateReport(Result):
+    """The envelope of the gates, with the verdicts one by one and what the geometry amounts to."""
+
+    success: bool = Field(description="True when every required gate is passed.")
+    failed_gates: list[str] = Field(description="The required gates that failed.")
+    messages: list[str] = Field(description="For each of them, what is wrong and what to change.")
+    object: str = Field(description="Name of the object.")
+    modifier: str = Field(description="Name of the modifier.")
+    node_group: str = Field(description="Name of the node group.")
+    gates: list[Verdict] = Field(description="All verdicts, the advisory ones included.")
+    geometry: dict[str, int | list[float | None]] | None = Field(
+        description="Counts of vertices, edges, faces, curves, points, volumes, strokes and loose instances, and the size "
+        "in metres (null where it is not finite); null when it was not evaluated."
+    )
+
 
 # node_warnings came with Blender 4.5.
 WARNINGS_MIN = (4, 5, 0)
@@ -34,38 +116,37 @@ BASES: dict[Gate, tuple[Gate, ...]] = {
 }
 
 
-def report_gates(scene: Scene, obj: Block, modifier: Block, requested: Sequence[AskedGate]) -> GateReport:
+def report_gates(scene: Scene, modifier: Block, requested: Sequence[AskedGate]) -> GateReport:
     """The report on all gates."""
-    verdicts: dict[Gate, str | None] = {}  # what is wrong; empty when passed; None when not judged
-    reasons: dict[Gate, str] = {}
-    tree = modifier.node_group
+    obj, tree = modifier.id_data, modifier.node_group
     structure = StructuralGates(tree)
-    for gate, judge in STRUCTURAL.items():
-        verdicts[gate] = judge(structure)
-    wants_edges = any(one.gate == "MANIFOLD" for one in requested)
+    outcomes = {gate: _judged(judge(structure)) for gate, judge in STRUCTURAL.items()}
     facts: GeometryFacts | None = None
-    for gate in ("EVALUATES", "NON_EMPTY_GEOMETRY", "NO_NODE_WARNINGS"):
-        failed = [base for base in BASES[gate] if verdicts[base] != ""]
+    for gate, bases in BASES.items():
+        failed = [base for base in bases if outcomes[base] != PASSED]
         if failed:
-            verdicts[gate], reasons[gate] = None, f"Not judged: {failed[0]} is not passed."
+            outcomes[gate] = "not_judged", f"Not judged: {failed[0]} is not passed."
         elif gate == "EVALUATES":
-            facts = scene.geometry_facts(obj, open_edges=wants_edges)
-            verdicts[gate] = _not_evaluated(obj, modifier, facts) or structure.not_runnable(scene.version)
+            facts = scene.geometry_facts(obj, open_edges=any(one.gate == "MANIFOLD" for one in requested))
+            outcomes[gate] = _judged(_not_evaluated(obj, modifier, facts) or structure.not_runnable(scene.version))
         elif gate == "NON_EMPTY_GEOMETRY":
             assert facts is not None
-            verdicts[gate] = _empty(facts)
+            outcomes[gate] = _judged(_empty(facts))
         elif scene.version < WARNINGS_MIN:
-            verdicts[gate], reasons[gate] = None, "Not judged: this Blender does not tell its warnings."
+            outcomes[gate] = "not_judged", "Not judged: this Blender does not tell its warnings."
         else:
-            verdicts[gate] = _warnings(modifier)
-    report = [_verdict(gate, verdicts[gate], reasons.get(gate, ""), True) for gate in REQUIRED]
-    required = {one.gate for one in requested}
-    report += [_verdict(gate, verdicts[gate], reasons.get(gate, ""), gate in required) for gate in ADVISORY]
-    usable = facts if verdicts["EVALUATES"] == "" else None
+            outcomes[gate] = _judged(_warnings(modifier))
+    usable = facts if outcomes["EVALUATES"] == PASSED else None
+    required = {*REQUIRED, *(one.gate for one in requested)}
+    listed: list[tuple[Gate, Outcome]] = [(gate, outcomes[gate]) for gate in (*REQUIRED, *ADVISORY)]
+    not_usable: Outcome = "not_judged", "Not judged: EVALUATES is not passed."
     for one in requested:
-        if one.gate not in verdicts:
-            wrong = None if usable is None else _requested_gate(one, usable)
-            report.append(_verdict(one.gate, wrong, "Not judged: EVALUATES is not passed.", True))
+        if one.gate not in outcomes:
+            listed.append((one.gate, _judged(_requested_gate(one, usable)) if usable else not_usable))
+    report = [
+        Verdict(gate=gate, status=status, required=gate in required, message=message)
+        for gate, (status, message) in listed
+    ]
     failed_gates = [verdict for verdict in report if verdict.required and verdict.status == "failed"]
     # What could not be judged is no success either; where all that it builds on is passed, it is said here.
     open_gates = [verdict for verdict in report if verdict.required and verdict.status == "not_judged"]
@@ -81,10 +162,9 @@ def report_gates(scene: Scene, obj: Block, modifier: Block, requested: Sequence[
     )
 
 
-def _verdict(gate: Gate, wrong: str | None, reason: str, required: bool) -> Verdict:
-    if wrong is None:
-        return Verdict(gate=gate, status="not_judged", required=required, message=reason)
-    return Verdict(gate=gate, status="failed" if wrong else "passed", required=required, message=wrong)
+def _judged(wrong: str) -> Outcome:
+    """The outcome of a gate that could be judged; an empty text when nothing is wrong."""
+    return ("failed", wrong) if wrong else PASSED
 
 
 def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> str:
@@ -92,16 +172,12 @@ def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> 
         return f"Modifier '{modifier.name}' is switched off. Turn show_viewport on with modifier.set."
     if facts is None:
         return f"'{obj.name}' is hidden or in no collection of the view layer. Show it, or link it to a collection."
-    keys = set(modifier.keys())
-    lacking = [socket.name for socket in sockets_of(modifier.node_group) if _lacks_value(socket, keys)]
+    # Types without a value of their own (matrices, menus without items) have no property either.
+    valued = [socket for socket in sockets_of(modifier.node_group) if hasattr(socket, "default_value")]
+    lacking = [socket.name for socket in valued if socket.identifier not in modifier]
     if lacking:
         return f"The modifier has no value for {', '.join(lacking)}. Set it with geonodes.set_modifier_input."
     return ""
-
-
-def _lacks_value(socket: Block, keys: set[str]) -> bool:
-    # Types without a value of their own (matrices, menus without items) have no property either.
-    return hasattr(socket, "default_value") and socket.identifier not in keys
 
 
 def _empty(facts: GeometryFacts) -> str:
@@ -109,9 +185,7 @@ def _empty(facts: GeometryFacts) -> str:
         return ""
     loose = f" {facts.loose_instances} instances of nothing are in it." if facts.loose_instances else ""
     return (
-        "The tree gives no geometry: no vertices, curves, points or volumes."
-        + loose
-        + " Look for counts of 0, selections "
+        f"The tree gives no geometry: no vertices, curves, points or volumes.{loose} Look for counts of 0, selections "
         "that take everything away, sources that are not linked, and an empty object where its own mesh is used."
     )
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
-from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
-from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
-from blendwright.tools.geonodes.gate_report import report_gates
+from blendwright.tool_api.tool import Example, Findings, Reads
+from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report_gates
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
-from blendwright.values.findings import Finding
+
+GATES = [{"gate": "MANIFOLD"}, {"gate": "MIN_VERTICES", "value": 8}, {"gate": "MAX_SIZE", "value": [2, 2, 2]}]
 
 
 class GatesArgs(NodesModifierArgs):
@@ -30,25 +26,10 @@ class Gates(Reads[GatesArgs, GateReport]):
 
     name = "geonodes.gates"
     promises = READ_ONLY.needs("scene_read")
-    examples = (
-        Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),
-        Example(
-            {
-                "object_name": "Cube",
-                "modifier_name": "GeometryNodes",
-                "gates": [
-                    {"gate": "MANIFOLD"},
-                    {"gate": "MIN_VERTICES", "value": 8},
-                    {"gate": "MAX_SIZE", "value": [2, 2, 2]},
-                ],
-            },
-            (CUBE, SIZED_CUBE),
-        ),
-    )
+    examples = (Example({"object_name": "Cube"}, *SIZED_CUBE), Example({**ON_CUBE, "gates": GATES}, *SIZED_CUBE))
 
-    def check(self, scene: Scene, args: GatesArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: GatesArgs) -> Findings:
         yield from tree_problems(scene, args.object_name, args.modifier_name)
 
     def apply(self, scene: Scene, args: GatesArgs) -> GateReport:
-        obj = scene.require(Kind.OBJECT, args.object_name, "/object_name")
-        return report_gates(scene, obj, nodes_modifier(obj, args.modifier_name), args.gates)
+        return report_gates(scene, nodes_modifier(scene, args.object_name, args.modifier_name), args.gates)

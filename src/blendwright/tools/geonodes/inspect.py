@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.nodes.payloads.node_tree import NodeTreePayload, TreeTarget
+from blendwright.nodes.payloads import NodeTreePayload, TreeTarget
 from blendwright.nodes.tree import Tree, to_payload
 from blendwright.tool_api.arguments import Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
-from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
+from blendwright.tool_api.tool import Example, Findings, Reads
+from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.node_trees.export import export_tree
 from blendwright.tools.node_trees.mermaid import diagram
 from blendwright.tools.node_trees.values import to_json
-from blendwright.values.findings import Finding
 
 
 class InspectTreeArgs(NodesModifierArgs):
@@ -62,20 +58,16 @@ class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
     name = "geonodes.inspect"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"object_name": "Cube"}, (CUBE, SIZED_CUBE)),
-        Example(
-            {"object_name": "Cube", "modifier_name": "GeometryNodes", "formats": ["payload", "mermaid"]},
-            (CUBE, SIZED_CUBE),
-        ),
+        Example({"object_name": "Cube"}, *SIZED_CUBE),
+        Example({**ON_CUBE, "formats": ["payload", "mermaid"]}, *SIZED_CUBE),
     )
 
-    def check(self, scene: Scene, args: InspectTreeArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: InspectTreeArgs) -> Findings:
         yield from tree_problems(scene, args.object_name, args.modifier_name)
 
     def apply(self, scene: Scene, args: InspectTreeArgs) -> TreeInspected:
-        obj = scene.require(Kind.OBJECT, args.object_name, "/object_name")
-        modifier = nodes_modifier(obj, args.modifier_name)
-        group = modifier.node_group
+        modifier = nodes_modifier(scene, args.object_name, args.modifier_name)
+        obj, group = modifier.id_data, modifier.node_group
         tree = export_tree(scene, group)
         target = TreeTarget(object_name=obj.name, modifier_name=modifier.name, node_group_name=group.name)
         others = [user for user in scene.users(group) if user != obj]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import Field
 
 from blendwright.nodes.edits import Payload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
+from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT, NodeTreePayload
 from blendwright.nodes.tree import new_tree
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Findings
+from blendwright.tools.checks import conflict, existing_object
 from blendwright.tools.modifier.blender_settings import missing_modifier, name_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -60,7 +59,7 @@ def target_of(payload: Payload) -> ModifierTarget:
     )
 
 
-def target_problems(scene: Scene, target: ModifierTarget) -> Iterator[Finding]:
+def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
     """What speaks against working on this target."""
     modifier: Block | None = None
     obj = scene.find(Kind.OBJECT, target.object)
@@ -71,16 +70,14 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Iterator[Finding]:
         yield from scene.taken(Kind.OBJECT, target.object, f"{AT}/object_name")
         yield from scene.taken(Kind.MESH, target.object, f"{AT}/object_name")
     elif obj.type not in SUPPORTED_TYPES:
-        message = f"'{obj.name}' is of type {obj.type}, which takes no geometry nodes"
-        yield Finding(
-            Fault.SCENE_CONFLICT, message, f"{AT}/object_name", f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
-        )
+        cure = f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
+        yield conflict(f"'{obj.name}' is of type {obj.type}, which takes no geometry nodes", f"{AT}/object_name", cure)
         return
     else:
         modifier = obj.modifiers.get(target.modifier)
         if modifier is not None and modifier.type != NODES:
             message = f"modifier '{target.modifier}' of '{obj.name}' is of type {modifier.type}, not NODES"
-            yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/modifier_name", "Choose another name.")
+            yield conflict(message, f"{AT}/modifier_name", "Choose another name.")
             return
     if modifier is None and not target.create_modifier:
         if obj is not None:
@@ -89,10 +86,6 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Iterator[Finding]:
         message = f"the new object '{target.object}' has no modifier '{target.modifier}', and none may be created"
         cure = "Set allow_create_modifier in ensure_target too."
         yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/modifier_name", cure)
-    yield from _name_problems(scene, target, modifier)
-
-
-def _name_problems(scene: Scene, target: ModifierTarget, modifier: Block | None) -> Iterator[Finding]:
     yield from name_problems(target.modifier, f"{AT}/modifier_name")
     name = target.group_for(modifier)
     group = scene.find(Kind.NODE_GROUP, name)
@@ -104,7 +97,7 @@ def _name_problems(scene: Scene, target: ModifierTarget, modifier: Block | None)
             yield Finding(Fault.TARGET_NOT_FOUND, message, at, "Begin with ensure_target that allows to create it.")
     elif group.bl_idname != TREE:
         message = f"node group '{group.name}' is a {group.bl_idname}, not a {TREE}"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Name a geometry-nodes group, or a new one.")
+        yield conflict(message, at, "Name a geometry-nodes group, or a new one.")
 
 
 def ensure_target(scene: Scene, target: ModifierTarget) -> tuple[Block, list[str]]:
@@ -152,13 +145,12 @@ def fill_new_tree(tree: Block) -> Block:
     return tree
 
 
-def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> Iterator[Finding]:
+def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> Findings:
     """Why there is no tree to read on that object: no such object, no such modifier, or no node group."""
-    obj = scene.find(Kind.OBJECT, object_name)
+    obj = yield from existing_object(scene, object_name, "/object_name")
     if obj is None:
-        yield from scene.missing(Kind.OBJECT, object_name, "/object_name")
         return
-    nodes = [modifier for modifier in obj.modifiers if modifier.type == "NODES"]
+    nodes = [modifier for modifier in obj.modifiers if modifier.type == NODES]
     if modifier_name is None:
         if len(nodes) != 1:
             message = f"'{object_name}' has {len(nodes) or 'no'} geometry-nodes modifiers"
@@ -172,16 +164,15 @@ def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> 
             yield from missing_modifier(obj, modifier_name, "/modifier_name")
         else:
             message = f"modifier '{modifier_name}' is of type {other.type}, not NODES"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/modifier_name", "Name a geometry-nodes modifier.")
+            yield conflict(message, "/modifier_name", "Name a geometry-nodes modifier.")
         return
-    group = nodes_modifier(obj, modifier_name).node_group
+    group = nodes_modifier(scene, object_name, modifier_name).node_group
     if group is None or group.bl_idname != TREE:
         message = "the modifier has no node group"
         yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier_name", "Give it one with geonodes.node_tree.")
 
 
-def nodes_modifier(obj: Block, name: str | None) -> Block:
+def nodes_modifier(scene: Scene, object_name: str, name: str | None) -> Block:
     """The modifier of that name, or the only one with nodes."""
-    if name is not None:
-        return obj.modifiers[name]
-    return next(modifier for modifier in obj.modifiers if modifier.type == "NODES")
+    modifiers = scene.require(Kind.OBJECT, object_name, "/object_name").modifiers
+    return modifiers[name] if name is not None else next(each for each in modifiers if each.type == NODES)

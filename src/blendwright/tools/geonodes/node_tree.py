@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.tool_api.effects import Kind
+from blendwright.nodes.payloads import NodeTreePayload
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tool_api.tool import Example
-from blendwright.tools.geonodes.examples import link
-from blendwright.tools.geonodes.tree_editing import EditsNodeTree
+from blendwright.tools.geonodes.examples import float_input, link
+from blendwright.tools.geonodes.tree_editing import EDITED_KINDS, EditsNodeTree
 
 PLANE = ("mesh.create_primitive", {"kind": "plane", "name": "Plane"})
+ON_PLANE = {"object_name": "Plane", "modifier_name": "GeometryNodes"}
+TOWER = {"object_name": "Tower", "modifier_name": "Build", "node_group_name": "GN_Tower"}
 
 
 class NodeTree(EditsNodeTree[NodeTreePayload]):
@@ -19,13 +20,11 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
     done, or none: the work is on a copy, which takes the tree's place when it is finished."""
 
     name = "geonodes.node_tree"
-    promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT).needs(
-        "modifier_write"
-    )
+    promises = SAFE_ONE_TIME_WRITE.writes_to(*EDITED_KINDS).needs("modifier_write")
     examples = (
         Example(
             {
-                "target": {"object_name": "Plane", "modifier_name": "GeometryNodes", "node_group_name": "GN_Smooth"},
+                "target": {**ON_PLANE, "node_group_name": "GN_Smooth"},
                 "operations": [
                     {"op": "create_node", "node_id": "n1", "bl_idname": "GeometryNodeSubdivisionSurface"},
                     {"op": "set_input_default", "node_id": "n1", "socket": "Level", "value": 2},
@@ -33,34 +32,18 @@ class NodeTree(EditsNodeTree[NodeTreePayload]):
                     link("n1.Mesh", "group_output.Geometry"),
                 ],
             },
-            (PLANE,),
+            PLANE,
         ),
         Example(
             {
-                "target": {
-                    "object_name": "Tower",
-                    "modifier_name": "Build",
-                    "node_group_name": "GN_Tower",
-                    "allow_create_object": True,
-                },
+                "target": {**TOWER, "allow_create_object": True},
                 "operations": [
-                    {
-                        "op": "set_group_io",
-                        "inputs": [
-                            {"name": "Height", "socket_type": "NodeSocketFloat", "default": 3.0, "min": 0.1},
-                        ],
-                    },
+                    float_input("Height", 3.0, 0.1),
                     {"op": "create_node", "node_id": "body", "bl_idname": "GeometryNodeMeshCylinder"},
                     link("group_input.Height", "body.Depth"),
                     link("body.Mesh", "group_output.Geometry"),
                 ],
             }
         ),
-        Example(
-            {
-                "target": {"object_name": "Plane", "modifier_name": "GeometryNodes", "node_group_name": "GN_Scatter"},
-                "operations": [],
-            },
-            (PLANE,),
-        ),
+        Example({"target": {**ON_PLANE, "node_group_name": "GN_Scatter"}, "operations": []}, PLANE),
     )

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.tool_api.effects import Kind
+from blendwright.nodes.payloads import GnOpsPayload
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.tool import Example
-from blendwright.tools.geonodes.examples import CUBE, link
-from blendwright.tools.geonodes.tree_editing import EditsNodeTree
+from blendwright.tools.geonodes.examples import CUBE, ON_CUBE, link
+from blendwright.tools.geonodes.tree_editing import EDITED_KINDS, EditsNodeTree
 
-UNLINKED_NODE = (
-    "geonodes.patch",
-    {
-        "v": 1,
-        "target": {"object_name": "Cube", "modifier_name": "GeometryNodes"},
-        "ops": [
-            {"op": "ensure_target", "allow_create_modifier": True},
-            {"op": "add_node", "id": "loose", "bl_idname": "GeometryNodeMeshCube"},
-        ],
-    },
-)
+CREATE = {"op": "ensure_target", "allow_create_modifier": True}
+LOOSE = {"op": "add_node", "id": "loose", "bl_idname": "GeometryNodeMeshCube"}
+UNLINKED_NODE = ("geonodes.patch", {"v": 1, "target": ON_CUBE, "ops": [CREATE, LOOSE]})
 
 
 class Patch(EditsNodeTree[GnOpsPayload]):
@@ -30,16 +21,14 @@ class Patch(EditsNodeTree[GnOpsPayload]):
     All operations are done, or none: the work is on a copy, which takes the tree's place when it is finished."""
 
     name = "geonodes.patch"
-    promises = SAFE_IDEMPOTENT_WRITE.writes_to(
-        Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT
-    ).needs("modifier_write")
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(*EDITED_KINDS).needs("modifier_write")
     examples = (
         Example(
             {
                 "v": 1,
-                "target": {"object_name": "Cube", "modifier_name": "GeometryNodes"},
+                "target": ON_CUBE,
                 "ops": [
-                    {"op": "ensure_target", "allow_create_modifier": True},
+                    CREATE,
                     {"op": "ensure_single_group_io"},
                     {"op": "add_node", "id": "noise_1", "bl_idname": "ShaderNodeTexNoise", "x": 120, "y": 40},
                     {"op": "set_input", "node_id": "noise_1", "socket_name": "Scale", "value": 5.0},
@@ -49,14 +38,7 @@ class Patch(EditsNodeTree[GnOpsPayload]):
                     link("move.Geometry", "group_output.Geometry", "socket_name"),
                 ],
             },
-            (CUBE,),
+            CUBE,
         ),
-        Example(
-            {
-                "v": 1,
-                "target": {"object_name": "Cube", "modifier_name": "GeometryNodes"},
-                "ops": [{"op": "cleanup_unused"}],
-            },
-            (CUBE, UNLINKED_NODE),
-        ),
+        Example({"v": 1, "target": ON_CUBE, "ops": [{"op": "cleanup_unused"}]}, CUBE, UNLINKED_NODE),
     )

@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import invalid
+from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import InputValue
@@ -56,14 +56,11 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
     name = "geonodes.set_modifier_input"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, (CUBE, SIZED_CUBE)),
-        Example(
-            {"object_name": "Cube", "modifier_name": "GeometryNodes", "socket": "Socket_2", "attribute": "width"},
-            (CUBE, SIZED_CUBE),
-        ),
+        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, *SIZED_CUBE),
+        Example({**ON_CUBE, "socket": "Socket_2", "attribute": "width"}, *SIZED_CUBE),
     )
 
-    def check(self, scene: Scene, args: SetModifierInputArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetModifierInputArgs) -> Findings:
         problems = list(tree_problems(scene, args.object_name, args.modifier_name))
         yield from problems
         if problems:
@@ -74,13 +71,13 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
             yield inputs.unclear_input(group, sockets, args.socket, "/socket")
         elif args.value is not None:
             modifier, values = _modifier(scene, args), {args.socket: args.value}
-            for finding in inputs.problems(scene, group, values, "", modifier):
-                yield Finding(finding.fault, finding.message, "/value", finding.cure)
-            for finding in inputs.animated_inputs(scene, modifier, values, ""):
+            problems += inputs.problems(scene, group, values, "", modifier)
+            problems += inputs.animated_inputs(scene, modifier, values, "")
+            for finding in problems:
                 yield Finding(finding.fault, finding.message, "/value", finding.cure)
         elif sockets[0].socket_type not in FIELDS:
             message = f"input '{args.socket}' of type {sockets[0].socket_type} cannot be read from an attribute"
-            yield Finding(Fault.ARGS_INVALID, message, "/attribute", "Give a value.")
+            yield invalid(message, "/attribute", "Give a value.")
 
     def apply(self, scene: Scene, args: SetModifierInputArgs) -> ModifierInputSet:
         modifier = _modifier(scene, args)
@@ -99,7 +96,7 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
         name = modifier.name
         return ModifierInputSet(object=args.object_name, modifier=name, identifier=identifier, changed=changed)
 
-    def verify(self, scene: Scene, args: SetModifierInputArgs, result: ModifierInputSet) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetModifierInputArgs, result: ModifierInputSet) -> Findings:
         for what in self._differences(scene, args, _modifier(scene, args)):
             yield Finding(Fault.SCENE_CONFLICT, f"{what} is not as asked", "/value" if args.attribute is None else "")
 
@@ -114,4 +111,4 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
 
 
 def _modifier(scene: Scene, args: SetModifierInputArgs) -> Block:
-    return nodes_modifier(scene.require(Kind.OBJECT, args.object_name, "/object_name"), args.modifier_name)
+    return nodes_modifier(scene, args.object_name, args.modifier_name)

@@ -42,14 +42,12 @@ class StructuralGates:
         """Links that Blender does not follow because the types do not fit; another gate reports those of cycles."""
         broken: list[str] = []
         for inner in self._broken:
-            cycle_pairs = _cycle_pairs(inner)
-            bad = [link for link in inner.links if not link.is_valid and not _within(link, cycle_pairs)]
-            broken += [_describe_link(link) + self._group_suffix(inner) for link in bad]
-        if not broken:
-            return ""
-        return (
-            f"Blender does not follow {_first_few(broken)}. Unlink them, or put a node between that converts the type."
-        )
+            in_cycles = _cycle_pairs(inner)
+            for link in inner.links:
+                if not link.is_valid and frozenset((link.from_node.name, link.to_node.name)) not in in_cycles:
+                    broken.append(_describe_link(link) + self._group_suffix(inner))
+        few = _first_few(broken)
+        return few and f"Blender does not follow {few}. Unlink them, or put a node between that converts the type."
 
     def cycles(self) -> str:
         """Cycles in the tree and in the groups inside it: any of them, even one that leads nowhere, empties the result."""
@@ -68,21 +66,16 @@ class StructuralGates:
         return f"There are {inputs} group inputs and {outputs} group outputs. Apply ensure_single_group_io."
 
     def nodes_without_use(self) -> str:
-        unused = [f"'{name}'" for name in unused_nodes(self._tree, self._graph)]
-        if not unused:
-            return ""
-        return f"{_first_few(unused)} lead to no output. Link them, delete them, or apply cleanup_unused."
+        unused = _first_few([f"'{name}'" for name in unused_nodes(self._tree, self._graph)])
+        return unused and f"{unused} lead to no output. Link them, delete them, or apply cleanup_unused."
 
     def not_runnable(self, version: tuple[int, int, int]) -> str:
         """What keeps Blender from running a tree in a modifier."""
         if version < WHOLE_ZONES:
-            halves = [
-                f"'{name}'{self._group_suffix(inner)}"
-                for inner in self._trees
-                for name in graph_of(inner).unpaired_zone_outputs()
-            ]
+            halves = [(name, inner) for inner in self._trees for name in graph_of(inner).unpaired_zone_outputs()]
             if halves:
-                return f"The zone of {_first_few(halves)} has no first node. Add it and set its paired_output, or delete it."
+                few = _first_few([f"'{name}'{self._group_suffix(inner)}" for name, inner in halves])
+                return f"The zone of {few} has no first node. Add it and set its paired_output, or delete it."
         first = interface_sockets(self._tree, "OUTPUT")[:1]
         if not first or first[0].socket_type != GEOMETRY:
             return (
@@ -102,10 +95,6 @@ def _cycle_pairs(tree: Block) -> set[frozenset[str]]:
         for link in graph.links
         if not link.is_valid and link.target in graph.upstream_of([link.source])
     }
-
-
-def _within(link: Block, pairs: set[frozenset[str]]) -> bool:
-    return frozenset((link.from_node.name, link.to_node.name)) in pairs
 
 
 def _describe_link(link: Block) -> str:

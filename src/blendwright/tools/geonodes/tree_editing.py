@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from pydantic import Field
 
+from blendwright.nodes import edits
 from blendwright.nodes.checks.payload import check_payload_for
-from blendwright.nodes.edits import (
-    AddNode,
-    EnsureSingleGroupIO,
-    Payload,
-    RemoveNode,
-    RemoveUnused,
-    are_repeatable,
-    edits_of,
-)
-from blendwright.nodes.payloads.gn_ops import GnOpsPayload
-from blendwright.nodes.payloads.node_tree import NodeTreePayload
-from blendwright.nodes.payloads.parts import GIVEN_IDS
+from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, NodeTreePayload
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import Version
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Tool
-from blendwright.tools.geonodes.modifier_target import (
-    AT,
-    ModifierTarget,
-    attach_group,
-    ensure_target,
-    target_of,
-    target_problems,
-)
+from blendwright.tool_api.promises import Idempotence, Version
+from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.tool import Findings, Tool
+from blendwright.tools.geonodes import modifier_target
 from blendwright.tools.node_trees.editor import TreeEditor
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 P = TypeVar("P", NodeTreePayload, GnOpsPayload)
+EDITED_KINDS = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.FONT)
 
 
 class TreeChanged(Result):
@@ -55,23 +38,24 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
     """Applies the edits of a payload to the tree of a modifier: all of them, or none."""
 
     def idempotence_for(self, args: P) -> Idempotence:
-        return Idempotence.IDEMPOTENT if are_repeatable(list(edits_of(args))) else Idempotence.NON_IDEMPOTENT
+        repeatable = edits.are_repeatable(list(edits.edits_of(args)))
+        return Idempotence.IDEMPOTENT if repeatable else Idempotence.NON_IDEMPOTENT
 
     def examine(self, args: P, blender: Version | None) -> Iterable[Finding]:
         return check_payload_for(args, blender)
 
-    def check(self, scene: Scene, args: P) -> Iterator[Finding]:
-        yield from target_problems(scene, target_of(args))
+    def check(self, scene: Scene, args: P) -> Findings:
+        yield from modifier_target.target_problems(scene, modifier_target.target_of(args))
 
     def apply(self, scene: Scene, args: P) -> TreeChanged:
         """The work is on a copy, which takes the place of the tree when it is finished."""
-        target, edits = target_of(args), list(edits_of(args))
-        group, created = ensure_target(scene, target)
+        target, changes = modifier_target.target_of(args), list(edits.edits_of(args))
+        group, created = modifier_target.ensure_target(scene, target)
         name: str = group.name
-        if edits:
+        if changes:
             with scene.redraft(group) as tree:
-                TreeEditor(scene, tree, group).apply_all(edits)
-        tree = attach_group(scene, target, name)
+                TreeEditor(scene, tree, group).apply_all(changes)
+        tree = modifier_target.attach_group(scene, target, name)
         return TreeChanged(
             object=target.object,
             modifier=target.modifier,
@@ -81,13 +65,15 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
             links=len(tree.links),
         )
 
-    def verify(self, scene: Scene, args: P, result: TreeChanged) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: P, result: TreeChanged) -> Findings:
         """The modifier uses the group, which has the nodes that were added and none that were removed."""
-        target = target_of(args)
-        tree = _tree_of(scene, target)
+        target = modifier_target.target_of(args)
+        obj = scene.find(Kind.OBJECT, target.object)
+        modifier = obj.modifiers.get(target.modifier) if obj is not None else None
+        tree = modifier.node_group if modifier is not None else None
         if tree is None or tree.name != result.node_group:
             message = f"modifier '{target.modifier}' of '{target.object}' does not use '{result.node_group}'"
-            yield Finding(Fault.SCENE_CONFLICT, message, AT)
+            yield Finding(Fault.SCENE_CONFLICT, message, modifier_target.AT)
             return
         editor = TreeEditor(scene, tree, tree)
         for node_id, (exists, at) in _expected_nodes(args).items():
@@ -96,24 +82,18 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
                 yield Finding(Fault.SCENE_CONFLICT, message, at)
 
 
-def _tree_of(scene: Scene, target: ModifierTarget) -> Block | None:
-    obj = scene.find(Kind.OBJECT, target.object)
-    modifier = obj.modifiers.get(target.modifier) if obj is not None else None
-    return modifier.node_group if modifier is not None else None
-
-
-def _expected_nodes(payload: Payload) -> dict[str, tuple[bool, str]]:
+def _expected_nodes(payload: edits.Payload) -> dict[str, tuple[bool, str]]:
     """Which nodes must be there in the end or must not, and the operation that says so. Cleaning up may remove any."""
     expected: dict[str, tuple[bool, str]] = {}
-    for edit in edits_of(payload):
+    for edit in edits.edits_of(payload):
         match edit:
-            case AddNode():
+            case edits.AddNode():
                 expected[edit.id] = True, edit.at
-            case RemoveNode():
+            case edits.RemoveNode():
                 expected[edit.id] = False, edit.at
-            case RemoveUnused():
+            case edits.RemoveUnused():
                 expected.clear()
-            case EnsureSingleGroupIO():
+            case edits.EnsureSingleGroupIO():
                 for node_id in GIVEN_IDS:
                     expected.pop(node_id, None)
             case _:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
-from blendwright.tools.geonodes.examples import CUBE, SIZED_CUBE
-from blendwright.tools.geonodes.gate_models import AskedGate, GateReport
-from blendwright.tools.geonodes.gate_report import report_gates
+from blendwright.tool_api.tool import Example, Findings, Reads
+from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report_gates
 from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -60,21 +56,11 @@ class Verify(Reads[VerifyArgs, Verified]):
     name = "geonodes.verify"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example(
-            {"trees": [{"object_name": "Cube", "modifier_name": "GeometryNodes"}], "required": True}, (CUBE, SIZED_CUBE)
-        ),
-        Example(
-            {
-                "trees": [
-                    {"object_name": "Cube", "modifier_name": "GeometryNodes"},
-                    {"object_name": "Gone", "modifier_name": "GeometryNodes"},
-                ]
-            },
-            (CUBE, SIZED_CUBE),
-        ),
+        Example({"trees": [ON_CUBE], "required": True}, *SIZED_CUBE),
+        Example({"trees": [ON_CUBE, {**ON_CUBE, "object_name": "Gone"}]}, *SIZED_CUBE),
     )
 
-    def check(self, scene: Scene, args: VerifyArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: VerifyArgs) -> Findings:
         """All gates that are not passed are told at once, which an error in the middle of the work could not."""
         if args.required:
             verified = _verified(scene, args)
@@ -92,13 +78,12 @@ def _verified(scene: Scene, args: VerifyArgs) -> Verified:
     for tree in args.trees:
         # Where there is only one, its name would be noise.
         prefix = f"{tree.object_name}, {tree.modifier_name}: " if len(args.trees) > 1 else ""
-        missing = next(tree_problems(scene, tree.object_name, tree.modifier_name), None)
+        missing = next(iter(tree_problems(scene, tree.object_name, tree.modifier_name)), None)
         if missing is not None:
             failed.append(WITHOUT_A_TREE)
             messages.append(f"{prefix}there is no tree to judge: {missing.message}")
             continue
-        obj = scene.require(Kind.OBJECT, tree.object_name, "/trees")
-        report = report_gates(scene, obj, nodes_modifier(obj, tree.modifier_name), args.gates)
+        report = report_gates(scene, nodes_modifier(scene, tree.object_name, tree.modifier_name), args.gates)
         reports.append(report)
         failed += report.failed_gates
         messages += [prefix + message for message in report.messages]

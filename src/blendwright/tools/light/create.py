@@ -1,23 +1,17 @@
-"""light.create"""
-
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
+from blendwright.tool_api.arguments import optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.light_settings import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.readback import differs
-from blendwright.tools.settings import Setting
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import differs
+from blendwright.tools.light.set import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.settings import Setting, Settings
 
 
 class LightHead(ObjectPlacement):
@@ -29,11 +23,10 @@ class LightHead(ObjectPlacement):
 
 
 class CreateLightArgs(LightSettings, LightHead):
-    energy: float | None = Field(
-        default=None,
+    energy: float | None = optional(
+        "Power in watts, 100 when left out; of a SUN the strength in watts per square metre, 1 when left out.",
         ge=0.0,
         le=1e9,
-        description="Power in watts, 100 when left out; of a SUN the strength in watts per square metre, 1 when left out.",
     )
 
     @field_validator(*TYPED)
@@ -44,22 +37,10 @@ class CreateLightArgs(LightSettings, LightHead):
         if value is not None and light_type is not None and light_type not in types:
             context = {"type": light_type, "types": " and ".join(types)}
             raise PydanticCustomError("light_setting", "a {type} light has no such setting; only {types} have", context)
-        if (
-            info.field_name == "size_y"
-            and value is not None
-            and "shape" in info.data
-            and not has_own_height(info.data["shape"])
-        ):
+        tall = info.field_name == "size_y" and value is not None and "shape" in info.data
+        if tall and not has_own_height(info.data["shape"]):
             raise PydanticCustomError("light_height", "only the shapes RECTANGLE and ELLIPSE have a size_y")
         return value
-
-    def complete(self) -> CreateLightArgs:
-        """With the energy that fits the type: the same number of watts would be dark for a lamp and blinding for a sun."""
-        return (
-            self
-            if self.energy is not None
-            else self.model_copy(update={"energy": 1.0 if self.type == "SUN" else 100.0})
-        )
 
 
 class CreateLight(CreatesObject[CreateLightArgs]):
@@ -77,13 +58,15 @@ class CreateLight(CreatesObject[CreateLightArgs]):
     )
 
     object_type = "LIGHT"
-    data_kind = Kind.LIGHT
 
     def new_data(self, scene: Scene, args: CreateLightArgs) -> Block:
         return scene.create(Kind.LIGHT, args.name, args.type)
 
-    def settings(self, scene: Scene, args: CreateLightArgs, target: Block) -> Iterable[Setting]:
-        return light_settings(args.complete(), target)
+    def settings(self, scene: Scene, args: CreateLightArgs, target: Block) -> Settings:
+        yield from light_settings(args, target)
+        if args.energy is None:
+            # The same number of watts would be dark for a lamp and blinding for a sun.
+            yield Setting(target, "energy", 1.0 if args.type == "SUN" else 100.0, "/energy")
 
-    def differences(self, scene: Scene, args: CreateLightArgs, data: Block) -> Iterable[Finding]:
+    def differences(self, scene: Scene, args: CreateLightArgs, data: Block) -> Findings:
         return differs("its light type", args.type, data.type, "/type")

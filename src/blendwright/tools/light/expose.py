@@ -1,23 +1,17 @@
-"""light.expose"""
-
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsObjectSettings
-from blendwright.tools.picture_subject import subject
-from blendwright.tools.settings import Setting
-from blendwright.tools.targets import existing_objects
+from blendwright.tools.bounding_boxes import subject
+from blendwright.tools.checks import existing_objects, invalid
+from blendwright.tools.settings import SetsObjectSettings, Setting, Settings
 from blendwright.tools.world_space import world_matrix
-from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -40,11 +34,10 @@ class ExposeArgs(Args):
         le=1e6,
         description="Light that arrives at the targets' centre, in watts per square metre; a key light has about 3.",
     )
-    softness: float | None = Field(
-        default=None,
+    softness: float | None = optional(
+        "Size of the source in radii of the sphere around the targets; larger gives softer shadows. Not for a SUN.",
         gt=0.0,
         le=100.0,
-        description="Size of the source in radii of the sphere around the targets; larger gives softer shadows. Not for a SUN.",
     )
 
 
@@ -63,8 +56,8 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
     name = "light.expose"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
-        Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, given=(BOX, KEY)),
-        Example({"name": "Sun", "brightness": 3}, given=(BOX, SUN)),
+        Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, BOX, KEY),
+        Example({"name": "Sun", "brightness": 3}, BOX, SUN),
     )
 
     object_types = ("LIGHT",)
@@ -74,16 +67,16 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
         targets = yield from existing_objects(scene, args.targets, "/targets")
         return None if targets is None else light
 
-    def problems(self, scene: Scene, args: ExposeArgs, target: Block) -> Iterator[Finding]:
+    def problems(self, scene: Scene, args: ExposeArgs, target: Block) -> Findings:
         if args.softness is not None and target.data.type == "SUN":
             message = "a SUN is as soft from everywhere, so it has no size to set"
-            yield Finding(Fault.ARGS_INVALID, message, "/softness", "Leave it out; set angle_deg with light.set.")
+            yield invalid(message, "/softness", "Leave it out; set angle_deg with light.set.")
 
     def result(self, scene: Scene, args: ExposeArgs, target: Block, changed: bool) -> Exposed:
         energy, distance = target.data.energy, _distance(scene, args, target)
         return Exposed(light=args.name, energy=energy, distance=distance, changed=changed)
 
-    def settings(self, scene: Scene, args: ExposeArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: ExposeArgs, target: Block) -> Settings:
         light = target.data
         if light.type == "SUN":
             yield Setting(light, "energy", args.brightness, "/brightness")

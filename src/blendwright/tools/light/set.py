@@ -1,22 +1,69 @@
-"""light.set"""
+"""light.set, and the settings of lights: which type has which, under which name Blender keeps it, in which unit we take it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
+from blendwright.tool_api.arguments import Args, Color3, Name, PositiveFloat, UnitFloat, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsObjectSettings
-from blendwright.tools.light_settings import LightSettings, has_own_height, light_settings, unsuitable_settings
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import Setting
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import invalid
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
+
+LightType = Literal["POINT", "SUN", "SPOT", "AREA"]
+EVERY: tuple[LightType, ...] = ("POINT", "SUN", "SPOT", "AREA")
+
+# Argument -> Blender's property, and the types that have it.
+PROPERTIES: dict[str, tuple[str, tuple[LightType, ...]]] = {
+    "energy": ("energy", EVERY),
+    "color": ("color", EVERY),
+    "cast_shadow": ("use_shadow", EVERY),
+    "radius": ("shadow_soft_size", ("POINT", "SPOT")),
+    "angle_deg": ("angle", ("SUN",)),
+    "spot_angle_deg": ("spot_size", ("SPOT",)),
+    "spot_blend": ("spot_blend", ("SPOT",)),
+    "shape": ("shape", ("AREA",)),
+    "size": ("size", ("AREA",)),
+    "size_y": ("size_y", ("AREA",)),
+}
+# The ones that not every type has.
+TYPED: tuple[str, ...] = tuple(name for name, (_, types) in PROPERTIES.items() if types != EVERY)
+
+
+class LightSettings(Args):
+    """Settings of a light; what is left out stays as it is."""
+
+    energy: float | None = optional("Power in watts; of a SUN the strength in watts per square metre.", ge=0.0, le=1e9)
+    color: Color3 | None = optional("Colour of the light, linear RGB from 0 to 1.")
+    cast_shadow: bool | None = optional("Whether it casts shadows.")
+    radius: float | None = optional(
+        "POINT and SPOT: radius of the source in metres; larger gives softer shadows.", ge=0.0, le=1e6
+    )
+    angle_deg: float | None = optional(
+        "SUN: angular diameter of the disc in degrees; larger gives softer shadows.", ge=0.0, le=180.0
+    )
+    spot_angle_deg: float | None = optional("SPOT: full angle of the cone in degrees.", ge=1.0, le=180.0)
+    spot_blend: UnitFloat | None = optional("SPOT: softness of the cone's edge.")
+    shape: Literal["SQUARE", "RECTANGLE", "DISK", "ELLIPSE"] | None = optional("AREA: shape of the source.")
+    size: PositiveFloat | None = optional("AREA: width or diameter in metres.")
+    size_y: PositiveFloat | None = optional("AREA: height of a RECTANGLE or ELLIPSE in metres.")
+
+
+def has_own_height(shape: str | None) -> bool:
+    """Whether an area light of a shape has a height of its own; a new one is a SQUARE."""
+    return shape in ("RECTANGLE", "ELLIPSE")
+
+
+def light_settings(args: LightSettings, light: Block) -> Settings:
+    """What was asked for, as Blender keeps it."""
+    for argument, (attribute, types) in PROPERTIES.items():
+        value: Any = getattr(args, argument)
+        if value is not None and light.type in types:
+            yield Setting(light, attribute, math.radians(value) if argument.endswith("_deg") else value, f"/{argument}")
+
 
 LAMP = ("light.create", {"name": "Lamp", "type": "POINT"})
 SPOT = ("light.create", {"name": "Spot", "type": "SPOT"})
@@ -32,20 +79,22 @@ class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
     name = "light.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
-        Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, given=(LAMP,)),
-        Example({"name": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, given=(SPOT,)),
+        Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, LAMP),
+        Example({"name": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, SPOT),
     )
 
     object_types = ("LIGHT",)
 
-    def problems(self, scene: Scene, args: SetLightArgs, target: Block) -> Iterator[Finding]:
-        for argument, message in unsuitable_settings(args, target.data.type):
-            yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", "Leave it out.")
+    def problems(self, scene: Scene, args: SetLightArgs, target: Block) -> Findings:
+        for argument, (_, types) in PROPERTIES.items():
+            if getattr(args, argument) is not None and target.data.type not in types:
+                message = f"a {target.data.type} light has no {argument}; only {' and '.join(types)} have"
+                yield invalid(message, f"/{argument}", "Leave it out.")
         if args.size_y is not None and target.data.type == "AREA":
             shape = args.shape or target.data.shape
             if not has_own_height(shape):
                 message = f"a {shape} has no height of its own: only RECTANGLE and ELLIPSE have"
-                yield Finding(Fault.ARGS_INVALID, message, "/size_y", "Leave it out, or give such a shape.")
+                yield invalid(message, "/size_y", "Leave it out, or give such a shape.")
 
-    def settings(self, scene: Scene, args: SetLightArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetLightArgs, target: Block) -> Settings:
         return light_settings(args, target.data)

@@ -1,22 +1,14 @@
-"""material.assign"""
-
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs, existing_object, invalid
 
 TYPES_WITH_MATERIALS = ("MESH", "CURVE", "SURFACE", "FONT")
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -29,18 +21,16 @@ FaceIndex = Annotated[int, Field(ge=0, le=2**31 - 1)]
 class AssignArgs(Args):
     object: Name = Field(description="Name of the object: a mesh, curve, surface or text.")
     material: Name = Field(description="Name of the material.")
-    slot: int | None = Field(
-        default=None,
+    slot: int | None = optional(
+        "Material slot; one more than there are makes a new one. Left out: slot 0, or with faces the slot that has the "
+        "material, or a new one.",
         ge=0,
         le=32766,
-        description="Material slot; one more than there are makes a new one. Left out: slot 0, or with faces the slot that has the "
-        "material, or a new one.",
     )
-    faces: list[FaceIndex] | None = Field(
-        default=None,
+    faces: list[FaceIndex] | None = optional(
+        "Indices of the faces of a mesh that get it; left out: no face changes its slot.",
         min_length=1,
         max_length=100_000,
-        description="Indices of the faces of a mesh that get it; left out: no face changes its slot.",
     )
 
 
@@ -61,37 +51,37 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
         "material_write"
     )
     examples = (
-        Example({"object": "Box", "material": "Red"}, given=(CUBE, RED)),
+        Example({"object": "Box", "material": "Red"}, CUBE, RED),
         Example(
             {"object": "Box", "material": "Blue", "faces": [0, 1]},
-            given=(CUBE, RED, BLUE, ("material.assign", {"object": "Box", "material": "Red"})),
+            CUBE,
+            RED,
+            BLUE,
+            ("material.assign", {"object": "Box", "material": "Red"}),
         ),
     )
 
-    def check(self, scene: Scene, args: AssignArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: AssignArgs) -> Findings:
         yield from scene.missing(Kind.MATERIAL, args.material, "/material")
         obj = yield from existing_object(scene, args.object, "/object", *TYPES_WITH_MATERIALS)
         if obj is None:
             return
         count = len(obj.material_slots)
         if args.slot is not None and args.slot > count:
-            message = f"'{args.object}' has {count} material slots"
-            yield Finding(Fault.ARGS_INVALID, message, "/slot", f"Use a slot from 0 to {count}.")
+            yield invalid(f"'{args.object}' has {count} material slots", "/slot", f"Use a slot from 0 to {count}.")
         yield from self._wrong_faces(args, obj)
 
-    def _wrong_faces(self, args: AssignArgs, obj: Block) -> Iterator[Finding]:
+    def _wrong_faces(self, args: AssignArgs, obj: Block) -> Findings:
         if args.faces is None:
             return
         if obj.type != "MESH":
-            yield Finding(
-                Fault.SCENE_CONFLICT, f"'{args.object}' has no faces to choose from", "/faces", "Leave faces out."
-            )
+            yield conflict(f"'{args.object}' has no faces to choose from", "/faces", "Leave faces out.")
             return
         count = len(obj.data.polygons)
         for place, index in enumerate(args.faces):
             if index >= count:
                 cure = f"Use indices from 0 to {count - 1}." if count else "Give it faces first."
-                yield Finding(Fault.ARGS_INVALID, f"'{args.object}' has {count} faces", f"/faces/{place}", cure)
+                yield invalid(f"'{args.object}' has {count} faces", f"/faces/{place}", cure)
                 return
 
     def apply(self, scene: Scene, args: AssignArgs) -> MaterialAssigned:
@@ -103,7 +93,7 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
             changed = _give_faces(scene, obj.data, args.faces, slot) or changed
         return MaterialAssigned(object=args.object, material=args.material, slot=slot, changed=changed)
 
-    def verify(self, scene: Scene, args: AssignArgs, result: MaterialAssigned) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: AssignArgs, result: MaterialAssigned) -> Findings:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         material = obj.material_slots[result.slot].material
         yield from differs("the material in its slot", args.material, material.name if material else None, "/material")

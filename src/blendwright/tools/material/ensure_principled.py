@@ -1,26 +1,103 @@
-"""material.ensure_principled"""
+"""material.ensure_principled, and what a Principled BSDF is made of: its arguments, its sockets, how it is found in a node tree.
+
+Covers the plain values only: textures and other nodes are the business of node patches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Name, Result
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Name, Result, Scene, Tool
+from blendwright.tool_api.arguments import Args, Color3, UnitFloat, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.principled_shader import (
-    PrincipledValues,
-    display_settings,
-    principled_nodes,
-    socket_settings,
-    with_nodes,
-)
-from blendwright.tools.settings import animation_conflicts, settings_differ, write_settings
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict
+from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
+
+PRINCIPLED = "ShaderNodeBsdfPrincipled"
+
+# Argument -> socket, the same from Blender 4.0 on.
+SOCKETS: dict[str, str] = {
+    "base_color": "Base Color",
+    "metallic": "Metallic",
+    "roughness": "Roughness",
+    "ior": "IOR",
+    "alpha": "Alpha",
+    "transmission": "Transmission Weight",
+    "emission_color": "Emission Color",
+    "emission_strength": "Emission Strength",
+}
+
+
+class PrincipledValues(Args):
+    """The values of a Principled BSDF; what is left out stays as it is."""
+
+    base_color: Color3 | None = optional("Surface colour, linear RGB from 0 to 1.")
+    metallic: UnitFloat | None = optional("0 for plastic, wood or glass, 1 for metal.")
+    roughness: UnitFloat | None = optional("0 for a mirror, 1 for chalk.")
+    emission_color: Color3 | None = optional("Colour of its own light, linear RGB from 0 to 1.")
+    emission_strength: float | None = optional(
+        "Strength of its own light; 1 when only emission_color is given and it is 0.", ge=0.0, le=1e6
+    )
+    alpha: UnitFloat | None = optional("Opacity: 0 is invisible, 1 is solid.")
+    ior: float | None = optional("Index of refraction: water 1.33, glass 1.45.", ge=1.0, le=100.0)
+    transmission: UnitFloat | None = optional("How much light passes through: 1 for glass.")
+
+
+def principled_nodes(tree: Block | None) -> list[Block]:
+    """The Principled BSDF nodes whose shader reaches the active output's surface, nearest first."""
+    output = tree.get_output_node("ALL") if tree is not None else None
+    if output is None:
+        return []
+    nodes: list[Block] = []
+    ahead = [output.inputs["Surface"]]
+    seen: set[str] = set()
+    while ahead:
+        for link in ahead.pop(0).links:
+            node = link.from_node
+            if node.name in seen:
+                continue
+            seen.add(node.name)
+            if node.bl_idname == PRINCIPLED:
+                nodes.append(node)
+            else:
+                ahead += [
+                    socket for socket in node.inputs if socket.type == "SHADER" or node.bl_idname == "NodeReroute"
+                ]
+    return nodes
+
+
+def socket_settings(args: PrincipledValues, node: Block) -> Settings:
+    """The sockets' values that were asked for."""
+    for argument, name in SOCKETS.items():
+        value = getattr(args, argument)
+        if value is not None:
+            colour = isinstance(value, tuple)
+            yield Setting(node.inputs[name], "default_value", (*value, 1.0) if colour else value, f"/{argument}")
+    if args.emission_color is not None and args.emission_strength is None:
+        socket = node.inputs["Emission Strength"]
+        if socket.default_value == 0.0:
+            yield Setting(socket, "default_value", 1.0, "/emission_color")
+
+
+def display_settings(args: PrincipledValues, material: Block) -> Settings:
+    """The material's colours for Workbench, which does not look at nodes."""
+    if args.base_color is not None or args.alpha is not None:
+        display_color = material.diffuse_color
+        colour = args.base_color if args.base_color is not None else tuple(display_color[:3])
+        alpha = args.alpha if args.alpha is not None else display_color[3]
+        yield Setting(material, "diffuse_color", (*colour, alpha), "/base_color")
+    if args.metallic is not None:
+        yield Setting(material, "metallic", args.metallic, "/metallic")
+    if args.roughness is not None:
+        yield Setting(material, "roughness", args.roughness, "/roughness")
+
+
+def with_nodes(scene: Scene, block: Block) -> Block:
+    """A material or world that has its node tree; one without gets Blender's default tree, with its stable node names."""
+    # From 5.0 on every material and world has its tree, and asking for `use_nodes` is deprecated.
+    if scene.version < (5, 0, 0) and not block.use_nodes:
+        scene.edit(block).use_nodes = True
+    return block
 
 
 class EnsurePrincipledArgs(PrincipledValues):
@@ -47,12 +124,12 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         Example({"name": "Glass", "transmission": 1, "roughness": 0, "ior": 1.45}),
         Example(
             {"name": "Steel", "metallic": 1, "roughness": 0.25},
-            given=(("material.ensure_principled", {"name": "Steel", "base_color": [0.6, 0.6, 0.62]}),),
+            ("material.ensure_principled", {"name": "Steel", "base_color": [0.6, 0.6, 0.62]}),
         ),
         Example({"name": "Lamp", "emission_color": [1, 0.8, 0.6], "emission_strength": 5}),
     )
 
-    def check(self, scene: Scene, args: EnsurePrincipledArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: EnsurePrincipledArgs) -> Findings:
         material = scene.find(Kind.MATERIAL, args.name)
         if material is None:
             yield from scene.taken(Kind.MATERIAL, args.name, "/name")
@@ -63,13 +140,13 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         if len(nodes) != 1:
             how_many = "no Principled BSDF reaches" if not nodes else f"{len(nodes)} Principled BSDFs reach"
             cure = "Use another name, or change its nodes."
-            yield Finding(Fault.SCENE_CONFLICT, f"{how_many} the output of material '{args.name}'", "/name", cure)
+            yield conflict(f"{how_many} the output of material '{args.name}'", "/name", cure)
             return
         for setting in socket_settings(args, nodes[0]):
             if setting.target.is_linked:
                 source = setting.target.links[0].from_node.name
                 message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
-                yield Finding(Fault.SCENE_CONFLICT, message, setting.at, "Leave it out, or change that node.")
+                yield conflict(message, setting.at, "Leave it out, or change that node.")
         yield from animation_conflicts(scene, [*socket_settings(args, nodes[0]), *display_settings(args, material)])
 
     def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:
@@ -82,7 +159,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         changed = write_settings(scene, display_settings(args, material)) or changed
         return MaterialEnsured(material=args.name, node=node.name, created=created, changed=created or changed)
 
-    def verify(self, scene: Scene, args: EnsurePrincipledArgs, result: MaterialEnsured) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: EnsurePrincipledArgs, result: MaterialEnsured) -> Findings:
         material: Block = scene.require(Kind.MATERIAL, args.name, "/name")
         yield from settings_differ(socket_settings(args, principled_nodes(material.node_tree)[0]))
         yield from settings_differ(display_settings(args, material))

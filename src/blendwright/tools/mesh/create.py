@@ -1,21 +1,17 @@
-"""mesh.create"""
-
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Vector3
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
+from blendwright.tools.checks import invalid
 from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
-from blendwright.tools.object_placement import ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -63,25 +59,24 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
     )
 
     object_type = "MESH"
-    data_kind = Kind.MESH
 
     def vertices_for(self, args: CreateMeshArgs) -> int:
         return len(args.vertices)
 
-    def problems(self, scene: Scene, args: CreateMeshArgs) -> Iterable[Finding]:
+    def problems(self, scene: Scene, args: CreateMeshArgs) -> Findings:
         return islice(_flaws(args), MOST_FINDINGS)
 
     def build(self, scene: Scene, args: CreateMeshArgs, data: Block) -> None:
         fill_mesh(data, args.geometry())
 
-    def differences(self, scene: Scene, args: CreateMeshArgs, data: Block) -> Iterator[Finding]:
+    def differences(self, scene: Scene, args: CreateMeshArgs, data: Block) -> Findings:
         shape = args.geometry()
         yield from mesh_differs(data, shape, "/vertices")
         if args.edges:
             yield from edges_differ(data, shape, "/edges")
 
 
-def _flaws(args: CreateMeshArgs) -> Iterator[Finding]:
+def _flaws(args: CreateMeshArgs) -> Findings:
     """What is wrong with the indices, each with the pointer of the index or the element."""
     corners = sum(len(face) for face in args.faces)
     if corners > MOST_CORNERS:
@@ -93,7 +88,7 @@ def _flaws(args: CreateMeshArgs) -> Iterator[Finding]:
     yield from _doubles("edges", args.edges)
 
 
-def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) -> Iterator[Finding]:
+def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) -> Findings:
     for number, element in enumerate(elements):
         if max(element) < count and len(set(element)) == len(element):
             continue
@@ -102,18 +97,18 @@ def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) ->
             at = f"/{field}/{number}/{place}"
             if index >= count:
                 cure = f"Use an index from 0 to {count - 1}, or add the vertex."
-                yield Finding(Fault.ARGS_INVALID, f"there is no vertex {index}; there are {count}", at, cure)
+                yield invalid(f"there is no vertex {index}; there are {count}", at, cure)
             elif index in seen:
                 cure = "Name each vertex once; the last corner joins the first by itself."
-                yield Finding(Fault.ARGS_INVALID, f"vertex {index} is named twice", at, cure)
+                yield invalid(f"vertex {index} is named twice", at, cure)
             seen.add(index)
 
 
-def _doubles(field: str, elements: Sequence[Sequence[int]]) -> Iterator[Finding]:
+def _doubles(field: str, elements: Sequence[Sequence[int]]) -> Findings:
     """Elements over the same vertices: Blender holds one of them to be a mistake, whatever its direction."""
     first: dict[tuple[int, ...], int] = {}
     for number, element in enumerate(elements):
         earlier = first.setdefault(tuple(sorted(element)), number)
         if earlier != number:
             message = f"it joins the same vertices as /{field}/{earlier}"
-            yield Finding(Fault.ARGS_INVALID, message, f"/{field}/{number}", "Leave one of the two out.")
+            yield invalid(message, f"/{field}/{number}", "Leave one of the two out.")

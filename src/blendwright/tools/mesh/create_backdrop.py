@@ -1,24 +1,17 @@
-"""mesh.create_backdrop"""
-
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Example, Findings, Kind, Point, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.mesh_data import Geometry, Point, fill_mesh, geometry
-from blendwright.tools.picture_subject import Subject, subject
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.targets import existing_objects, missing_target_collection, target_collection
-from blendwright.values.findings import Finding
+from blendwright.tools.bounding_boxes import BoundingBox, subject
+from blendwright.tools.checks import differs, existing_objects, missing_target_collection, target_collection
+from blendwright.tools.mesh_data import Geometry, fill_mesh, geometry
+from blendwright.tools.object_creation import ObjectMade
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 0]})
 # Pieces of the bend between floor and wall.
@@ -33,9 +26,7 @@ class BackdropArgs(Args):
     size: float = Field(
         default=8.0, ge=2.0, le=100.0, description="Half its width, in radii of the sphere around the targets."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to link it to; the scene's own when left out."
-    )
+    collection: Name | None = optional("Collection to link it to; the scene's own when left out.")
 
 
 class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
@@ -46,11 +37,11 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         "object_write", "mesh_write"
     )
     examples = (
-        Example({"name": "Backdrop", "targets": ["Box"]}, given=(BOX,)),
+        Example({"name": "Backdrop", "targets": ["Box"]}, BOX),
         Example({"name": "Backdrop", "size": 4}),
     )
 
-    def check(self, scene: Scene, args: BackdropArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: BackdropArgs) -> Findings:
         yield from scene.taken(Kind.OBJECT, args.name, "/name")
         yield from scene.taken(Kind.MESH, args.name, "/name")
         yield from existing_objects(scene, args.targets, "/targets")
@@ -68,14 +59,14 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         scene.link(target_collection(scene, args.collection), obj)
         return ObjectMade(object=args.name, data=args.name, created=True)
 
-    def verify(self, scene: Scene, args: BackdropArgs, result: ObjectMade) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: BackdropArgs, result: ObjectMade) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         box = subject(scene, args.targets, args.name)
         yield from differs("its floor", box.low[2], obj.location.z, "/name")
         yield from differs("its faces", BEND + 2, len(obj.data.polygons), "/name")
 
 
-def sweep(box: Subject, half: float) -> Geometry:
+def sweep(box: BoundingBox, half: float) -> Geometry:
     """A profile from front to back, drawn out to both sides. Its own origin lies on the floor, under the targets' centre."""
     depth = (box.high[1] - box.low[1]) / 2.0
     bend = half / 3.0

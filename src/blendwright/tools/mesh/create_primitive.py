@@ -1,22 +1,15 @@
-"""mesh.create_primitive"""
-
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import LengthFloat, PositiveFloat
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
 from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
 from blendwright.tools.mesh_data import fill_mesh, mesh_differs
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.values.findings import Finding
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
 
@@ -39,19 +32,7 @@ class CreatePrimitiveArgs(ObjectPlacement):
     fill: bool = Field(default=True, description="Close a circle, and the ends of a cylinder or cone, with faces.")
 
     def shape(self) -> Shape:
-        return Shape(
-            self.kind,
-            self.size,
-            self.radius,
-            self.radius_top,
-            self.tube_radius,
-            self.depth,
-            self.segments,
-            self.rings,
-            self.subdivisions,
-            self.cells,
-            self.fill,
-        )
+        return Shape._make(getattr(self, measure) for measure in Shape._fields)
 
 
 class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
@@ -69,7 +50,6 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
     )
 
     object_type = "MESH"
-    data_kind = Kind.MESH
 
     def vertices_for(self, args: CreatePrimitiveArgs) -> int:
         return vertex_count(args.shape())
@@ -77,5 +57,5 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
     def build(self, scene: Scene, args: CreatePrimitiveArgs, data: Block) -> None:
         fill_mesh(data, build(args.shape()))
 
-    def differences(self, scene: Scene, args: CreatePrimitiveArgs, data: Block) -> Iterable[Finding]:
+    def differences(self, scene: Scene, args: CreatePrimitiveArgs, data: Block) -> Findings:
         return mesh_differs(data, build(args.shape()), "/kind")

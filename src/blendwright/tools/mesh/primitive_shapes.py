@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from blendwright.tools.mesh_data import Geometry, Point, geometry
+from blendwright.tool_api.scene import Point
+from blendwright.tools.mesh_data import Geometry, geometry
 
 Parts = tuple[list[Point], list[tuple[int, ...]]]
 
@@ -40,25 +41,18 @@ def build(shape: Shape) -> Geometry:
 def vertex_count(shape: Shape) -> int:
     """How many vertices `build` makes, known without building."""
     around, rings = shape.segments, shape.rings
-    match shape.kind:
-        case "cube":
-            return 8
-        case "plane":
-            return 4
-        case "grid":
-            return (shape.cells + 1) ** 2
-        case "circle":
-            return around
-        case "uv_sphere":
-            return around * (rings - 1) + 2
-        case "ico_sphere":
-            return 10 * 4 ** (shape.subdivisions - 1) + 2
-        case "cylinder":
-            return 2 * around
-        case "cone":
-            return 2 * around if shape.radius_top > 0.0 else around + 1
-        case _:
-            return around * rings  # a torus
+    counts = {
+        "cube": 8,
+        "plane": 4,
+        "grid": (shape.cells + 1) ** 2,
+        "circle": around,
+        "uv_sphere": around * (rings - 1) + 2,
+        "ico_sphere": 10 * 4 ** (shape.subdivisions - 1) + 2,
+        "cylinder": 2 * around,
+        "cone": 2 * around if shape.radius_top > 0.0 else around + 1,
+        "torus": around * rings,
+    }
+    return counts[shape.kind]
 
 
 def cube(shape: Shape) -> Parts:
@@ -199,13 +193,5 @@ def _split(vertices: list[Point], faces: list[tuple[int, ...]], radius: float) -
 
 
 BUILDERS: dict[str, Callable[[Shape], Parts]] = {
-    "cube": cube,
-    "plane": plane,
-    "grid": grid,
-    "circle": circle,
-    "uv_sphere": uv_sphere,
-    "ico_sphere": ico_sphere,
-    "cylinder": cylinder,
-    "cone": cone,
-    "torus": torus,
+    builder.__name__: builder for builder in (cube, plane, grid, circle, uv_sphere, ico_sphere, cylinder, cone, torus)
 }

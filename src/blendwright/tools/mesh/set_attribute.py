@@ -1,24 +1,17 @@
-"""mesh.set_attribute"""
-
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, AttributeName, Name, Result
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import Args, AttributeName, Name, Result, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MOST_VALUES = 1_000_000
@@ -33,20 +26,13 @@ Vector: TypeAlias = Annotated[tuple[float, float, float], Field(strict=False)]
 Color: TypeAlias = Annotated[tuple[float, float, float, float], Field(strict=False)]
 Value: TypeAlias = bool | int | float | Vector | Color
 
-# Type code of the array, numbers per element, and the name of the value in Blender's elements.
-LAYOUT: dict[str, tuple[str, int, str]] = {
-    "FLOAT": ("f", 1, "value"),
-    "INT": ("i", 1, "value"),
-    "BOOLEAN": ("b", 1, "value"),
-    "FLOAT_VECTOR": ("f", 3, "vector"),
-    "FLOAT_COLOR": ("f", 4, "color"),
-}
-SAMPLES = {
-    "FLOAT": "a number",
-    "INT": "a whole number of 32 bits",
-    "BOOLEAN": "true or false",
-    "FLOAT_VECTOR": "three numbers",
-    "FLOAT_COLOR": "four numbers",
+# Type code of the array, numbers per element, the name of the value in Blender's elements, and in words what one is.
+LAYOUT: dict[str, tuple[str, int, str, str]] = {
+    "FLOAT": ("f", 1, "value", "a number"),
+    "INT": ("i", 1, "value", "a whole number of 32 bits"),
+    "BOOLEAN": ("b", 1, "value", "true or false"),
+    "FLOAT_VECTOR": ("f", 3, "vector", "three numbers"),
+    "FLOAT_COLOR": ("f", 4, "color", "four numbers"),
 }
 # Names with a meaning of their own: some are geometry and must not be set as values, others have one form only.
 RESERVED = frozenset({"position", "custom_normal", "normal", "velocity"})
@@ -68,9 +54,9 @@ class SetAttributeArgs(Args):
     )
     type: DataType = Field(description="Type of its values.")
     domain: Domain = Field(default="POINT", description="What carries a value: vertices, edges, faces or face corners.")
-    value: Value | None = Field(default=None, description="One value for all elements; colours are linear RGBA.")
-    values: list[Value] | None = Field(
-        default=None, max_length=MOST_VALUES, description="One value for each element, in the order of their indices."
+    value: Value | None = optional("One value for all elements; colours are linear RGBA.")
+    values: list[Value] | None = optional(
+        "One value for each element, in the order of their indices.", max_length=MOST_VALUES
     )
 
     @model_validator(mode="after")
@@ -95,14 +81,14 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
     name = "mesh.set_attribute"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
-        Example({"object": "Box", "name": "heat", "type": "FLOAT", "value": 0.5}, given=(CUBE,)),
+        Example({"object": "Box", "name": "heat", "type": "FLOAT", "value": 0.5}, CUBE),
         Example(
             {"object": "Box", "name": "tint", "type": "FLOAT_COLOR", "domain": "FACE", "values": [[1, 0, 0, 1]] * 6},
-            given=(CUBE,),
+            CUBE,
         ),
     )
 
-    def check(self, scene: Scene, args: SetAttributeArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetAttributeArgs) -> Findings:
         yield from _bad_name(args)
         yield from islice(_bad_values(args), MOST_FINDINGS)
         obj = yield from existing_object(scene, args.object, "/object", "MESH")
@@ -112,7 +98,7 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
         count = len(_elements(obj.data, args.domain))
         if args.values is not None and len(args.values) != count:
             message = f"there are {len(args.values)} values for {count} elements of domain {args.domain}"
-            yield Finding(Fault.ARGS_INVALID, message, "/values", f"Give {count} values, or a single 'value'.")
+            yield invalid(message, "/values", f"Give {count} values, or a single 'value'.")
 
     def apply(self, scene: Scene, args: SetAttributeArgs) -> AttributeSet:
         mesh = required_object(scene, args.object, "/object").data
@@ -127,7 +113,7 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
         count = len(_elements(mesh, args.domain))
         return AttributeSet(object=args.object, name=args.name, count=count, created=created)
 
-    def verify(self, scene: Scene, args: SetAttributeArgs, result: AttributeSet) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetAttributeArgs, result: AttributeSet) -> Findings:
         mesh = required_object(scene, args.object, "/object").data
         attribute = mesh.attributes.get(args.name)
         yield from differs("the presence of the attribute", True, attribute is not None, "/name")
@@ -136,26 +122,24 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
             yield from differs("that its values are as asked", True, equal, "/values" if args.values else "/value")
 
 
-def _bad_name(args: SetAttributeArgs) -> Iterator[Finding]:
+def _bad_name(args: SetAttributeArgs) -> Findings:
     if args.name in RESERVED or args.name.startswith("."):
         message = f"the name '{args.name}' is reserved by Blender"
-        yield Finding(Fault.ARGS_INVALID, message, "/name", "Choose another name, without a leading dot.")
+        yield invalid(message, "/name", "Choose another name, without a leading dot.")
     fixed = FIXED.get(args.name)
     if fixed and fixed != (args.type, args.domain):
         message = f"Blender keeps '{args.name}' as {fixed[0]} on {fixed[1]} only"
-        yield Finding(
-            Fault.ARGS_INVALID, message, "/name", f"Use type {fixed[0]} and domain {fixed[1]}, or another name."
-        )
+        yield invalid(message, "/name", f"Use type {fixed[0]} and domain {fixed[1]}, or another name.")
 
 
-def _bad_values(args: SetAttributeArgs) -> Iterator[Finding]:
+def _bad_values(args: SetAttributeArgs) -> Findings:
     given = (
         [("/value", args.value)] if args.values is None else [(f"/values/{i}", v) for i, v in enumerate(args.values)]
     )
     for at, value in given:
         if not _fits(value, args.type):
             message = f"{value!r} is not a value of type {args.type}"
-            yield Finding(Fault.ARGS_INVALID, message, at, f"Give {SAMPLES[args.type]}, or change 'type'.")
+            yield invalid(message, at, f"Give {LAYOUT[args.type][3]}, or change 'type'.")
 
 
 def _fits(value: Any, kind: DataType) -> bool:
@@ -167,15 +151,15 @@ def _fits(value: Any, kind: DataType) -> bool:
     return len(numbers) == LAYOUT[kind][1] and all(abs(number) <= LARGEST for number in numbers)
 
 
-def _collision(obj: Block, args: SetAttributeArgs) -> Iterator[Finding]:
+def _collision(obj: Block, args: SetAttributeArgs) -> Findings:
     existing = obj.data.attributes.get(args.name)
     if existing is not None and (existing.data_type, existing.domain) != (args.type, args.domain):
         message = f"attribute '{args.name}' is there already, as {existing.data_type} on {existing.domain}"
         cure = f"Use type {existing.data_type} and domain {existing.domain}, or another name."
-        yield Finding(Fault.SCENE_CONFLICT, message, "/name", cure)
+        yield conflict(message, "/name", cure)
     elif existing is None and obj.vertex_groups.get(args.name) is not None:
         message = f"'{args.name}' is a vertex group of the object; groups and attributes share their names"
-        yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Use another name.")
+        yield conflict(message, "/name", "Use another name.")
 
 
 def _elements(mesh: Block, domain: Domain) -> Sequence[Any]:
@@ -184,7 +168,7 @@ def _elements(mesh: Block, domain: Domain) -> Sequence[Any]:
 
 def _requested_values(mesh: Block, args: SetAttributeArgs) -> array[Any]:
     """The values as Blender stores them: flat and in single precision."""
-    code, width, _ = LAYOUT[args.type]
+    code, width, *_ = LAYOUT[args.type]
     if args.values is None:
         one: Any = args.value
         return array(code, one if width > 1 else (one,)) * len(_elements(mesh, args.domain))
@@ -193,7 +177,7 @@ def _requested_values(mesh: Block, args: SetAttributeArgs) -> array[Any]:
 
 
 def _stored_values(attribute: Block, args: SetAttributeArgs) -> array[Any]:
-    code, width, name = LAYOUT[args.type]
+    code, width, name, _ = LAYOUT[args.type]
     stored = array(code, bytes(array(code).itemsize * width * len(attribute.data)))
     attribute.data.foreach_get(name, stored)
     return stored

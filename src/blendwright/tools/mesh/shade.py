@@ -1,22 +1,14 @@
-"""mesh.shade"""
-
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Scene, Tool
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import existing_object, required_object
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import differs, existing_object, required_object
+from blendwright.tools.settings import ObjectChanged
 
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"})
 
@@ -32,13 +24,11 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     name = "mesh.shade"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
     examples = (
-        Example({"object": "Ball", "shading": "smooth"}, given=(BALL,)),
-        Example(
-            {"object": "Ball", "shading": "flat"}, given=(BALL, ("mesh.shade", {"object": "Ball", "shading": "smooth"}))
-        ),
+        Example({"object": "Ball", "shading": "smooth"}, BALL),
+        Example({"object": "Ball", "shading": "flat"}, BALL, ("mesh.shade", {"object": "Ball", "shading": "smooth"})),
     )
 
-    def check(self, scene: Scene, args: ShadeArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ShadeArgs) -> Findings:
         yield from existing_object(scene, args.object, "/object", "MESH")
 
     def apply(self, scene: Scene, args: ShadeArgs) -> ObjectChanged:
@@ -50,7 +40,7 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
         mesh.update()
         return ObjectChanged(object=args.object, changed=True)
 
-    def verify(self, scene: Scene, args: ShadeArgs, result: ObjectChanged) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: ShadeArgs, result: ObjectChanged) -> Findings:
         mesh = required_object(scene, args.object, "/object").data
         yield from differs(
             "that all faces are shaded so", True, _smooth_faces(mesh) == _requested(mesh, args), "/shading"

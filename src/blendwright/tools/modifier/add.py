@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
 from blendwright.tools.modifier import blender_settings
-from blendwright.tools.modifier.results import ModifierResult, modifier_result
+from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [1, 1, 1]})
 ARRAY = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
+
+
+def _example(name: str, settings: Any, *given: Any, **more: Any) -> Example:
+    """A modifier on a cube; `given` is what else is there."""
+    return Example({"object": "Box", "name": name, "settings": settings, **more}, CUBE, *given)
 
 
 class AddModifierArgs(Args):
@@ -43,35 +43,14 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     name = "modifier.add"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example(
-            {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 5, "constant_offset": [3, 0, 0]}},
-            (CUBE,),
-        ),
-        Example(
-            {"object": "Box", "name": "Smooth", "settings": {"type": "SUBSURF", "levels": 2}, "index": 0}, (CUBE, ARRAY)
-        ),
-        Example(
-            {"object": "Box", "name": "Edges", "settings": {"type": "BEVEL", "width": 0.1, "segments": 3}}, (CUBE,)
-        ),
-        Example(
-            {
-                "object": "Box",
-                "name": "Bars",
-                "settings": {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False},
-            },
-            (CUBE,),
-        ),
-        Example(
-            {
-                "object": "Box",
-                "name": "Cut",
-                "settings": {"type": "BOOLEAN", "operation": "DIFFERENCE", "object": "Ball"},
-            },
-            (CUBE, BALL),
-        ),
+        _example("Row", {"type": "ARRAY", "count": 5, "constant_offset": [3, 0, 0]}),
+        _example("Smooth", {"type": "SUBSURF", "levels": 2}, ARRAY, index=0),
+        _example("Edges", {"type": "BEVEL", "width": 0.1, "segments": 3}),
+        _example("Bars", {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False}),
+        _example("Cut", {"type": "BOOLEAN", "operation": "DIFFERENCE", "object": "Ball"}, BALL),
     )
 
-    def check(self, scene: Scene, args: AddModifierArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: AddModifierArgs) -> Findings:
         yield from blender_settings.name_problems(args.name, "/name")
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
@@ -79,14 +58,14 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
         yield from _object_problems(obj, args)
         settings = args.settings.for_new()
         problems = [*_missing_settings(settings), *blender_settings.problems(scene, obj, settings)]
-        problems += blender_settings.input_problems(scene, blender_settings.tree_of(scene, settings), settings)
+        problems += blender_settings.input_problems(scene, settings)
         yield from problems
         existing = obj.modifiers.get(args.name)
         if existing is None:
             yield from _index_problems(obj, args)
         elif problems or any(self._differences(scene, args, obj, existing)):
             message = f"object '{args.object}' already has a modifier named '{args.name}' ({existing.type})"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Choose another name, or use modifier.set.")
+            yield conflict(message, "/name", "Choose another name, or use modifier.set.")
 
     def apply(self, scene: Scene, args: AddModifierArgs) -> ModifierResult:
         obj = required_object(scene, args.object, "/object")
@@ -101,37 +80,37 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
             obj.modifiers.move(len(obj.modifiers) - 1, args.index)
         return modifier_result(obj, args.name, changed=True)
 
-    def verify(self, scene: Scene, args: AddModifierArgs, result: ModifierResult) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: AddModifierArgs, result: ModifierResult) -> Findings:
         obj = required_object(scene, args.object, "/object")
         modifier = obj.modifiers.get(args.name)
         yield from differs("the presence of the modifier", True, modifier is not None, "/name")
         if modifier is not None:
             yield from self._differences(scene, args, obj, modifier)
 
-    def _differences(self, scene: Scene, args: AddModifierArgs, obj: Block, modifier: Block) -> Iterator[Finding]:
+    def _differences(self, scene: Scene, args: AddModifierArgs, obj: Block, modifier: Block) -> Findings:
         yield from blender_settings.differences(scene, modifier, args.settings.for_new())
         shown = {"show_viewport": args.show_viewport, "show_render": args.show_render}
         yield from blender_settings.stack_differences(obj, modifier, shown, args.index)
 
 
-def _object_problems(obj: Block, args: AddModifierArgs) -> Iterator[Finding]:
+def _object_problems(obj: Block, args: AddModifierArgs) -> Findings:
     mesh_only = args.settings.type in blender_settings.MESH_ONLY
     no_nodes = obj.type == "SURFACE" and args.settings.type == "NODES"
     if no_nodes or obj.type not in (("MESH",) if mesh_only else blender_settings.MODIFIABLE):
         message = f"a {args.settings.type} modifier does not work on '{obj.name}', which is of type {obj.type}"
         cure = "Name a mesh object." if mesh_only else "Name a mesh, curve or text object."
-        yield Finding(Fault.SCENE_CONFLICT, message, "/object", cure)
+        yield conflict(message, "/object", cure)
 
 
-def _index_problems(obj: Block, args: AddModifierArgs) -> Iterator[Finding]:
+def _index_problems(obj: Block, args: AddModifierArgs) -> Findings:
     if args.index is not None and args.index > len(obj.modifiers):
         message = f"object '{obj.name}' has {len(obj.modifiers)} modifiers"
-        yield Finding(Fault.ARGS_INVALID, message, "/index", f"Use 0 to {len(obj.modifiers)}, or leave it out.")
+        yield invalid(message, "/index", f"Use 0 to {len(obj.modifiers)}, or leave it out.")
 
 
-def _missing_settings(settings: Settings) -> Iterator[Finding]:
+def _missing_settings(settings: Settings) -> Findings:
     """Settings without which a new modifier does nothing."""
     needed = {"BOOLEAN": "object", "NODES": "node_group"}.get(settings.type)
     if needed and getattr(settings, needed) is None:
         message = f"a new {settings.type} modifier needs '{needed}'"
-        yield Finding(Fault.ARGS_INVALID, message, f"/settings/{needed}", f"Add '{needed}' to the settings.")
+        yield invalid(message, f"/settings/{needed}", f"Add '{needed}' to the settings.")

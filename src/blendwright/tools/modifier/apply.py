@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Determinism
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import conflict, differs, existing_object, invalid, not_evaluated, required_object
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import ModifierType
 from blendwright.tools.node_trees.properties import nested_trees
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, not_evaluated, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -24,6 +21,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Ball", "location": [1, 1, 1]})
 ROW = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
 SMOOTH = ("modifier.add", {"object": "Box", "name": "Smooth", "settings": {"type": "SUBSURF", "levels": 1}})
+CUT = ("modifier.add", {"object": "Box", "name": "Cut", "settings": {"type": "BOOLEAN", "object": "Ball"}})
 
 # Measured on Blender 5.0: the same boolean or bevel in two processes numbers its edges or corners differently.
 UNSTABLE: frozenset[str] = frozenset({"BOOLEAN", "BEVEL"})
@@ -71,28 +69,12 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     name = "modifier.apply"
     promises = (
         DESTRUCTIVE_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
-        .writes_to(
-            Kind.OBJECT,
-            Kind.MESH,
-            Kind.NODE_GROUP,
-            Kind.TEXTURE,
-            Kind.MATERIAL,
-            Kind.IMAGE,
-            Kind.COLLECTION,
-            Kind.CURVE,
-        )
+        .writes_to(Kind.OBJECT, Kind.MESH, *blender_settings.REFERRED_KINDS)
         .needs("modifier_write", "mesh_write")
     )
     examples = (
-        Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, (CUBE, ROW, SMOOTH)),
-        Example(
-            {"object": "Box", "modifier": "Cut", "type": "BOOLEAN"},
-            (
-                CUBE,
-                BALL,
-                ("modifier.add", {"object": "Box", "name": "Cut", "settings": {"type": "BOOLEAN", "object": "Ball"}}),
-            ),
-        ),
+        Example({"object": "Box", "modifier": "Row", "type": "ARRAY"}, CUBE, ROW, SMOOTH),
+        Example({"object": "Box", "modifier": "Cut", "type": "BOOLEAN"}, CUBE, BALL, CUT),
     )
 
     def determinism_for(self, args: ApplyModifierArgs) -> Determinism:
@@ -101,7 +83,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     def replayable_for(self, args: ApplyModifierArgs) -> bool:
         return args.type not in UNSTABLE
 
-    def check(self, scene: Scene, args: ApplyModifierArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ApplyModifierArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object", "MESH")
         if obj is None:
             return
@@ -111,18 +93,14 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         if modifier is None:
             yield from blender_settings.missing_modifier(obj, args.modifier, "/modifier")
             return
-        if modifier.type != args.type:
-            message = f"modifier '{args.modifier}' is of type {modifier.type}, not {args.type}"
-            yield Finding(
-                Fault.SCENE_CONFLICT, message, "/type", f"Use type {modifier.type}, or name another modifier."
-            )
+        yield from blender_settings.wrong_type(modifier, args.type, "/type")
         if modifier.type == "NODES" and modifier.node_group is not None:
             yield from _unstable_nodes(modifier.node_group)
         place = obj.modifiers.find(args.modifier)
         earlier = [other.name for other in obj.modifiers[:place] if other.show_viewport]
         if earlier:
             message = f"{', '.join(repr(name) for name in earlier)} would work before '{args.modifier}'"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/modifier", f"Apply or remove '{earlier[0]}' first.")
+            yield conflict(message, "/modifier", f"Apply or remove '{earlier[0]}' first.")
         elif modifier.type == "NODES":
             yield from _lost_parts(scene, obj, modifier)
 
@@ -149,7 +127,7 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
             stack=[modifier.name for modifier in obj.modifiers],
         )
 
-    def verify(self, scene: Scene, args: ApplyModifierArgs, result: ModifierApplied) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: ApplyModifierArgs, result: ModifierApplied) -> Findings:
         obj = required_object(scene, args.object, "/object")
         yield from differs("the presence of the modifier", False, args.modifier in obj.modifiers, "/modifier")
         yield from differs("the name of the mesh", result.mesh, obj.data.name, "/object")
@@ -164,24 +142,23 @@ def _mesh_sharers(scene: Scene, obj: Block) -> list[str]:
     return sorted(user.name for user in scene.users(obj.data) if user != obj)
 
 
-def _mesh_problems(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Iterator[Finding]:
+def _mesh_problems(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Findings:
     if obj.data.shape_keys is not None:
         message = f"the mesh of '{obj.name}' has shape keys, which a modifier cannot be applied to"
-        yield Finding(Fault.SCENE_CONFLICT, message, "/object", "Remove the shape keys first.")
+        yield conflict(message, "/object", "Remove the shape keys first.")
     others = _mesh_sharers(scene, obj)
     if others and not args.make_single_user:
         message = f"the mesh '{obj.data.name}' is shared with {', '.join(repr(name) for name in others[:5])}"
         cure = "Set 'make_single_user' to give the object a mesh of its own."
-        yield Finding(Fault.SCENE_CONFLICT, message, "/make_single_user", cure)
+        yield conflict(message, "/make_single_user", cure)
     elif others:
         yield from scene.taken(Kind.MESH, _own_name(args), "/mesh_name")
     elif args.mesh_name not in (None, obj.data.name):
-        message = f"nobody shares the mesh '{obj.data.name}', so it keeps its name"
         cure = "Leave it out; object.rename with rename_data gives object and mesh another name."
-        yield Finding(Fault.ARGS_INVALID, message, "/mesh_name", cure)
+        yield invalid(f"nobody shares the mesh '{obj.data.name}', so it keeps its name", "/mesh_name", cure)
 
 
-def _unstable_nodes(tree: Block) -> Iterator[Finding]:
+def _unstable_nodes(tree: Block) -> Findings:
     """A tree counts as deterministic; with such a node in it or in a group of it, it is not."""
     for inner in nested_trees(tree):
         for node in inner.nodes:
@@ -191,7 +168,7 @@ def _unstable_nodes(tree: Block) -> Iterator[Finding]:
                 yield Finding(Fault.NONDETERMINISTIC_REFUSED, message, "/modifier", cure)
 
 
-def _lost_parts(scene: Scene, obj: Block, modifier: Block) -> Iterator[Finding]:
+def _lost_parts(scene: Scene, obj: Block, modifier: Block) -> Findings:
     """A mesh holds no instances, curves, points, volumes or strokes: applying would lose them without a word."""
     with ExitStack() as others_off:
         for other in obj.modifiers:
@@ -202,9 +179,8 @@ def _lost_parts(scene: Scene, obj: Block, modifier: Block) -> Iterator[Finding]:
     parts = {"instances": facts.loose_instances} | {name: getattr(facts, name) for name in CURES}
     for name, count in parts.items():
         if count:
-            message = f"'{modifier.name}' makes {count} {name}, which a mesh cannot hold"
             cure = f"{CURES.get(name, REALIZE)}, or leave the modifier unapplied."
-            yield Finding(Fault.SCENE_CONFLICT, message, "/modifier", cure)
+            yield conflict(f"'{modifier.name}' makes {count} {name}, which a mesh cannot hold", "/modifier", cure)
             if name == "instances":
                 return  # what they are made of is in the counts too
 

@@ -1,17 +1,20 @@
-"""Checks settings of modifiers against the scene, writes them to Blender and compares what Blender holds with them."""
+"""Checks settings of modifiers against the scene, writes them to Blender, compares what Blender holds with them, and sums up."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from pydantic import Field
+
+from blendwright.tool_api.arguments import Result
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Findings
 from blendwright.tools.animation_data import channel_conflicts
+from blendwright.tools.checks import conflict, differs, invalid
 from blendwright.tools.modifier import inputs
 from blendwright.tools.modifier.settings import BlenderProperty, NodesSettings, requested
-from blendwright.tools.readback import differs
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -21,54 +24,61 @@ MODIFIABLE = ("MESH", "CURVE", "SURFACE", "FONT")
 # Unlike datablocks, modifiers keep 63 bytes of their names in every version.
 NAME_BYTES = 63
 AT = "/settings"
+# Besides objects: what a modifier refers to. What only it used gets a fake user when it goes, so that a save keeps it.
+REFERRED_KINDS = (Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE)
 
 
-def name_problems(name: str, at: str) -> Iterator[Finding]:
+class ModifierResult(Result):
+    """A modifier as it is now."""
+
+    object: str = Field(description="Name of the object.")
+    modifier: str = Field(description="Name of the modifier.")
+    stack: list[str] = Field(description="Names of all modifiers of the object, in the order in which they work.")
+    changed: bool = Field(description="False when everything was as asked already.")
+
+
+def modifier_result(obj: Block, modifier: str, *, changed: bool) -> ModifierResult:
+    stack = [each.name for each in obj.modifiers]
+    return ModifierResult(object=obj.name, modifier=modifier, stack=stack, changed=changed)
+
+
+def name_problems(name: str, at: str) -> Findings:
     if len(name.encode()) > NAME_BYTES:
         message = f"the name has {len(name.encode())} bytes; modifiers keep at most {NAME_BYTES}"
-        yield Finding(Fault.ARGS_INVALID, message, at, "Shorten the name.")
+        yield invalid(message, at, "Shorten the name.")
 
 
-def problems(scene: Scene, obj: Block, settings: Any) -> Iterator[Finding]:
+def problems(scene: Scene, obj: Block, settings: Any) -> Findings:
     """What the scene has against these settings on that object."""
     for name, (rna, value) in requested(settings).items():
         at = f"{AT}/{name}"
         if rna.refers_to is not None:
             yield from scene.missing(rna.refers_to, value, at)
             if rna.refers_to is Kind.OBJECT and value == obj.name:
-                message = f"a modifier cannot refer to its own object '{value}'"
-                yield Finding(Fault.SCENE_CONFLICT, message, at, "Name another object.")
+                yield conflict(f"a modifier cannot refer to its own object '{value}'", at, "Name another object.")
         if rna.form == "solver" and value == "MANIFOLD" and scene.version < (4, 5, 0):
-            message = "the MANIFOLD solver needs Blender 4.5"
-            yield Finding(Fault.ARGS_INVALID, message, at, "Use EXACT.")
+            yield invalid("the MANIFOLD solver needs Blender 4.5", at, "Use EXACT.")
     yield from _operand_problems(scene, settings)
     yield from _layer_problems(obj, settings, "vertex_group", "vertex group", obj.vertex_groups)
     yield from _layer_problems(obj, settings, "uv_layer", "UV map", getattr(obj.data, "uv_layers", ()))
 
 
-def input_problems(scene: Scene, tree: Block | None, settings: Any, modifier: Block | None = None) -> Iterator[Finding]:
-    """What speaks against the values for a tree's inputs; the tree is the one the modifier has or is given."""
-    if isinstance(settings, NodesSettings) and tree is not None:
-        if tree.bl_idname != "GeometryNodeTree":
-            message = f"node group '{tree.name}' is a {tree.bl_idname}, not a GeometryNodeTree"
-            yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/node_group", "Name a geometry-nodes tree.")
-        else:
-            yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs", modifier)
-
-
-def missing_tree(tree: Block | None, settings: Any) -> Iterator[Finding]:
-    if isinstance(settings, NodesSettings) and settings.inputs and tree is None and settings.node_group is None:
-        message = "the modifier has no node group, so it has no inputs"
-        yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/inputs", "Give it a 'node_group' too.")
-
-
-def tree_of(scene: Scene, settings: Any, modifier: Block | None = None) -> Block | None:
-    """The tree that a modifier will have with these settings."""
+def input_problems(scene: Scene, settings: Any, modifier: Block | None = None) -> Findings:
+    """What speaks against the values for a tree's inputs; the tree is the one that the modifier is given, or has."""
     if not isinstance(settings, NodesSettings):
-        return None
+        return
     if settings.node_group is not None:
-        return scene.find(Kind.NODE_GROUP, settings.node_group)
-    return modifier.node_group if modifier is not None else None
+        tree = scene.find(Kind.NODE_GROUP, settings.node_group)
+    else:
+        tree = modifier.node_group if modifier is not None else None
+    if tree is not None and tree.bl_idname != "GeometryNodeTree":
+        message = f"node group '{tree.name}' is a {tree.bl_idname}, not a GeometryNodeTree"
+        yield conflict(message, f"{AT}/node_group", "Name a geometry-nodes tree.")
+    elif tree is not None:
+        yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs", modifier)
+    elif modifier is not None and settings.inputs and settings.node_group is None:
+        message = "the modifier has no node group, so it has no inputs"
+        yield conflict(message, f"{AT}/inputs", "Give it a 'node_group' too.")
 
 
 def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
@@ -81,7 +91,14 @@ def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
     return (Finding(Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no modifier named '{name}'", at, cure),)
 
 
-def animated_settings(scene: Scene, modifier: Block, settings: Any) -> Iterator[Finding]:
+def wrong_type(modifier: Block, expected: str, at: str) -> Findings:
+    """A finding when a modifier is of another type."""
+    if modifier.type != expected:
+        message = f"modifier '{modifier.name}' is of type {modifier.type}, not {expected}"
+        yield conflict(message, at, f"Use type {modifier.type}, or name another modifier.")
+
+
+def animated_settings(scene: Scene, modifier: Block, settings: Any) -> Findings:
     """Where a setting would not last, because keyframes or a driver have it."""
     for name, (rna, _) in requested(settings).items():
         path = modifier.path_from_id(rna.attribute)
@@ -100,7 +117,7 @@ def write(scene: Scene, obj: Block, modifier: Block, settings: Any) -> None:
     obj.update_tag()
 
 
-def differences(scene: Scene, modifier: Block, settings: Any) -> Iterator[Finding]:
+def differences(scene: Scene, modifier: Block, settings: Any) -> Findings:
     """How a modifier differs from the given settings."""
     yield from differs("its type", settings.type, modifier.type, f"{AT}/type")
     if settings.type != modifier.type:
@@ -113,7 +130,7 @@ def differences(scene: Scene, modifier: Block, settings: Any) -> Iterator[Findin
             yield from differs(f"that input {identifier} is as asked", True, False, f"{AT}/inputs")
 
 
-def stack_differences(obj: Block, modifier: Block, shown: Mapping[str, bool], index: int | None) -> Iterator[Finding]:
+def stack_differences(obj: Block, modifier: Block, shown: Mapping[str, bool], index: int | None) -> Findings:
     """How the visibility of a modifier, and its place in the stack where one is given, differ from what was requested."""
     for name, value in shown.items():
         label = "its visibility in renders" if name == "show_render" else "its visibility"
@@ -141,21 +158,20 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) or not hasattr(value, "__len__") else tuple(value)
 
 
-def _operand_problems(scene: Scene, settings: Any) -> Iterator[Finding]:
+def _operand_problems(scene: Scene, settings: Any) -> Findings:
     if settings.type != "BOOLEAN" or settings.object is None:
         return
     operand = scene.find(Kind.OBJECT, settings.object)
     if operand is not None and operand.type != "MESH":
         message = f"object '{settings.object}' is of type {operand.type}, not MESH"
-        yield Finding(Fault.SCENE_CONFLICT, message, f"{AT}/object", "Name a mesh object.")
+        yield conflict(message, f"{AT}/object", "Name a mesh object.")
 
 
-def _layer_problems(obj: Block, settings: Any, name: str, word: str, layers: Any) -> Iterator[Finding]:
+def _layer_problems(obj: Block, settings: Any, name: str, word: str, layers: Any) -> Findings:
     """Blender takes the name of a vertex group or UV map that is not there in silence; an empty one means none."""
     requested_name: str | None = getattr(settings, name, None)
     names = [layer.name for layer in layers]
     if requested_name and requested_name not in names:
         cure = did_you_mean(requested_name, names, otherwise=f"It has {len(names)}; an empty name means none.")
-        yield Finding(
-            Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no {word} named '{requested_name}'", f"{AT}/{name}", cure
-        )
+        message = f"object '{obj.name}' has no {word} named '{requested_name}'"
+        yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/{name}", cure)

@@ -11,21 +11,16 @@ from typing import Any
 
 from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.checks.values import socket_value_problems
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Findings
 from blendwright.tools.animation_data import channel_conflicts, custom_path
-from blendwright.tools.node_trees.values import to_json
-from blendwright.tools.readback import same
+from blendwright.tools.checks import invalid, same
+from blendwright.tools.node_trees.interface import interface_sockets
+from blendwright.tools.node_trees.values import SOCKET_KINDS, to_json
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
-REFERENCES = {
-    "NodeSocketObject": Kind.OBJECT,
-    "NodeSocketCollection": Kind.COLLECTION,
-    "NodeSocketMaterial": Kind.MATERIAL,
-    "NodeSocketImage": Kind.IMAGE,
-    "NodeSocketTexture": Kind.TEXTURE,
-}
+REFERENCES = {f"NodeSocket{name.capitalize()}": kind for name, kind in SOCKET_KINDS.items()}
 # The kind of value that an input holds; a menu holds the number of its item.
 VALUE_KINDS = {
     "NodeSocketFloat": "VALUE",
@@ -41,16 +36,10 @@ VALUE_KINDS = {
 
 def sockets_of(tree: Block) -> list[Block]:
     """The inputs of a tree that hold a value."""
-    return [
-        item
-        for item in tree.interface.items_tree
-        if item.item_type == "SOCKET" and item.in_out == "INPUT" and item.socket_type != "NodeSocketGeometry"
-    ]
+    return [socket for socket in interface_sockets(tree, "INPUT") if socket.socket_type != "NodeSocketGeometry"]
 
 
-def problems(
-    scene: Scene, tree: Block, inputs: Mapping[str, Any], at: str, modifier: Block | None = None
-) -> Iterator[Finding]:
+def problems(scene: Scene, tree: Block, inputs: Mapping[str, Any], at: str, modifier: Block | None = None) -> Findings:
     """What speaks against giving these values to a tree's inputs. A modifier that has the tree knows the items of its menus."""
     sockets = sockets_of(tree)
     for key, value in inputs.items():
@@ -74,14 +63,13 @@ def unclear_input(tree: Block, matches: list[Block], key: str, at: str) -> Findi
     """What is wrong with a key that does not mean exactly one input."""
     if matches:
         known = ", ".join(socket.identifier for socket in matches)
-        message = f"{len(matches)} inputs of '{tree.name}' are called '{key}'"
-        return Finding(Fault.ARGS_INVALID, message, at, f"Use an identifier: {known}.")
+        return invalid(f"{len(matches)} inputs of '{tree.name}' are called '{key}'", at, f"Use an identifier: {known}.")
     names = [socket.name for socket in sockets_of(tree)]
     cure = did_you_mean(key, names, otherwise="Known inputs: " + (", ".join(names) or "none") + ".")
     return Finding(Fault.TARGET_NOT_FOUND, f"node group '{tree.name}' has no input '{key}'", at, cure)
 
 
-def animated_inputs(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at: str) -> Iterator[Finding]:
+def animated_inputs(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at: str) -> Findings:
     """Where a value would not last, because keyframes or a driver have the input."""
     for key in inputs:
         for socket in inputs_named(modifier.node_group, key):
@@ -122,16 +110,15 @@ def _find(sockets: list[Block], key: str) -> list[Block]:
     ]
 
 
-def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Iterator[Finding]:
+def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Findings:
     kind = REFERENCES.get(socket.socket_type)
     if kind is not None and isinstance(value, str):
         yield from scene.missing(kind, value, at)
     elif kind is not None:
         message = f"input '{socket.name}' takes the name of a {kind.label}, not {value!r}"
-        yield Finding(Fault.ARGS_INVALID, message, at, f"Give the name of a {kind.label}.")
+        yield invalid(message, at, f"Give the name of a {kind.label}.")
     elif socket.socket_type not in VALUE_KINDS:
-        message = f"inputs of type {socket.socket_type} cannot be set"
-        yield Finding(Fault.ARGS_INVALID, message, at, "Leave it out.")
+        yield invalid(f"inputs of type {socket.socket_type} cannot be set", at, "Leave it out.")
     else:
         for finding in islice(socket_value_problems(_socket_type(socket), value, at), 1):
             yield Finding(finding.fault, finding.message, at, finding.cure)
@@ -139,19 +126,12 @@ def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Iterato
 
 def _socket_type(socket: Block) -> SocketType:
     """An input as the checks of payloads see it. Blender itself would write any number into the property behind it."""
-    default = getattr(socket, "default_value", None)
-    return SocketType(
-        socket.identifier,
-        socket.name,
-        socket.socket_type,
-        VALUE_KINDS[socket.socket_type],
-        default=to_json(default),
-        min=to_json(getattr(socket, "min_value", None)),
-        max=to_json(getattr(socket, "max_value", None)),
-    )
+    default, low, high = (to_json(getattr(socket, f"{name}_value", None)) for name in ("default", "min", "max"))
+    kind = VALUE_KINDS[socket.socket_type]
+    return SocketType(socket.identifier, socket.name, socket.socket_type, kind, default, min=low, max=high)
 
 
-def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Iterator[Finding]:
+def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Findings:
     """A number of a menu that stands for none of its items."""
     if socket.socket_type != "NodeSocketMenu" or socket.identifier not in modifier:
         return
@@ -159,5 +139,4 @@ def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Itera
     numbers = {item[-1]: item[1] for item in items}
     if numbers and value not in numbers:
         known = ", ".join(f"{number} ({name})" for number, name in numbers.items())
-        message = f"the menu '{socket.name}' has no item {value}"
-        yield Finding(Fault.ARGS_INVALID, message, at, f"Give one of {known}.")
+        yield invalid(f"the menu '{socket.name}' has no item {value}", at, f"Give one of {known}.")

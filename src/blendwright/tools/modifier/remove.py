@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.tools.modifier import blender_settings
-from blendwright.tools.modifier.results import ModifierResult, modifier_result
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, required_object
-from blendwright.values.findings import Finding
+from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 ROW = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
@@ -30,13 +25,10 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
     """Take a modifier away from an object, without applying it."""
 
     name = "modifier.remove"
-    # What only this modifier used (a texture, a node tree, another object) gets a fake user, so that a save keeps it.
-    promises = DESTRUCTIVE_WRITE.writes_to(
-        Kind.OBJECT, Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE
-    ).needs("modifier_write")
-    examples = (Example({"object": "Box", "modifier": "Row"}, (CUBE, ROW)),)
+    promises = DESTRUCTIVE_WRITE.writes_to(Kind.OBJECT, *blender_settings.REFERRED_KINDS).needs("modifier_write")
+    examples = (Example({"object": "Box", "modifier": "Row"}, CUBE, ROW),)
 
-    def check(self, scene: Scene, args: RemoveModifierArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: RemoveModifierArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is not None:
             yield from blender_settings.missing_modifier(obj, args.modifier, "/modifier")
@@ -46,6 +38,6 @@ class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
         obj.modifiers.remove(obj.modifiers[args.modifier])
         return modifier_result(obj, args.modifier, changed=True)
 
-    def verify(self, scene: Scene, args: RemoveModifierArgs, result: ModifierResult) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: RemoveModifierArgs, result: ModifierResult) -> Findings:
         obj = required_object(scene, args.object, "/object")
         yield from differs("the presence of the modifier", False, args.modifier in obj.modifiers, "/modifier")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import channel_conflicts
+from blendwright.tools.checks import existing_object, invalid, required_object
 from blendwright.tools.modifier import blender_settings
-from blendwright.tools.modifier.results import ModifierResult, modifier_result
+from blendwright.tools.modifier.blender_settings import ModifierResult, modifier_result
 from blendwright.tools.modifier.settings import Settings
-from blendwright.tools.targets import existing_object, required_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 ROW = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
@@ -40,11 +36,11 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
     name = "modifier.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example({"object": "Box", "modifier": "Row", "settings": {"type": "ARRAY", "count": 8}}, (CUBE, ROW)),
-        Example({"object": "Box", "modifier": "Edges", "index": 0, "show_render": False}, (CUBE, ROW, EDGES)),
+        Example({"object": "Box", "modifier": "Row", "settings": {"type": "ARRAY", "count": 8}}, CUBE, ROW),
+        Example({"object": "Box", "modifier": "Edges", "index": 0, "show_render": False}, CUBE, ROW, EDGES),
     )
 
-    def check(self, scene: Scene, args: SetModifierArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetModifierArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
             return
@@ -54,22 +50,17 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
             return
         if args.index is not None and args.index >= len(obj.modifiers):
             message = f"object '{obj.name}' has {len(obj.modifiers)} modifiers"
-            yield Finding(Fault.ARGS_INVALID, message, "/index", f"Use 0 to {len(obj.modifiers) - 1}.")
+            yield invalid(message, "/index", f"Use 0 to {len(obj.modifiers) - 1}.")
         for name in _visibility(args):
             yield from channel_conflicts(scene, obj, modifier.path_from_id(name), f"/{name}")
         if args.settings is None:
             return
+        yield from blender_settings.wrong_type(modifier, args.settings.type, "/settings/type")
         if args.settings.type != modifier.type:
-            message = f"modifier '{args.modifier}' is of type {modifier.type}, not {args.settings.type}"
-            yield Finding(
-                Fault.SCENE_CONFLICT, message, "/settings/type", f"Use type {modifier.type}, or name another modifier."
-            )
             return
         yield from blender_settings.problems(scene, obj, args.settings)
         yield from blender_settings.animated_settings(scene, modifier, args.settings)
-        tree = blender_settings.tree_of(scene, args.settings, modifier)
-        yield from blender_settings.input_problems(scene, tree, args.settings, modifier)
-        yield from blender_settings.missing_tree(tree, args.settings)
+        yield from blender_settings.input_problems(scene, args.settings, modifier)
 
     def apply(self, scene: Scene, args: SetModifierArgs) -> ModifierResult:
         obj = required_object(scene, args.object, "/object")
@@ -85,10 +76,10 @@ class SetModifier(Tool[SetModifierArgs, ModifierResult]):
                 obj.modifiers.move(obj.modifiers.find(args.modifier), args.index)
         return modifier_result(obj, args.modifier, changed=changed)
 
-    def verify(self, scene: Scene, args: SetModifierArgs, result: ModifierResult) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetModifierArgs, result: ModifierResult) -> Findings:
         yield from self._differences(scene, args, required_object(scene, args.object, "/object"))
 
-    def _differences(self, scene: Scene, args: SetModifierArgs, obj: Block) -> Iterator[Finding]:
+    def _differences(self, scene: Scene, args: SetModifierArgs, obj: Block) -> Findings:
         modifier = obj.modifiers[args.modifier]
         if args.settings is not None:
             yield from blender_settings.differences(scene, modifier, args.settings)

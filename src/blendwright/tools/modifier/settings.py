@@ -21,10 +21,11 @@ from blendwright.tool_api.arguments import (
     Vector3,
     optional,
 )
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.scene import Kind
 
 Axis = Literal["X", "Y", "Z"]
 Axes = Annotated[list[Axis], Field(max_length=3)]
+KeptCorners = Literal["PRESERVE_CORNERS", "PRESERVE_CORNERS_AND_JUNCTIONS", "PRESERVE_CORNERS_JUNCTIONS_AND_CONCAVE"]
 InputValue = bool | int | float | str | Annotated[list[float], Field(min_length=2, max_length=4)]
 
 
@@ -133,17 +134,9 @@ class SubsurfSettings(ModifierSettings):
     render_levels: int | None = optional("Subdivisions in renders; on a new modifier the same as `levels`.", ge=0, le=6)
     subdivision_type: Literal["CATMULL_CLARK", "SIMPLE"] | None = optional("Smooth, or only subdivide.")
     boundary_smooth: Literal["ALL", "PRESERVE_CORNERS"] | None = optional("Smoothing of open borders.")
-    uv_smooth: (
-        Literal[
-            "NONE",
-            "PRESERVE_CORNERS",
-            "PRESERVE_CORNERS_AND_JUNCTIONS",
-            "PRESERVE_CORNERS_JUNCTIONS_AND_CONCAVE",
-            "PRESERVE_BOUNDARIES",
-            "SMOOTH_ALL",
-        ]
-        | None
-    ) = optional("Smoothing of UV maps.")
+    uv_smooth: Literal["NONE", KeptCorners, "PRESERVE_BOUNDARIES", "SMOOTH_ALL"] | None = optional(
+        "Smoothing of UV maps."
+    )
     use_creases: bool | None = optional("Honour creased edges.")
     use_limit_surface: bool | None = optional("Put vertices where endless subdivision would.")
 
@@ -251,34 +244,22 @@ class BlenderProperty:
     switch: str | None = None
 
 
-# Settings that are not simply the attribute of the same name.
-SPECIAL: dict[str, dict[str, BlenderProperty]] = {
-    "ARRAY": {
-        "relative_offset": BlenderProperty("relative_offset_displace", switch="use_relative_offset"),
-        "constant_offset": BlenderProperty("constant_offset_displace", switch="use_constant_offset"),
-        "offset_object": BlenderProperty("offset_object", refers_to=Kind.OBJECT, switch="use_object_offset"),
-    },
-    "BEVEL": {"angle_limit_deg": BlenderProperty("angle_limit", "degrees")},
-    "BOOLEAN": {
-        "object": BlenderProperty("object", refers_to=Kind.OBJECT),
-        "solver": BlenderProperty("solver", "solver"),
-    },
-    "MIRROR": {
-        "axes": BlenderProperty("use_axis", "axes"),
-        "bisect_axes": BlenderProperty("use_bisect_axis", "axes"),
-        "flip_axes": BlenderProperty("use_bisect_flip_axis", "axes"),
-        "mirror_object": BlenderProperty("mirror_object", refers_to=Kind.OBJECT),
-    },
-    "DECIMATE": {"angle_limit_deg": BlenderProperty("angle_limit", "degrees")},
-    "SCREW": {
-        "angle_deg": BlenderProperty("angle", "degrees"),
-        "object": BlenderProperty("object", refers_to=Kind.OBJECT),
-    },
-    "DISPLACE": {
-        "texture": BlenderProperty("texture", refers_to=Kind.TEXTURE),
-        "texture_coords_object": BlenderProperty("texture_coords_object", refers_to=Kind.OBJECT),
-    },
-    "NODES": {"node_group": BlenderProperty("node_group", refers_to=Kind.NODE_GROUP)},
+# Settings that are not simply the attribute of the same name; a name means the same in every type that has it.
+SPECIAL: dict[str, BlenderProperty] = {
+    "relative_offset": BlenderProperty("relative_offset_displace", switch="use_relative_offset"),
+    "constant_offset": BlenderProperty("constant_offset_displace", switch="use_constant_offset"),
+    "offset_object": BlenderProperty("offset_object", refers_to=Kind.OBJECT, switch="use_object_offset"),
+    "angle_limit_deg": BlenderProperty("angle_limit", "degrees"),
+    "angle_deg": BlenderProperty("angle", "degrees"),
+    "axes": BlenderProperty("use_axis", "axes"),
+    "bisect_axes": BlenderProperty("use_bisect_axis", "axes"),
+    "flip_axes": BlenderProperty("use_bisect_flip_axis", "axes"),
+    "solver": BlenderProperty("solver", "solver"),
+    "object": BlenderProperty("object", refers_to=Kind.OBJECT),
+    "mirror_object": BlenderProperty("mirror_object", refers_to=Kind.OBJECT),
+    "texture_coords_object": BlenderProperty("texture_coords_object", refers_to=Kind.OBJECT),
+    "texture": BlenderProperty("texture", refers_to=Kind.TEXTURE),
+    "node_group": BlenderProperty("node_group", refers_to=Kind.NODE_GROUP),
 }
 # Handled separately: the discriminator, and the inputs of a tree, which are custom properties.
 SEPARATE = frozenset({"type", "inputs"})
@@ -286,13 +267,12 @@ SEPARATE = frozenset({"type", "inputs"})
 
 def requested(settings: ModifierSettings) -> dict[str, tuple[BlenderProperty, Any]]:
     """The settings that are not left out, by name, with how Blender keeps them; switches that they turn on come along."""
-    special = SPECIAL.get(getattr(settings, "type", ""), {})
     by_name: dict[str, tuple[BlenderProperty, Any]] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
         if name in SEPARATE or value is None:
             continue
-        rna = special.get(name, BlenderProperty(name))
+        rna = SPECIAL.get(name, BlenderProperty(name))
         by_name[name] = (rna, value)
         if rna.switch and getattr(settings, rna.switch) is None:
             by_name[rna.switch] = (BlenderProperty(rna.switch), True)

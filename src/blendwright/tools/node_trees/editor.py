@@ -13,21 +13,12 @@ from typing import Any
 from blendwright.nodes import edits
 from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.catalogue.model import Side
-from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.node_trees import properties, sockets, values
-from blendwright.tools.node_trees.graph import (
-    FRAME,
-    INPUT,
-    OUTPUT,
-    ZONES,
-    NodeGraph,
-    active_output,
-    first_input,
-    graph_of,
-)
+from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.node_trees import graph, properties, sockets, values
+from blendwright.tools.node_trees.graph import FRAME, INPUT, OUTPUT, ZONES, NodeGraph, graph_of
 from blendwright.tools.node_trees.interface import InterfaceEditor
+from blendwright.tools.node_trees.values import invalid
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
@@ -77,9 +68,9 @@ class TreeEditor:
 
     def find(self, node_id: str) -> Block | None:
         if node_id == GROUP_INPUT:
-            return first_input(self._tree)
+            return graph.first_input(self._tree)
         if node_id == GROUP_OUTPUT:
-            return active_output(self._tree)
+            return graph.active_output(self._tree)
         return self._tree.nodes.get(node_id)
 
     def _node(self, node_id: str, at: str) -> Block:
@@ -125,9 +116,8 @@ class TreeEditor:
         return node
 
     def _remove(self, node: Block) -> None:
-        touched = [
-            link.to_socket for link in self._tree.links if link.from_node == node and link.to_socket.is_multi_input
-        ]
+        outgoing = [link for link in self._tree.links if link.from_node == node]
+        touched = [link.to_socket for link in outgoing if link.to_socket.is_multi_input]
         self._tree.nodes.remove(node)
         for socket in touched:
             self._renumber(socket)
@@ -150,35 +140,30 @@ class TreeEditor:
         frame = None if value is None else self._node(str(value), at)
         if frame is not None and (frame.bl_idname != FRAME or frame == node):
             message = f"'{value}' is a {frame.bl_idname}, not a frame around '{node.name}'"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Name a NodeFrame.")
+            raise invalid(message, at, "Name a NodeFrame.")
         # Blender keeps the place on the screen and changes the location, which is relative to the frame.
         location = tuple(node.location)
         node.parent = frame
         if node.parent != frame:  # in silence, where the frame is inside the node
-            message = f"frame '{value}' is inside '{node.name}' itself"
             cure = "Take it out of that frame first: set its parent to null."
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+            raise invalid(f"frame '{value}' is inside '{node.name}' itself", at, cure)
         node.location = location
 
     def _pair(self, node: Block, value: Any, at: str) -> None:
         if value is None:
-            message = "the first node of a zone needs its last"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the id of the last node.")
+            raise invalid("the first node of a zone needs its last", at, "Give the id of the last node.")
         last = self._node(str(value), at)
         if node.paired_output == last:
             return
         if last.bl_idname != ZONES[node.bl_idname] or not node.pair_with_output(last):
-            message = f"'{value}' ({last.bl_idname}) cannot end the zone that '{node.name}' begins"
             cure = f"Name a {ZONES[node.bl_idname]} that ends no other zone."
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+            raise invalid(f"'{value}' ({last.bl_idname}) cannot end the zone that '{node.name}' begins", at, cure)
 
     def _set_input(self, edit: edits.SetInput) -> None:
         socket = self._socket(edit.socket, "inputs", off=True)
         if not values.has_value(socket):
             message = f"input '{edit.socket.socket}' of node '{socket.node.name}' holds no value"
-            raise StepError.of(
-                Fault.ARGS_INVALID, message, at=edit.socket.socket_at, cure="edits.Link something to it."
-            )
+            raise invalid(message, edit.socket.socket_at, "Link something to it.")
         values.write_socket_value(self._scene, socket, socket.type, edit.value, f"{edit.at}/value")
 
     # ------------------------------------------------------------------ links
@@ -188,7 +173,7 @@ class TreeEditor:
         return sockets.find_socket(node, getattr(node, side), ref.socket, ref.socket_at, off=off)
 
     def _link(self, source: Block, target: Block, at: str) -> None:
-        """edits.Link an output to an input. Cycles are allowed here: a gate reports them, and another edit may undo them."""
+        """Link an output to an input. Cycles are allowed here: a gate reports them, and another edit may undo them."""
         if target.is_linked and any(link.from_socket == source for link in target.links):
             return  # linking again would spoil the order in a multi-input socket (Blender 5.0)
         link = self._tree.links.new(source, target)
@@ -197,8 +182,8 @@ class TreeEditor:
                 f"'{source.name}' of '{source.node.name}' ({source.type}) cannot be linked to "
                 f"'{target.name}' of '{target.node.name}' ({target.type})"
             )
-            cure = "edits.Link sockets of the same type, or put a node that converts between them."
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+            cure = "Link sockets of the same type, or put a node that converts between them."
+            raise invalid(message, at, cure)
 
     def _closes_cycle(self, source: Block, target: Block) -> bool:
         return target.name in graph_of(self._tree).upstream_of([source.name])
@@ -273,9 +258,9 @@ class TreeEditor:
             self._tree.links.new(new if source == old else source, target)
 
 
-def unused_nodes(tree: Block, graph: NodeGraph) -> list[str]:
+def unused_nodes(tree: Block, links: NodeGraph) -> list[str]:
     """The nodes that lead to no output of the group, in order; group nodes and frames around others do not count."""
-    used = graph.upstream_of([name for name, kind in graph.types.items() if kind in (INPUT, OUTPUT)])
+    used = links.upstream_of([name for name, kind in links.types.items() if kind in (INPUT, OUTPUT)])
     frames: set[str] = set()
     for node in tree.nodes:
         parent = node.parent
@@ -283,7 +268,7 @@ def unused_nodes(tree: Block, graph: NodeGraph) -> list[str]:
             while parent is not None and parent.name not in frames:
                 frames.add(parent.name)
                 parent = parent.parent
-    return sorted(graph.types.keys() - used - frames)
+    return sorted(links.types.keys() - used - frames)
 
 
 def links_in_order(socket: Block) -> list[Block]:

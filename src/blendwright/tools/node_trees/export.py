@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.nodes.payloads.parts import GROUP_INPUT, GROUP_OUTPUT
+from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import Tree
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import interface, properties
 from blendwright.tools.node_trees.editor import links_in_order
 from blendwright.tools.node_trees.graph import active_output, first_input

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from blendwright.tool_api.scene import Block
@@ -58,31 +59,16 @@ class NodeGraph:
 
     def find_cycle(self) -> list[str]:
         """The nodes of one cycle of links, in order; empty when there is none."""
-        after: dict[str, list[str]] = {}
+        sorter = TopologicalSorter[str]()
+        # A search begins with the first name, whatever the order in which links were made.
+        for name in sorted({link.source for link in self.links}):
+            sorter.add(name)
         for link in self.links:
-            after.setdefault(link.source, []).append(link.target)
-        done: set[str] = set()
-        for start in sorted(after):
-            path: list[str] = []
-            places: dict[str, int] = {}
-            stack: list[tuple[str, int]] = [(start, 0)]
-            while stack:
-                name, turn = stack.pop()
-                if turn == 0:
-                    if name in done:
-                        continue
-                    if name in places:
-                        return path[places[name] :]
-                    places[name] = len(path)
-                    path.append(name)
-                following = after.get(name, ())
-                if turn < len(following):
-                    stack.append((name, turn + 1))
-                    stack.append((following[turn], 0))
-                else:
-                    done.add(name)
-                    path.pop()
-                    del places[name]
+            sorter.add(link.target, link.source)
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            return error.args[1][:-1]
         return []
 
 

@@ -10,16 +10,17 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.edits import SetInterface
-from blendwright.nodes.payloads.parts import InterfaceSocket
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import InterfaceSocket, positions_named
 from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.node_trees.values import refused_by_blender, to_json, write_attribute, write_socket_value
+from blendwright.tools.node_trees import values
+from blendwright.tools.node_trees.values import invalid, to_json
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
-SIDES = {"INPUT": "inputs", "OUTPUT": "outputs"}
+SIDES: dict[str, Side] = {"INPUT": "inputs", "OUTPUT": "outputs"}
 # Field of the payload -> Blender's name. In the order in which they must be written: the range before the value.
 FIELDS = {
     "subtype": "subtype",
@@ -51,20 +52,20 @@ class InterfaceEditor:
         self._menus: list[tuple[str, str, str]] = []
 
     def write(self, edit: SetInterface) -> None:
-        for side, keys in (("INPUT", edit.remove_inputs), ("OUTPUT", edit.remove_outputs)):
-            for number, key in enumerate(keys):
-                self._tree.interface.remove(self._find(side, key, f"{edit.at}/remove_{SIDES[side]}/{number}"))
+        for side, name in SIDES.items():
+            for number, key in enumerate(edit.removed[name]):
+                self._tree.interface.remove(self._find(side, key, f"{edit.at}/remove_{name}/{number}"))
         # Outputs come first, as in Blender's own new trees.
-        for side, requested in (("OUTPUT", edit.outputs), ("INPUT", edit.inputs)):
-            if requested is not None:
-                self._write_side(side, requested, edit.replace, f"{edit.at}/{SIDES[side]}")
+        for side, name in reversed(SIDES.items()):
+            if (requested := edit.listed[name]) is not None:
+                self._write_side(side, requested, edit.replace, f"{edit.at}/{name}")
 
     def finish(self) -> None:
         """Menus, once their items are known."""
         for identifier, value, at in self._menus:
             for socket in self._tree.interface.items_tree:
                 if getattr(socket, "identifier", None) == identifier:
-                    write_socket_value(self._scene, socket, "MENU", value, at)
+                    values.write_socket_value(self._scene, socket, "MENU", value, at)
 
     def _find(self, side: str, key: str, at: str) -> Block:
         existing = interface_sockets(self._tree, side)
@@ -76,37 +77,34 @@ class InterfaceEditor:
         if matches:
             known = ", ".join(one.identifier for one in matches)
             message = f"{len(matches)} {SIDES[side]} of the group are called '{key}'"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Use an identifier: {known}.")
+            raise invalid(message, at, f"Use an identifier: {known}.")
         cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)
 
     def _write_side(self, side: str, requested: Sequence[InterfaceSocket], replace: bool, at: str) -> None:
+        interface = self._tree.interface
         existing = [(one.name, one.identifier) for one in interface_sockets(self._tree, side)]
         matched: list[str] = []
         for number, request in enumerate(requested):
             place = f"{at}/{number}"
             free = [identifier for name, identifier in existing if name == request.name and identifier not in matched]
-            socket = self._by_identifier(free[0]) if free else self._add(side, request, place)
-            matched.append(socket.identifier)
-            self._retype(socket, request, place)
+            with _known_type(request, place):
+                if free:
+                    socket = self._by_identifier(free[0])
+                else:
+                    socket = interface.new_socket(request.name, in_out=side, socket_type=request.socket_type)
+                matched.append(socket.identifier)
+                if socket.socket_type != request.socket_type:
+                    socket.socket_type = request.socket_type
             self._fill(self._by_identifier(matched[-1]), request, place)
         if replace:
             for _, identifier in existing:
                 if identifier not in matched:
-                    self._tree.interface.remove(self._by_identifier(identifier))
+                    interface.remove(self._by_identifier(identifier))
         self._arrange(matched, requested, replace)
 
     def _by_identifier(self, identifier: str) -> Block:
         return next(one for one in self._tree.interface.items_tree if getattr(one, "identifier", None) == identifier)
-
-    def _add(self, side: str, request: InterfaceSocket, at: str) -> Block:
-        with _known_type(request, at):
-            return self._tree.interface.new_socket(request.name, in_out=side, socket_type=request.socket_type)
-
-    def _retype(self, socket: Block, request: InterfaceSocket, at: str) -> None:
-        if socket.socket_type != request.socket_type:
-            with _known_type(request, at):
-                socket.socket_type = request.socket_type
 
     def _fill(self, socket: Block, request: InterfaceSocket, at: str) -> None:
         for field, name in FIELDS.items():
@@ -115,23 +113,20 @@ class InterfaceEditor:
                 continue
             if not hasattr(socket, name):
                 message = f"a socket of type {request.socket_type} has no '{field}'"
-                raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{field}", cure="Leave it out.")
+                raise invalid(message, f"{at}/{field}", "Leave it out.")
             if to_json(getattr(socket, name)) == value:
                 continue
             rounded = int(value) if name in RANGE and isinstance(getattr(socket, name), int) else value
-            write_attribute(socket, name, value, rounded, f"'{field}'", f"{at}/{field}")
-        if request.default is not None:
-            self._default(socket, request, f"{at}/default")
-
-    def _default(self, socket: Block, request: InterfaceSocket, at: str) -> None:
+            values.write_attribute(socket, name, value, rounded, f"'{field}'", f"{at}/{field}")
+        if request.default is None:
+            return
         if not hasattr(socket, "default_value"):
-            message = f"a socket of type {request.socket_type} has no default"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Leave it out.")
+            raise invalid(f"a socket of type {request.socket_type} has no default", f"{at}/default", "Leave it out.")
         kind = request.socket_type.removeprefix("NodeSocket").upper()
         if kind == "MENU":
-            self._menus.append((socket.identifier, str(request.default), at))
+            self._menus.append((socket.identifier, str(request.default), f"{at}/default"))
         else:
-            write_socket_value(self._scene, socket, kind, request.default, at)
+            values.write_socket_value(self._scene, socket, kind, request.default, f"{at}/default")
 
     # ------------------------------------------------------------------ order and panels
 
@@ -160,21 +155,16 @@ class InterfaceEditor:
     def _panel(self, path: Sequence[str]) -> Block | None:
         """The panel of a path, made where it is missing; None for no panel."""
         interface = self._tree.interface
-        parent: Block | None = None
-        for depth in range(1, len(path) + 1):
-            known = [
-                item
-                for item in interface.items_tree
-                if item.item_type == "PANEL" and [*panel_path(item), item.name] == list(path[:depth])
-            ]
-            if known:
-                parent = known[0]
-                continue
-            made = interface.new_panel(path[depth - 1])
-            if parent is not None:
-                interface.move_to_parent(made, parent, len(interface.items_tree))
-            parent = made
-        return parent
+        if not path:
+            return None
+        for item in interface.items_tree:
+            if item.item_type == "PANEL" and [*panel_path(item), item.name] == list(path):
+                return item
+        parent = self._panel(path[:-1])
+        panel = interface.new_panel(path[-1])
+        if parent is not None:
+            interface.move_to_parent(panel, parent, len(interface.items_tree))
+        return panel
 
 
 @contextmanager
@@ -183,7 +173,7 @@ def _known_type(request: InterfaceSocket, at: str) -> Generator[None, None, None
         yield
     except TypeError as error:
         message = f"a group has no sockets of type '{request.socket_type}'"
-        raise refused_by_blender(message, error, f"{at}/socket_type") from error
+        raise values.refused_by_blender(message, error, f"{at}/socket_type") from error
 
 
 def panel_path(item: Block) -> list[str]:

@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from blendwright.tool_api.scene import Block
-from blendwright.tools.node_trees.values import refused_by_blender, to_json
-from blendwright.tools.readback import same
-from blendwright.values.errors import StepError
-from blendwright.values.faults import Fault
+from blendwright.tools.checks import same
+from blendwright.tools.node_trees.values import invalid, refused_by_blender, to_json
 
 # Properties of an item that it shows but does not store.
 NOT_STORED = frozenset({"rna_type", "color", "identifier", "select"})
@@ -20,6 +18,8 @@ NOT_STORED = frozenset({"rna_type", "color", "identifier", "select"})
 RAMP, CURVES = "ColorRamp", "CurveMapping"
 STOP_FIELDS, POINT_FIELDS = ("position", "color"), ("location", "handle_type")
 MOST_ITEMS = 1000
+# Lists that keep a data type call some things otherwise than sockets do.
+SOCKET_TYPES = {"FLOAT_VECTOR": "VECTOR", "FLOAT_COLOR": "RGBA", "QUATERNION": "ROTATION", "FLOAT4X4": "MATRIX"}
 
 
 def fields_of(holder: Block, name: str) -> list[str]:
@@ -31,9 +31,7 @@ def fields_of(holder: Block, name: str) -> list[str]:
 
 
 def read_items(holder: Block, name: str) -> list[dict[str, Any]]:
-    items = getattr(holder, name)
-    fields = fields_of(holder, name)
-    return [{field: to_json(getattr(item, field)) for field in fields} for item in items]
+    return [_fields(item, fields_of(holder, name)) for item in getattr(holder, name)]
 
 
 def write_items(holder: Block, name: str, value: Any, at: str) -> None:
@@ -55,8 +53,7 @@ def write_items(holder: Block, name: str, value: Any, at: str) -> None:
         for field, part in request.items():
             actual = to_json(getattr(items[number], field))
             if not same(part, actual):
-                message = f"Blender made {actual!r} of {part!r}"
-                raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}")
+                raise invalid(f"Blender made {actual!r} of {part!r}", f"{at}/{number}/{field}")
 
 
 def _match_names(items: Block, requested: Sequence[Mapping[str, Any]], at: str) -> None:
@@ -66,7 +63,7 @@ def _match_names(items: Block, requested: Sequence[Mapping[str, Any]], at: str) 
         if name in names[:number]:
             message = f"two items are called '{name}'"
             place = f"{at}/{number}/name"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=place, cure="Names in a list must differ.")
+            raise invalid(message, place, "Names in a list must differ.")
     for index in reversed(range(len(items))):
         if items[index].name not in names:
             items.remove(items[index])
@@ -81,18 +78,16 @@ def _match_names(items: Block, requested: Sequence[Mapping[str, Any]], at: str) 
 
 def _requested_items(value: Any, fields: Sequence[str], at: str) -> Iterator[dict[str, Any]]:
     if not isinstance(value, list) or len(cast("list[Any]", value)) > MOST_ITEMS:
-        message = f"a list of at most {MOST_ITEMS} items is wanted here"
-        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give a list of objects.")
+        raise invalid(f"a list of at most {MOST_ITEMS} items is wanted here", at, "Give a list of objects.")
     for number, item in enumerate(cast("list[Any]", value)):
         named = {"name": item} if isinstance(item, str) else item
         if not isinstance(named, dict):
-            raise StepError.of(Fault.ARGS_INVALID, "an item is an object", at=f"{at}/{number}")
+            raise invalid("an item is an object", f"{at}/{number}")
         item_fields = cast("dict[str, Any]", named)
         for field in item_fields:
             if field not in fields:
-                message = f"an item has no field '{field}'"
                 cure = f"Known fields: {', '.join(fields) or 'none'}."
-                raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}/{field}", cure=cure)
+                raise invalid(f"an item has no field '{field}'", f"{at}/{number}/{field}", cure)
         yield item_fields
 
 
@@ -101,20 +96,14 @@ def _add(items: Block, request: Mapping[str, Any], at: str) -> None:
     type_name = request.get("socket_type") or request.get("data_type")
     try:
         if "socket_type" in parameters:
-            items.new(_socket_type(type_name), request.get("name", "Item"))
+            kind = type_name or "FLOAT"
+            items.new(SOCKET_TYPES.get(kind, kind), request.get("name", "Item"))
         elif "name" in parameters:
             items.new(request.get("name", "Item"))
         else:
             items.new()
     except (TypeError, RuntimeError) as error:
         raise refused_by_blender(f"no item of type {type_name!r} can be added", error, at) from error
-
-
-def _socket_type(name: str | None) -> str:
-    # Lists that keep a data type call some things otherwise than sockets do.
-    return {"FLOAT_VECTOR": "VECTOR", "FLOAT_COLOR": "RGBA", "QUATERNION": "ROTATION", "FLOAT4X4": "MATRIX"}.get(
-        name or "FLOAT", name or "FLOAT"
-    )
 
 
 def _set(item: Block, field: str, value: Any, at: str) -> None:
@@ -131,7 +120,7 @@ def _set(item: Block, field: str, value: Any, at: str) -> None:
 
 def read_struct(struct: Block) -> dict[str, Any]:
     """A part of a node that is no list: its own values, and the lists of ramps and curves."""
-    values = {name: to_json(getattr(struct, name)) for name in _plain_fields(struct)}
+    values = _fields(struct, _plain_fields(struct))
     kind = struct.bl_rna.identifier
     if kind == RAMP:
         values["elements"] = [_fields(stop, STOP_FIELDS) for stop in struct.elements]
@@ -142,7 +131,7 @@ def read_struct(struct: Block) -> dict[str, Any]:
 
 def write_struct(struct: Block, value: Any, at: str) -> None:
     if not isinstance(value, dict):
-        raise StepError.of(Fault.ARGS_INVALID, "an object is wanted here", at=at)
+        raise invalid("an object is wanted here", at)
     kind = struct.bl_rna.identifier
     fields = _plain_fields(struct)
     for name, part in cast("dict[str, Any]", value).items():
@@ -155,7 +144,7 @@ def write_struct(struct: Block, value: Any, at: str) -> None:
             _set(struct, name, part, place)
         else:
             known = ", ".join([*fields, *{RAMP: ["elements"], CURVES: ["curves"]}.get(kind, [])])
-            raise StepError.of(Fault.ARGS_INVALID, f"there is no '{name}' here", at=place, cure=f"Known: {known}.")
+            raise invalid(f"there is no '{name}' here", place, f"Known: {known}.")
     if kind == CURVES:
         struct.update()
 
@@ -175,7 +164,7 @@ def _fields(row: Block, names: Sequence[str]) -> dict[str, Any]:
 def _write_curves(mapping: Block, value: Any, at: str) -> None:
     curves = list(mapping.curves)
     if not isinstance(value, list) or len(cast("list[Any]", value)) != len(curves):
-        raise StepError.of(Fault.ARGS_INVALID, f"there are {len(curves)} curves", at=at, cure="Give that many lists.")
+        raise invalid(f"there are {len(curves)} curves", at, "Give that many lists.")
     for number, points in enumerate(cast("list[Any]", value)):
         _write_rows(curves[number].points, points, POINT_FIELDS, f"{at}/{number}")
 
@@ -183,12 +172,11 @@ def _write_curves(mapping: Block, value: Any, at: str) -> None:
 def _write_rows(rows: Block, value: Any, fields: Sequence[str], at: str) -> None:
     """Change stops or points to the requested ones; Blender keeps them in the order of their position."""
     if not isinstance(value, list) or not value:
-        raise StepError.of(Fault.ARGS_INVALID, "a list of objects is wanted here", at=at)
+        raise invalid("a list of objects is wanted here", at)
     requested = cast("list[dict[str, Any]]", value)
     for number, row in enumerate(requested):
         if fields[0] not in row or set(row) - set(fields):
-            message = f"each has '{fields[0]}' and may have '{fields[1]}'"
-            raise StepError.of(Fault.ARGS_INVALID, message, at=f"{at}/{number}")
+            raise invalid(f"each has '{fields[0]}' and may have '{fields[1]}'", f"{at}/{number}")
     try:
         while len(rows) > len(requested):
             rows.remove(rows[len(rows) - 1])

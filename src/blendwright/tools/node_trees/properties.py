@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import items
 from blendwright.tools.node_trees.graph import ZONES
-from blendwright.tools.node_trees.values import to_json, write_attribute
+from blendwright.tools.node_trees.values import invalid, to_json, write_attribute
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
@@ -86,8 +85,7 @@ def write_property(scene: Scene, node: Block, name: str, value: Any, at: str, *,
     if prop is None or name not in (*SHARED, *own_properties(node)):
         known = [*own_properties(node), *SHARED]
         cure = did_you_mean(name, known, otherwise=f"Known properties: {', '.join(known)}.")
-        message = f"node '{node.name}' ({node.bl_idname}) has no property '{name}'"
-        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+        raise invalid(f"node '{node.name}' ({node.bl_idname}) has no property '{name}'", at, cure)
     if prop.type == "COLLECTION":
         items.write_items(node, name, value, at)
     elif prop.type == "POINTER" and prop.fixed_type.identifier not in REFERENCES:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from blendwright.nodes.socket_names import positions_named
+from blendwright.nodes.payloads import positions_named
 from blendwright.tool_api.scene import Block
+from blendwright.tools.node_trees.values import invalid
 from blendwright.values.errors import StepError
-from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
 # Socket_2, Item_0, Generation_1; Blender's own sockets count with leading zeros (Value_001).
@@ -42,9 +42,8 @@ def find_socket(node: Block, sockets: Sequence[Block], key: str, at: str, *, off
         return matches[0]
     if matches:
         known = ", ".join(f"'{socket.identifier}'" for socket in matches)
-        message = f"{len(matches)} sockets of node '{node.name}' are called '{key}'"
         cure = f"Use an identifier: {known}; or '{key}#1' to '{key}#{len(matches)}'."
-        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+        raise invalid(f"{len(matches)} sockets of node '{node.name}' are called '{key}'", at, cure)
     for socket in sockets if off else usable:
         if socket.identifier == key:
             return socket
@@ -59,7 +58,7 @@ def _missing(node: Block, sockets: Sequence[Block], usable: list[Block], key: st
         message += " with its properties as they are"
     names = [socket_key(socket, usable) for socket in usable]
     cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
-    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
+    return invalid(message, at, cure)
 
 
 def goes_by_name(socket: Block) -> bool:

@@ -5,20 +5,13 @@ from __future__ import annotations
 import struct
 from typing import Any, cast
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.readback import same
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.checks import same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 # What datablock a socket of a type holds.
-SOCKET_KINDS = {
-    "OBJECT": Kind.OBJECT,
-    "COLLECTION": Kind.COLLECTION,
-    "MATERIAL": Kind.MATERIAL,
-    "IMAGE": Kind.IMAGE,
-    "TEXTURE": Kind.TEXTURE,
-}
+SOCKET_KINDS = {name: Kind[name] for name in ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE", "TEXTURE")}
 SINGLE_PRECISION = struct.Struct("<f")
 
 
@@ -32,9 +25,11 @@ def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: s
     refers_to = SOCKET_KINDS.get(kind)
     blender_value = value
     if refers_to is not None:
-        blender_value = None if value is None else _datablock(scene, refers_to, value, at)
+        if not (value is None or isinstance(value, str)):
+            raise invalid(f"{value!r} is not the name of a {refers_to.label}", at, "Give the name, or null for none.")
+        blender_value = None if value is None else scene.require(refers_to, value, at)
     elif value is None:
-        raise StepError.of(Fault.ARGS_INVALID, f"'{socket.name}' cannot hold nothing", at=at, cure="Give a value.")
+        raise invalid(f"'{socket.name}' cannot hold nothing", at, "Give a value.")
     elif kind == "INT" and isinstance(value, float) and value.is_integer():
         blender_value = int(value)
     cure = None if isinstance(value, str) else "Use a value inside the range of the socket."
@@ -51,20 +46,18 @@ def write_attribute(
         raise refused_by_blender(f"{what} does not take {value!r}", error, at) from error
     actual = to_json(getattr(struct, name))
     if not same(value, actual):
-        raise StepError.of(Fault.ARGS_INVALID, f"{what} is {actual!r} after {value!r} was given", at=at, cure=cure)
+        raise invalid(f"{what} is {actual!r} after {value!r} was given", at, cure)
 
 
-def _datablock(scene: Scene, kind: Kind, value: Any, at: str) -> Block:
-    if not isinstance(value, str):
-        message = f"{value!r} is not the name of a {kind.label}"
-        raise StepError.of(Fault.ARGS_INVALID, message, at=at, cure="Give the name, or null for none.")
-    return scene.require(kind, value, at)
+def invalid(message: str, at: str, cure: str | None = None) -> StepError:
+    """What is wrong with a value that was given."""
+    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=cure)
 
 
 def refused_by_blender(message: str, error: Exception, at: str) -> StepError:
     """What Blender says about a value that it does not take, as a finding."""
     text = " ".join(str(error).split())
-    return StepError.of(Fault.ARGS_INVALID, message, at=at, cure=f"Blender says: {text[:400]}")
+    return invalid(message, at, f"Blender says: {text[:400]}")
 
 
 def to_json(value: Any) -> Any:

@@ -1,20 +1,14 @@
-"""object.create_empty"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Block, Example, Kind, Scene
 from blendwright.tool_api.arguments import PositiveFloat
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.settings import Setting
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.settings import Setting, Settings
 
 Display = Literal["PLAIN_AXES", "ARROWS", "SINGLE_ARROW", "CIRCLE", "CUBE", "SPHERE", "CONE"]
 
@@ -35,8 +29,7 @@ class CreateEmpty(CreatesObject[CreateEmptyArgs]):
     )
 
     object_type = "EMPTY"
-    data_kind = None
 
-    def settings(self, scene: Scene, args: CreateEmptyArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: CreateEmptyArgs, target: Block) -> Settings:
         yield Setting(target, "empty_display_type", args.display, "/display")
         yield Setting(target, "empty_display_size", args.display_size, "/display_size")

@@ -1,22 +1,14 @@
-"""object.delete"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api import Args, Block, Example, Findings, Name, Scene
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Deletes
-from blendwright.tools.object_data import DELETION_WRITES, delete_objects
-from blendwright.tools.parenting import unparent_conflicts
-from blendwright.tools.results import Removed
-from blendwright.tools.targets import existing_object, required_object
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import existing_object, required_object
+from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed, delete_objects
+from blendwright.tools.world_space import unparent_conflicts
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -39,18 +31,16 @@ class DeleteObject(Deletes[DeleteArgs, Removed]):
     name = "object.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
-        Example({"name": "Box"}, given=(CUBE,)),
+        Example({"name": "Box"}, CUBE),
         Example(
             {"name": "Box", "children": "delete", "keep_data": True},
-            given=(
-                CUBE,
-                ("object.create_empty", {"name": "Tip"}),
-                ("object.set_parent", {"child": "Tip", "parent": "Box"}),
-            ),
+            CUBE,
+            ("object.create_empty", {"name": "Tip"}),
+            ("object.set_parent", {"child": "Tip", "parent": "Box"}),
         ),
     )
 
-    def check(self, scene: Scene, args: DeleteArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: DeleteArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         if obj is not None:
             yield from unparent_conflicts(scene, _victims(args, obj), "/children")

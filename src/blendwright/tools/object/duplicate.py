@@ -1,24 +1,14 @@
-"""object.duplicate"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Scene, Tool
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import action_of
-from blendwright.tools.object_data import DATA_KINDS, own_data
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectMade
-from blendwright.tools.targets import existing_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs, existing_object
+from blendwright.tools.object_creation import DATA_KINDS, ObjectMade, own_data
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -40,29 +30,21 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
 
     name = "object.duplicate"
     promises = SAFE_ONE_TIME_WRITE.writes_to(
-        Kind.OBJECT,
-        Kind.COLLECTION,
-        Kind.MESH,
-        Kind.CURVE,
-        Kind.LIGHT,
-        Kind.CAMERA,
-        Kind.ARMATURE,
-        Kind.ACTION,
-        Kind.SHAPE_KEY,
+        Kind.OBJECT, Kind.COLLECTION, *dict.fromkeys(DATA_KINDS.values()), Kind.ACTION, Kind.SHAPE_KEY
     ).needs("object_write")
     examples = (
-        Example({"name": "Box", "new_name": "Second box"}, given=(CUBE,)),
-        Example({"name": "Box", "new_name": "Own box", "mode": "deep"}, given=(CUBE,)),
+        Example({"name": "Box", "new_name": "Second box"}, CUBE),
+        Example({"name": "Box", "new_name": "Own box", "mode": "deep"}, CUBE),
     )
 
-    def check(self, scene: Scene, args: DuplicateArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: DuplicateArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
         if obj is None or args.mode == "linked":
             return
         if obj.data is not None and obj.type not in DATA_KINDS and obj.type != "EMPTY":
             message = f"'{args.name}' is of type {obj.type}, whose data cannot be copied here"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/mode", "Use mode linked.")
+            yield conflict(message, "/mode", "Use mode linked.")
             return
         if own_data(obj) is not None:
             yield from scene.taken(DATA_KINDS[obj.type], args.new_name, "/new_name")
@@ -86,7 +68,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
             scene.link(home, copy)
         return ObjectMade(object=args.new_name, data=copy.data.name if copy.data is not None else None, created=True)
 
-    def verify(self, scene: Scene, args: DuplicateArgs, result: ObjectMade) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: DuplicateArgs, result: ObjectMade) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         copy = scene.require(Kind.OBJECT, args.new_name, "/new_name")
         yield from differs("its type", obj.type, copy.type, "/new_name")

@@ -1,26 +1,18 @@
-"""object.duplicate_grid"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Example, Findings, Kind, Point, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
-from blendwright.tools.mesh_data import Point
+from blendwright.tools.checks import differs, evaluated_object, missing_target_collection, target_collection
 from blendwright.tools.place.movement import is_negligible
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import evaluated_object, missing_target_collection, target_collection
 from blendwright.tools.world_space import world_matrix
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MOST_COPIES = 2000
@@ -37,9 +29,7 @@ class DuplicateGridArgs(Args):
     gap: Vector3 = Field(
         default=(0.2, 0.2, 0.2), description="Free space between their bounds along X, Y and Z, in metres."
     )
-    collection: Name | None = Field(
-        default=None, description="Collection to link the copies to; those of the object when left out."
-    )
+    collection: Name | None = optional("Collection to link the copies to; those of the object when left out.")
 
     @property
     def count(self) -> int:
@@ -56,11 +46,8 @@ class DuplicateGridArgs(Args):
 
     def way(self, number: int, step: Vector3) -> Vector3:
         """From the first place to another one, numbered along X, then Y, then Z."""
-        along, across, up = (
-            number % self.columns,
-            number // self.columns % self.rows,
-            number // (self.columns * self.rows),
-        )
+        row, along = divmod(number, self.columns)
+        up, across = divmod(row, self.rows)
         return (step[0] * along, step[1] * across, step[2] * up)
 
 
@@ -75,15 +62,12 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     name = "object.duplicate_grid"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (
-        Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, given=(CUBE,)),
-        Example(
-            {"name": "Box", "prefix": "Tower", "columns": 1, "rows": 1, "layers": 5, "gap": [0, 0, 0]}, given=(CUBE,)
-        ),
+        Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, CUBE),
+        Example({"name": "Box", "prefix": "Tower", "columns": 1, "rows": 1, "layers": 5, "gap": [0, 0, 0]}, CUBE),
     )
 
-    def check(self, scene: Scene, args: DuplicateGridArgs) -> Iterator[Finding]:
-        yield from evaluated_object(scene, args.name, "/name")
-        obj = scene.find(Kind.OBJECT, args.name)
+    def check(self, scene: Scene, args: DuplicateGridArgs) -> Findings:
+        obj = yield from evaluated_object(scene, args.name, "/name")
         if obj is not None:
             yield from move_conflicts(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
         yield from missing_target_collection(scene, args.collection)
@@ -104,7 +88,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
                 scene.link(collection, copy)
         return GridMade(copies=args.names(), step=step)
 
-    def verify(self, scene: Scene, args: DuplicateGridArgs, result: GridMade) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: DuplicateGridArgs, result: GridMade) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         start = world_matrix(scene, obj).translation
         for number, name in enumerate(result.copies, start=1):

@@ -1,28 +1,28 @@
-"""object.inspect"""
+"""object.inspect, and how structures inside Blender become plain data: settings by name, datablocks by their names."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.bounding_boxes import Reach
-from blendwright.tools.object_data import own_data
-from blendwright.tools.plain_data import custom_properties, plain_settings, plain_value
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.object_creation import own_data
 from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
-from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import orientation, world_matrix
-from blendwright.values.findings import Finding
 
+# Said elsewhere, about the user interface, or about how long the last evaluation took.
+LEFT_OUT = frozenset({
+    "rna_type", "name", "type", "show_expanded", "is_active", "is_override_data", "persistent_uid", "execution_time",
+    "use_pin_to_last",
+})  # fmt: skip
+PLAIN = ("BOOLEAN", "INT", "FLOAT", "STRING", "ENUM")
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
 # Numbers beyond single precision are null: JSON has no word for them.
 Numbers = list[Number]
@@ -78,9 +78,9 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
 
     name = "object.inspect"
     promises = READ_ONLY.needs("scene_read")
-    examples = (Example({"name": "Box"}, given=(CUBE,)),)
+    examples = (Example({"name": "Box"}, CUBE),)
 
-    def check(self, scene: Scene, args: InspectArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: InspectArgs) -> Findings:
         yield from existing_object(scene, args.name, "/name")
 
     def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
@@ -91,11 +91,11 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
             object=obj.name,
             type=obj.type,
             data=None if obj.data is None else obj.data.name,
-            location=plain_value(obj.location),
+            location=_plain_value(obj.location),
             rotation_mode=obj.rotation_mode,
             rotation_euler_deg=[number(math.degrees(angle)) for angle in _angles(obj, turn)],
-            rotation_quaternion=plain_value(turn),
-            scale=plain_value(obj.scale),
+            rotation_quaternion=_plain_value(turn),
+            scale=_plain_value(obj.scale),
             matrix_world=[list(vector4(row)) for row in world_matrix(scene, obj)],
             dimensions=list(vector3(reach.own_size(obj))),
             bounds=_bounds(reach, obj),
@@ -104,14 +104,14 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
             collections=[home.name for home in scene.collections_of(obj)],
             materials=[None if slot.material is None else slot.material.name for slot in obj.material_slots],
             modifiers=[_modifier(modifier) for modifier in obj.modifiers],
-            properties=custom_properties(obj),
+            properties=_custom_properties(obj),
             visible_viewport=not obj.hide_viewport,
             visible_render=not obj.hide_render,
             content_hash=scene.content_hash(obj),
             data_hash=None if own_data(obj) is None else scene.content_hash(obj.data),
         )
 
-    def verify(self, scene: Scene, args: InspectArgs, result: ObjectReport) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: InspectArgs, result: ObjectReport) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         yield from differs("its content hash", result.content_hash, scene.content_hash(obj), "/name")
 
@@ -126,5 +126,54 @@ def _bounds(reach: Reach, obj: Block) -> Bounds | None:
 
 
 def _modifier(modifier: Block) -> ModifierReport:
-    inputs = custom_properties(modifier) if modifier.type == "NODES" else {}
-    return ModifierReport(name=modifier.name, type=modifier.type, settings=plain_settings(modifier), inputs=inputs)
+    inputs = _custom_properties(modifier) if modifier.type == "NODES" else {}
+    return ModifierReport(name=modifier.name, type=modifier.type, settings=_plain_settings(modifier), inputs=inputs)
+
+
+def _plain_settings(struct: Block) -> dict[str, Any]:
+    """The plain settings of a structure by name; a datablock that it points at is given by its name."""
+    values: dict[str, Any] = {}
+    for prop in sorted(struct.bl_rna.properties, key=lambda prop: prop.identifier):
+        name: str = prop.identifier
+        if name in LEFT_OUT or name.startswith("show_"):
+            continue
+        if prop.type in PLAIN:
+            if not prop.is_readonly:
+                values[name] = _plain_value(getattr(struct, name))
+        elif prop.type == "POINTER":
+            value = getattr(struct, name)
+            if value is None or hasattr(value, "users"):
+                values[name] = None if value is None else value.name
+    return values
+
+
+def _custom_properties(struct: Block) -> dict[str, Any]:
+    """The custom properties of a structure by name."""
+    runtime = {prop.identifier for prop in struct.bl_rna.properties if prop.is_runtime}
+    return {key: _plain_value(struct[key]) for key in sorted(struct.keys()) if key not in runtime}
+
+
+def _plain_value(value: Any) -> Any:
+    """A value as JSON can say it."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        # JSON has no infinity; Blender uses huge numbers for "no limit", which are finite.
+        return value + 0.0 if value - value == 0.0 else None
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, (set, frozenset)):
+        return sorted(cast("Iterable[str]", value))
+    if hasattr(value, "to_dict"):
+        return _mapping(value.to_dict())
+    if isinstance(value, Mapping):
+        return _mapping(cast("Mapping[str, Any]", value))
+    if hasattr(value, "users"):
+        return value.name
+    if hasattr(value, "to_list"):
+        value = value.to_list()
+    return [_plain_value(item) for item in value]
+
+
+def _mapping(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _plain_value(values[key]) for key in sorted(values)}

@@ -1,22 +1,11 @@
-"""object.rename"""
-
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.object_data import DATA_KINDS, own_data
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectRenamed
-from blendwright.tools.targets import existing_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tool_api import Args, Example, Findings, Kind, Name, Result, Scene, Tool
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Idempotence
+from blendwright.tools.checks import conflict, differs, existing_object
+from blendwright.tools.object_creation import DATA_KINDS, own_data
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -30,6 +19,14 @@ class RenameArgs(Args):
     )
 
 
+class ObjectRenamed(Result):
+    """An object that a tool gave another name."""
+
+    object: str = Field(description="Name of the object now.")
+    data: str | None = Field(description="Name of its data now, when it has any of its own.")
+    changed: bool = Field(description="False when everything was named as asked already.")
+
+
 class Rename(Tool[RenameArgs, ObjectRenamed]):
     """Give an object another name, and if asked its data as well. Whatever refers to it goes on doing so."""
 
@@ -37,14 +34,14 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
     # Any kind may refer to the object or to its data, and is then told apart by the new name.
     promises = SAFE_ONE_TIME_WRITE.writes_to(*Kind).needs("object_write")
     examples = (
-        Example({"name": "Box", "new_name": "Crate"}, given=(CUBE,)),
-        Example({"name": "Box", "new_name": "Crate", "rename_data": True}, given=(CUBE,)),
+        Example({"name": "Box", "new_name": "Crate"}, CUBE),
+        Example({"name": "Box", "new_name": "Crate", "rename_data": True}, CUBE),
     )
 
     def idempotence_for(self, args: RenameArgs) -> Idempotence:
         return Idempotence.IDEMPOTENT if args.name == args.new_name else Idempotence.NON_IDEMPOTENT
 
-    def check(self, scene: Scene, args: RenameArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: RenameArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         if args.new_name != args.name:
             yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
@@ -53,7 +50,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
         data = own_data(obj)
         if data is None:
             message = f"'{args.name}' is of type {obj.type} and has no data that could be renamed"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/rename_data", "Leave rename_data out.")
+            yield conflict(message, "/rename_data", "Leave rename_data out.")
         elif data.name != args.new_name:
             yield from scene.taken(DATA_KINDS[obj.type], args.new_name, "/new_name")
             others = sorted(user.name for user in scene.users(data) if user.id_type == "OBJECT" and user != obj)
@@ -61,7 +58,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
                 message = f"the data of '{args.name}' is shared with '{others[0]}'" + (
                     " and others" if others[1:] else ""
                 )
-                yield Finding(Fault.SCENE_CONFLICT, message, "/rename_data", "Leave rename_data out.")
+                yield conflict(message, "/rename_data", "Leave rename_data out.")
 
     def apply(self, scene: Scene, args: RenameArgs) -> ObjectRenamed:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
@@ -75,7 +72,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
         data = own_data(obj)
         return ObjectRenamed(object=args.new_name, data=None if data is None else data.name, changed=changed)
 
-    def verify(self, scene: Scene, args: RenameArgs, result: ObjectRenamed) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: RenameArgs, result: ObjectRenamed) -> Findings:
         obj = scene.require(Kind.OBJECT, args.new_name, "/new_name")
         yield from differs("its name", args.new_name, obj.name, "/new_name")
         if args.new_name != args.name:

@@ -1,22 +1,20 @@
-"""object.set_parent"""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.parenting import IDENTITY, parent_space, stay_in_place_conflicts
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object
-from blendwright.tools.world_space import matrix_rows, nearly_equal_matrices, world_matrix
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs, existing_object
+from blendwright.tools.world_space import (
+    IDENTITY,
+    matrix_rows,
+    nearly_equal_matrices,
+    parent_space,
+    stay_in_place_conflicts,
+    world_matrix,
+)
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 TIP = ("object.create_empty", {"name": "Tip", "location": [0, 0, 2]})
@@ -45,15 +43,12 @@ class SetParent(Tool[SetParentArgs, Parented]):
     name = "object.set_parent"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"child": "Tip", "parent": "Box"}, given=(CUBE, TIP)),
-        Example({"child": "Tip", "parent": "Box", "keep_transform": False}, given=(CUBE, TIP)),
-        Example(
-            {"child": "Tip", "parent": None},
-            given=(CUBE, TIP, ("object.set_parent", {"child": "Tip", "parent": "Box"})),
-        ),
+        Example({"child": "Tip", "parent": "Box"}, CUBE, TIP),
+        Example({"child": "Tip", "parent": "Box", "keep_transform": False}, CUBE, TIP),
+        Example({"child": "Tip", "parent": None}, CUBE, TIP, ("object.set_parent", {"child": "Tip", "parent": "Box"})),
     )
 
-    def check(self, scene: Scene, args: SetParentArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetParentArgs) -> Findings:
         child = yield from existing_object(scene, args.child, "/child")
         if args.parent is None:
             if child is not None and child.parent is not None and args.keep_transform:
@@ -65,15 +60,10 @@ class SetParent(Tool[SetParentArgs, Parented]):
         if parent == child or child in _ancestors(parent):
             message = f"'{args.parent}' is '{args.child}' itself, or follows it"
             cure = "Choose a parent that does not depend on the child, or clear that one's parent first."
-            yield Finding(Fault.SCENE_CONFLICT, message, "/parent", cure)
+            yield conflict(message, "/parent", cure)
         elif args.keep_transform and abs(world_matrix(scene, parent).determinant()) < 1e-12:
             message = f"'{args.parent}' has a scale of zero, so that a child cannot keep its place"
-            yield Finding(
-                Fault.SCENE_CONFLICT,
-                message,
-                "/keep_transform",
-                "Give the parent a scale, or set keep_transform to false.",
-            )
+            yield conflict(message, "/keep_transform", "Give the parent a scale, or set keep_transform to false.")
 
     def apply(self, scene: Scene, args: SetParentArgs) -> Parented:
         child = scene.require(Kind.OBJECT, args.child, "/child")
@@ -84,7 +74,7 @@ class SetParent(Tool[SetParentArgs, Parented]):
             matrix = world_matrix(scene, child)
         return Parented(object=args.child, parent=args.parent, changed=changed, matrix_world=matrix_rows(matrix))
 
-    def verify(self, scene: Scene, args: SetParentArgs, result: Parented) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetParentArgs, result: Parented) -> Findings:
         child = scene.require(Kind.OBJECT, args.child, "/child")
         actual = None if child.parent is None else child.parent.name
         yield from differs("its parent", args.parent, actual, "/parent")

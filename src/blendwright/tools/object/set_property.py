@@ -1,24 +1,16 @@
-"""object.set_property"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, InnerName, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools.animation_data import channel_conflicts, custom_path
-from blendwright.tools.readback import differs
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.targets import existing_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs, existing_object
+from blendwright.tools.settings import ObjectChanged
 
 EMPTY = ("object.create_empty", {"name": "Marker"})
 LARGEST = 2**31 - 1
@@ -62,24 +54,24 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     name = "object.set_property"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Marker", "key": "mass", "value": 2.5}, given=(EMPTY,)),
-        Example({"name": "Marker", "key": "part", "value": "hull"}, given=(EMPTY,)),
-        Example({"name": "Marker", "key": "size", "value": [1, 2, 3], "number_type": "float"}, given=(EMPTY,)),
+        Example({"name": "Marker", "key": "mass", "value": 2.5}, EMPTY),
+        Example({"name": "Marker", "key": "part", "value": "hull"}, EMPTY),
+        Example({"name": "Marker", "key": "size", "value": [1, 2, 3], "number_type": "float"}, EMPTY),
         Example(
             {"name": "Marker", "key": "mass", "value": None},
-            given=(EMPTY, ("object.set_property", {"name": "Marker", "key": "mass", "value": 1})),
+            EMPTY,
+            ("object.set_property", {"name": "Marker", "key": "mass", "value": 1}),
         ),
     )
 
-    def check(self, scene: Scene, args: SetPropertyArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetPropertyArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         if obj is None:
             return
         registered = obj.bl_rna.properties.get(args.key)
         if registered is not None and registered.is_runtime:
             # Before Blender 5.0 add-ons keep their settings in the same place.
-            message = f"'{args.key}' is the name of an add-on's settings"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/key", "Choose another key.")
+            yield conflict(f"'{args.key}' is the name of an add-on's settings", "/key", "Choose another key.")
         yield from channel_conflicts(scene, obj, custom_path(args.key), "/key")
 
     def apply(self, scene: Scene, args: SetPropertyArgs) -> ObjectChanged:
@@ -93,7 +85,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
             scene.set_item(obj, args.key, value)
         return ObjectChanged(object=args.name, changed=True)
 
-    def verify(self, scene: Scene, args: SetPropertyArgs, result: ObjectChanged) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetPropertyArgs, result: ObjectChanged) -> Findings:
         actual = _current_value(scene.require(Kind.OBJECT, args.name, "/name"), args.key)
         if not _identical(args.stored_value(), actual):
             yield from differs(f"the property '{args.key}'", args.stored_value(), actual, "/value")

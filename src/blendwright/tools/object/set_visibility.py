@@ -1,28 +1,20 @@
-"""object.set_visibility"""
-
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Kind, Scene
+from blendwright.tool_api.arguments import Args, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsObjectSettings
-from blendwright.tools.results import ObjectChanged
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class SetVisibilityArgs(Args):
     name: Name = Field(description="Name of the object to show or hide.")
-    viewport: bool | None = Field(default=None, description="Show it in viewports; unchanged when left out.")
-    render: bool | None = Field(default=None, description="Show it in renders; unchanged when left out.")
+    viewport: bool | None = optional("Show it in viewports; unchanged when left out.")
+    render: bool | None = optional("Show it in renders; unchanged when left out.")
 
     @model_validator(mode="after")
     def _asks_something(self) -> SetVisibilityArgs:
@@ -37,11 +29,11 @@ class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
     name = "object.set_visibility"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Box", "render": False}, given=(CUBE,)),
-        Example({"name": "Box", "viewport": False, "render": True}, given=(CUBE,)),
+        Example({"name": "Box", "render": False}, CUBE),
+        Example({"name": "Box", "viewport": False, "render": True}, CUBE),
     )
 
-    def settings(self, scene: Scene, args: SetVisibilityArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetVisibilityArgs, target: Block) -> Settings:
         for where, shown in (("viewport", args.viewport), ("render", args.render)):
             if shown is not None:
                 yield Setting(target, f"hide_{where}", not shown, f"/{where}")

@@ -1,26 +1,20 @@
-"""object.transform"""
-
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4, optional
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
-from blendwright.tools.object_placement import radians
-from blendwright.tools.readback import differs
+from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.object_creation import radians
 from blendwright.tools.settings import Setting, write_settings
-from blendwright.tools.targets import existing_object
 from blendwright.tools.world_space import orientation
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
@@ -32,15 +26,14 @@ class TransformArgs(Args):
         description="set: the values replace the old ones. add: the location is added, the rotation turns it further, "
         "the scale multiplies.",
     )
-    location: Vector3 | None = Field(default=None, description="Position in metres, in the space of its parent.")
-    rotation_euler_deg: Vector3 | None = Field(
-        default=None,
-        description="Rotation about X, Y and Z in degrees, in the object's own rotation order (XYZ unless changed).",
+    location: Vector3 | None = optional("Position in metres, in the space of its parent.")
+    rotation_euler_deg: Vector3 | None = optional(
+        "Rotation about X, Y and Z in degrees, in the object's own rotation order (XYZ unless changed)."
     )
-    rotation_quaternion: Vector4 | None = Field(
-        default=None, description="Rotation as W, X, Y, Z (normalised for you); switches the object to quaternions."
+    rotation_quaternion: Vector4 | None = optional(
+        "Rotation as W, X, Y, Z (normalised for you); switches the object to quaternions."
     )
-    scale: Vector3 | None = Field(default=None, description="Scale along X, Y and Z.")
+    scale: Vector3 | None = optional("Scale along X, Y and Z.")
 
     @model_validator(mode="after")
     def _asks_something_clear(self) -> TransformArgs:
@@ -76,15 +69,15 @@ class Transform(Tool[TransformArgs, Transformed]):
     name = "object.transform"
     promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, given=(CUBE,)),
-        Example({"name": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, given=(CUBE,)),
-        Example({"name": "Box", "rotation_quaternion": [0.7071068, 0, 0, 0.7071068]}, given=(CUBE,)),
+        Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, CUBE),
+        Example({"name": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, CUBE),
+        Example({"name": "Box", "rotation_quaternion": [0.7071068, 0, 0, 0.7071068]}, CUBE),
     )
 
     def idempotence_for(self, args: TransformArgs) -> Idempotence:
         return Idempotence.IDEMPOTENT if args.mode == "set" else Idempotence.ACCUMULATING
 
-    def check(self, scene: Scene, args: TransformArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: TransformArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         if obj is None:
             return
@@ -115,7 +108,7 @@ class Transform(Tool[TransformArgs, Transformed]):
             scale=values["scale"],
         )
 
-    def verify(self, scene: Scene, args: TransformArgs, result: Transformed) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: TransformArgs, result: Transformed) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         actual = _channels(obj)
         yield from differs("its location", result.location, actual["location"], "/location")

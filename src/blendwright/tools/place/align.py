@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, Name, optional
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.arguments import BoundedFloat, Name, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.bounding_boxes import world_bounds
-from blendwright.tools.place.bounds import AXES, Edge, side
-from blendwright.tools.place.movement import (
-    Offset,
-    along,
-    ancestors,
-    does_not_settle,
-    is_in_place,
-    most_rounds,
-    movement_problems,
-    shift_all,
-)
-from blendwright.tools.place.results import Moved
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import evaluated_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
+from blendwright.tools.checks import conflict, evaluated_object
+from blendwright.tools.place.movement import AXES, MoveArgs, MovesObjects, Offset, along, ancestors, movement_problems
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [3, 1, 2]})
+STAGE = (BOX, BALL)
+
+Edge = Literal["min", "center", "max"]
 
 
-class AlignArgs(Args):
-    objects: Annotated[list[Name], Field(min_length=1, max_length=1000)] = Field(
-        description="Names of the objects to move."
-    )
+class AlignArgs(MoveArgs):
     axis: Literal["X", "Y", "Z"] = Field(description="World axis along which they move.")
     edge: Edge = Field(default="center", description="Which end of each object's bounds is put in place.")
     reference: Name | None = optional("Object to align to; stays where it is.")
@@ -56,20 +41,19 @@ class AlignArgs(Args):
         return self
 
 
-class Align(Tool[AlignArgs, Moved]):
+class Align(MovesObjects[AlignArgs]):
     """Align objects along a world axis by their bounds: to an object, or to a coordinate."""
 
     name = "place.align"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, (BOX, BALL)),
-        Example(
-            {"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, (BOX, BALL)
-        ),
-        Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, (BOX, BALL)),
+        Example({"objects": ["Ball"], "axis": "X", "reference": "Box"}, *STAGE),
+        Example({"objects": ["Ball"], "axis": "Z", "edge": "min", "reference": "Box", "reference_edge": "max"}, *STAGE),
+        Example({"objects": ["Box", "Ball"], "axis": "Z", "edge": "min", "value": 0}, *STAGE),
     )
+    in_place = "aligned"
 
-    def check(self, scene: Scene, args: AlignArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: AlignArgs) -> Findings:
         yield from movement_problems(scene, args.objects, "/objects")
         if args.reference is None:
             return
@@ -78,34 +62,25 @@ class Align(Tool[AlignArgs, Moved]):
             if parent.name in args.objects:
                 message = f"the reference '{args.reference}' moves along with its parent '{parent.name}'"
                 at = f"/objects/{args.objects.index(parent.name)}"
-                yield Finding(Fault.SCENE_CONFLICT, message, at, "Take another reference, or leave the parent out.")
+                yield conflict(message, at, "Take another reference, or leave the parent out.")
 
-    def apply(self, scene: Scene, args: AlignArgs) -> Moved:
-        moved = shift_all(scene, self._offsets(scene, args))
-        named = [*args.objects, *filter(None, [args.reference])]
-        rounds = most_rounds(*(scene.require(Kind.OBJECT, name) for name in named))
-        while rounds and (offsets := [each for each in self._offsets(scene, args) if not is_in_place(scene, each)]):
-            rounds -= 1
-            if not rounds:
-                name = offsets[0][0]
-                raise does_not_settle(name, f"/objects/{args.objects.index(name)}")
-            moved |= shift_all(scene, offsets)
-        return Moved(objects=args.objects, moved=[name for name in args.objects if name in moved])
+    def references(self, args: AlignArgs) -> Iterator[str]:
+        if args.reference is not None:
+            yield args.reference
 
-    def verify(self, scene: Scene, args: AlignArgs, result: Moved) -> Iterator[Finding]:
-        for number, offset in enumerate(self._offsets(scene, args)):
-            aligned = is_in_place(scene, offset)
-            yield from differs(f"that '{offset[0]}' is aligned", True, aligned, f"/objects/{number}")
-
-    def _offsets(self, scene: Scene, args: AlignArgs) -> list[Offset]:
+    def offsets(self, scene: Scene, args: AlignArgs) -> list[Offset]:
         axis = AXES[args.axis]
         target = args.value
         if target is None:
             reference = scene.require(Kind.OBJECT, args.reference or "", "/reference")
             [box] = world_bounds(scene, [reference])
-            target = side(box, axis, args.reference_edge or args.edge)
+            target = _side(box, axis, args.reference_edge or args.edge)
         bounds = world_bounds(scene, [scene.require(Kind.OBJECT, name) for name in args.objects])
         return [
-            (name, along(axis, target - side(box, axis, args.edge)))
+            (name, along(axis, target - _side(box, axis, args.edge)))
             for name, box in zip(args.objects, bounds, strict=True)
         ]
+
+
+def _side(bounds: BoundingBox, axis: int, edge: Edge) -> float:
+    return {"min": bounds.low, "center": bounds.center, "max": bounds.high}[edge][axis]

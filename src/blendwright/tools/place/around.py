@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.bounding_boxes import subject
 from blendwright.tools.camera_views import mirrored_like, move_to, view_axes, view_matrix, zero_scale
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.picture_subject import subject
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import existing_object, existing_objects, required_object
+from blendwright.tools.checks import conflict, differs, existing_object, existing_objects, required_object
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [2, 1, 0]})
 KEY = ("light.create", {"name": "Key", "type": "AREA"})
@@ -61,21 +55,17 @@ class PlaceAround(Tool[AroundArgs, Around]):
     name = "place.around"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example(
-            {"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3},
-            given=(BOX, KEY),
-        ),
-        Example({"object": "Pivot", "distance": 0, "face": False}, given=(BOX, PIVOT)),
-        Example({"object": "Key", "azimuth_deg": -120, "elevation_deg": 20}, given=(KEY,)),
+        Example({"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3}, BOX, KEY),
+        Example({"object": "Pivot", "distance": 0, "face": False}, BOX, PIVOT),
+        Example({"object": "Key", "azimuth_deg": -120, "elevation_deg": 20}, KEY),
     )
 
-    def check(self, scene: Scene, args: AroundArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: AroundArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
         yield from existing_objects(scene, args.targets, "/targets")
         if args.object in args.targets:
-            message = f"'{args.object}' cannot stand around itself"
             at = f"/targets/{args.targets.index(args.object)}"
-            yield Finding(Fault.SCENE_CONFLICT, message, at, "Leave it out of the targets.")
+            yield conflict(f"'{args.object}' cannot stand around itself", at, "Leave it out of the targets.")
         if obj is not None:
             yield from zero_scale(scene, obj, "/object")
             yield from move_conflicts(scene, obj, "/object", turn=args.face)
@@ -93,7 +83,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
             changed=changed,
         )
 
-    def verify(self, scene: Scene, args: AroundArgs, result: Around) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: AroundArgs, result: Around) -> Findings:
         obj = required_object(scene, args.object, "/object")
         in_place = nearly_equal_matrices(self._pose(scene, args, obj), world_matrix(scene, obj))
         yield from differs("that it stands there (no constraint or animation holds it)", True, in_place, "/object")

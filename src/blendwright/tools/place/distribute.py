@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, LengthFloat, Name, Vector3, optional
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api.arguments import LengthFloat, Name, Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Kind, Point, Scene
+from blendwright.tool_api.tool import Example, Findings
 from blendwright.tools.bounding_boxes import BoundingBox, world_bounds
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.bounds import AXES
-from blendwright.tools.place.movement import Offset, along, is_in_place, movement_problems, shift_all
-from blendwright.tools.place.results import Moved
-from blendwright.tools.readback import differs
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict
+from blendwright.tools.place.movement import AXES, MoveArgs, MovesObjects, Offset, along, movement_problems
 
 ROW = tuple(
     (
@@ -32,7 +25,7 @@ ROW = tuple(
 Placed = tuple[str, BoundingBox]
 
 
-class DistributeArgs(Args):
+class DistributeArgs(MoveArgs):
     objects: Annotated[list[Name], Field(min_length=2, max_length=1000)] = Field(
         description="Names of the objects to move."
     )
@@ -64,18 +57,18 @@ class DistributeArgs(Args):
         return self
 
 
-class Distribute(Tool[DistributeArgs, Moved]):
+class Distribute(MovesObjects[DistributeArgs]):
     """Distribute objects evenly along a world axis or between two points, by their centres or by the gaps between them."""
 
     name = "place.distribute"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, ROW),
-        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, ROW),
-        Example({"objects": ["Box2", "Box1", "Box0"], "start": [0, 0, 0], "end": [3, 3, 3], "order": "given"}, ROW),
+        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X"}, *ROW),
+        Example({"objects": ["Box0", "Box1", "Box2"], "axis": "X", "spacing": "gaps", "gap": 0.2}, *ROW),
+        Example({"objects": ["Box2", "Box1", "Box0"], "start": [0, 0, 0], "end": [3, 3, 3], "order": "given"}, *ROW),
     )
 
-    def check(self, scene: Scene, args: DistributeArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: DistributeArgs) -> Findings:
         problems = list(movement_problems(scene, args.objects, "/objects"))
         yield from problems
         if problems or args.spacing != "gaps" or args.gap is not None or args.axis is None:
@@ -84,27 +77,14 @@ class Distribute(Tool[DistributeArgs, Moved]):
         if _free_gap(placed, AXES[args.axis]) < 0.0:
             message = "the objects together are longer than the way between the first and the last"
             cure = "Move the last one further away, give a fixed 'gap', or space by 'centers'."
-            yield Finding(Fault.SCENE_CONFLICT, message, "/spacing", cure)
+            yield conflict(message, "/spacing", cure)
 
-    def apply(self, scene: Scene, args: DistributeArgs) -> Moved:
-        offsets = _offsets(scene, args)
-        moved = shift_all(scene, offsets)
-        names = [name for name, _ in offsets]
-        return Moved(objects=names, moved=[name for name in names if name in moved])
-
-    def verify(self, scene: Scene, args: DistributeArgs, result: Moved) -> Iterator[Finding]:
-        for offset in _offsets(scene, args):
-            at = f"/objects/{args.objects.index(offset[0])}"
-            yield from differs(f"that '{offset[0]}' is in its place", True, is_in_place(scene, offset), at)
-
-
-def _offsets(scene: Scene, args: DistributeArgs) -> list[Offset]:
-    """How far each object has to go, in their order along the way."""
-    placed = _ordered(scene, args)
-    if args.start is not None and args.end is not None:
-        return _between(placed, args.start, args.end)
-    axis = AXES[args.axis or "X"]
-    return _by_gaps(placed, axis, args.gap) if args.spacing == "gaps" else _by_centers(placed, axis)
+    def offsets(self, scene: Scene, args: DistributeArgs) -> list[Offset]:
+        placed = _ordered(scene, args)
+        if args.start is not None and args.end is not None:
+            return _between(placed, args.start, args.end)
+        axis = AXES[args.axis or "X"]
+        return _by_gaps(placed, axis, args.gap) if args.spacing == "gaps" else _by_centers(placed, axis)
 
 
 def _ordered(scene: Scene, args: DistributeArgs) -> list[Placed]:

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2, optional
-from blendwright.tool_api.effects import Idempotence, Kind
-from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import Reach, own_box, shape
-from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.movement import (
-    ancestors,
-    does_not_settle,
-    is_negligible,
-    most_rounds,
-    shift,
-)
+from blendwright.tools.checks import conflict, differs, evaluated_object
+from blendwright.tools.mesh_data import positions_of
+from blendwright.tools.place.movement import ancestors, does_not_settle, is_negligible, most_rounds, shift
 from blendwright.tools.place.surface import Hit, surface_problems, vertical_hit
-from blendwright.tools.readback import differs
-from blendwright.tools.targets import evaluated_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 
 GROUND = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Hill", "radius": 5, "scale": [1, 1, 0.3]})
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "size": 1, "location": [1, 0.5, 9]})
@@ -69,9 +57,9 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
     name = "place.on_surface"
     promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"object": "Box", "target": "Hill"}, (GROUND, BOX)),
-        Example({"object": "Box", "target": "Hill", "at": [2, 1], "align_to_normal": True, "gap": 0.01}, (GROUND, BOX)),
-        Example({"object": "Box", "target": "Hill", "side": "bottom", "contact": "bounds"}, (GROUND, BOX)),
+        Example({"object": "Box", "target": "Hill"}, GROUND, BOX),
+        Example({"object": "Box", "target": "Hill", "at": [2, 1], "align_to_normal": True, "gap": 0.01}, GROUND, BOX),
+        Example({"object": "Box", "target": "Hill", "side": "bottom", "contact": "bounds"}, GROUND, BOX),
     )
 
     def idempotence_for(self, args: OnSurfaceArgs) -> Idempotence:
@@ -79,7 +67,7 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
         slides = args.align_to_normal and args.at is None
         return Idempotence.ACCUMULATING if slides else Idempotence.IDEMPOTENT
 
-    def check(self, scene: Scene, args: OnSurfaceArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: OnSurfaceArgs) -> Findings:
         obj, target = scene.find(Kind.OBJECT, args.object), scene.find(Kind.OBJECT, args.target)
         problems = list(evaluated_object(scene, args.object, "/object"))
         problems += surface_problems(scene, args.target, "/target")
@@ -87,12 +75,12 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
             problems += move_conflicts(scene, obj, "/object", turn=args.align_to_normal)
         if obj is not None and target is not None and obj in (target, *ancestors(target)):
             message = f"'{args.target}' moves along with '{args.object}', so the one cannot rest on the other"
-            problems.append(Finding(Fault.SCENE_CONFLICT, message, "/target", "Name an object that stays where it is."))
+            problems.append(conflict(message, "/target", "Name an object that stays where it is."))
         yield from problems
         if not problems and _hit(scene, args, obj) is None:
             message = f"there is no surface of '{args.target}' straight above or below {_place(scene, args, obj)}"
             at = "/at" if args.at is not None else "/object"
-            yield Finding(Fault.SCENE_CONFLICT, message, at, "Give a place 'at' that lies over the target.")
+            yield conflict(message, at, "Give a place 'at' that lies over the target.")
 
     def apply(self, scene: Scene, args: OnSurfaceArgs) -> RestingOn:
         obj, target = (scene.require(Kind.OBJECT, name) for name in (args.object, args.target))
@@ -107,7 +95,7 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
         x, y, z = scene.evaluated(obj).matrix_world.translation
         return RestingOn(object=args.object, moved=moved, point=hit.point, normal=hit.normal, location=(x, y, z))
 
-    def verify(self, scene: Scene, args: OnSurfaceArgs, result: RestingOn) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: OnSurfaceArgs, result: RestingOn) -> Findings:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         off = _is_off(scene, args, obj, Hit(result.point, result.normal))
         yield from differs("that it rests on the surface", True, not off, "/object")

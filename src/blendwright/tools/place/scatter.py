@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import islice
 from random import Random
 from typing import Annotated
 
@@ -12,23 +11,24 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.place.random_points import random_points
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import invalid, missing_target_collection, same, target_collection
 from blendwright.tools.place.surface import Hit, Surface, surface_problems
-from blendwright.tools.readback import same
-from blendwright.tools.targets import missing_target_collection, target_collection
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 GROUND = ("mesh.create_primitive", {"kind": "grid", "name": "Ground", "size": 10, "cells": 4})
 STONE = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Stone", "radius": 0.2, "subdivisions": 1})
+STAGE = (GROUND, STONE)
+STONES = {"source": "Stone", "target": "Ground"}
+APART = {"scale_range": [0.5, 2], "min_distance": 1}
 MOST = 10_000
 
+# Where one copy stands: location, rotation, scale.
+Spot = tuple[Point, Point, Point]
 ScaleRange = Annotated[tuple[PositiveFloat, PositiveFloat], Field(strict=False)]
 
 
@@ -66,15 +66,6 @@ class Scattered(Result):
     created: bool = Field(description="False when equal copies were there already and nothing was written.")
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where one copy stands."""
-
-    location: Point
-    rotation: Point
-    scale: Point
-
-
 class Scatter(Tool[ScatterArgs, Scattered]):
     """Scatter copies of an object over the surface of another: random but repeatable, evenly by area, at a least distance."""
 
@@ -85,22 +76,11 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         .needs("object_write")
     )
     examples = (
-        Example({"source": "Stone", "target": "Ground", "count": 12, "seed": 7, "prefix": "Pebble"}, (GROUND, STONE)),
-        Example(
-            {
-                "source": "Stone",
-                "target": "Ground",
-                "count": 8,
-                "prefix": "Rock",
-                "align_to_normal": True,
-                "scale_range": [0.5, 2],
-                "min_distance": 1,
-            },
-            (GROUND, STONE),
-        ),
+        Example({**STONES, "count": 12, "seed": 7, "prefix": "Pebble"}, *STAGE),
+        Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **APART}, *STAGE),
     )
 
-    def check(self, scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ScatterArgs) -> Findings:
         problems = list(scene.missing(Kind.OBJECT, args.source, "/source"))
         problems += surface_problems(scene, args.target, "/target")
         problems += missing_target_collection(scene, args.collection)
@@ -109,13 +89,14 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             return
         spots = _spots(scene, args)
         if len(spots) < args.count:
-            message = (
-                f"only {len(spots)} of {args.count} copies were found a place {args.min_distance:g} m from all others"
-            )
+            apart = f"{args.min_distance:g} m from all others"
+            message = f"only {len(spots)} of {args.count} copies were found a place {apart}"
             at = "/min_distance" if args.min_distance else "/target"
-            yield Finding(Fault.ARGS_INVALID, message, at, "Use a smaller 'min_distance' or 'count'.")
+            yield invalid(message, at, "Use a smaller 'min_distance' or 'count'.")
         elif not _all_in_place(scene, args, spots):
-            yield from _name_conflicts(scene, args)
+            names = (args.copy_name(number) for number in range(args.count))
+            taken = (finding for name in names for finding in scene.taken(Kind.OBJECT, name, "/prefix"))
+            yield from islice(taken, 1)  # the others would say the same
 
     def apply(self, scene: Scene, args: ScatterArgs) -> Scattered:
         names = [args.copy_name(number) for number in range(args.count)]
@@ -127,11 +108,11 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         for name, spot in zip(names, spots, strict=True):
             copy = scene.adopt(Kind.OBJECT, source.copy(), name)
             _reset_copy(copy)
-            copy.location, copy.rotation_euler, copy.scale = spot.location, spot.rotation, spot.scale
+            copy.location, copy.rotation_euler, copy.scale = spot
             scene.link(collection, copy)
         return Scattered(objects=names, created=True)
 
-    def verify(self, scene: Scene, args: ScatterArgs, result: Scattered) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: ScatterArgs, result: Scattered) -> Findings:
         if not _all_in_place(scene, args, _spots(scene, args)):
             yield Finding(Fault.SCENE_CONFLICT, "not all copies are where they should be", "/prefix")
 
@@ -143,7 +124,7 @@ def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
         return []
     matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.source, "/source"))
     random = Random(args.seed)
-    hits = random_points(surface, random, args.count, args.min_distance)
+    hits = surface.random_points(random, args.count, args.min_distance)
     return [_spot(scene, args, hit, matrix, random) for hit in hits]
 
 
@@ -160,7 +141,7 @@ def _spot(scene: Scene, args: ScatterArgs, hit: Hit, matrix: Block, random: Rand
     x, y, z = scene.vector(hit.point) + normal * args.offset
     i, j, k = turn.to_euler("XYZ")
     sx, sy, sz = matrix.to_scale() * (low + (high - low) * share)
-    return Spot((x, y, z), (i, j, k), (sx, sy, sz))
+    return (x, y, z), (i, j, k), (sx, sy, sz)
 
 
 def _reset_copy(copy: Block) -> None:
@@ -185,18 +166,6 @@ def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
         copy = scene.find(Kind.OBJECT, args.copy_name(number))
         if copy is None or copy.data != data or not scene.is_in(collection, copy):
             return False
-        current = (copy.location, copy.rotation_euler, copy.scale)
-        if not all(
-            same(one, other) for one, other in zip((spot.location, spot.rotation, spot.scale), current, strict=True)
-        ):
+        if not all(map(same, spot, (copy.location, copy.rotation_euler, copy.scale))):
             return False
     return True
-
-
-def _name_conflicts(scene: Scene, args: ScatterArgs) -> Iterator[Finding]:
-    for number in range(args.count):
-        findings = scene.taken(Kind.OBJECT, args.copy_name(number), "/prefix")
-        if findings:
-            # The others would say the same.
-            yield findings[0]
-            return

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from array import array
 from bisect import bisect
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from random import Random
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Point, Scene
+from blendwright.tool_api.tool import Findings
 from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
-from blendwright.tools.mesh.solid import positions_of
-from blendwright.tools.mesh_data import Point
-from blendwright.tools.targets import evaluated_object
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, evaluated_object
+from blendwright.tools.mesh_data import positions_of
+
+# How many random points are tried for each requested one before the surface counts as full.
+TRIES = 50
+
+Cell = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Hit:
     normal: Point
 
 
-def surface_problems(scene: Scene, name: str, at: str) -> Iterator[Finding]:
+def surface_problems(scene: Scene, name: str, at: str) -> Findings:
     """Why nothing can be put on an object."""
     target = scene.find(Kind.OBJECT, name)
     problems = list(evaluated_object(scene, name, at))
@@ -38,8 +39,7 @@ def surface_problems(scene: Scene, name: str, at: str) -> Iterator[Finding]:
     with world_mesh(scene, target) as mesh:
         empty = mesh is None or not len(mesh.polygons)
     if target.type not in SOLID or empty:
-        message = f"object '{name}' has no faces to put anything on"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Name an object with faces.")
+        yield conflict(f"object '{name}' has no faces to put anything on", at, "Name an object with faces.")
 
 
 def vertical_hit(scene: Scene, target: Block, x: float, y: float, side: str) -> Hit | None:
@@ -73,13 +73,29 @@ class Surface:
             mesh.loop_triangles.foreach_get("vertices", self._corners)
         self._points = list(zip(flat[0::3], flat[1::3], flat[2::3], strict=True))
         self._sign = -1.0 if mirrored else 1.0
-        self._sums = list(accumulate(self._area(number) for number in range(len(self._corners) // 3)))
+        self._sums = list(itertools.accumulate(self._area(number) for number in range(len(self._corners) // 3)))
 
     @property
     def area(self) -> float:
         return self._sums[-1]
 
-    def random_point(self, random: Random) -> Hit:
+    def random_points(self, random: Random, count: int, min_distance: float) -> list[Hit]:
+        """Up to `count` points that keep a distance from each other; fewer when no more were found a place."""
+        hits: list[Hit] = []
+        cells: dict[Cell, list[Point]] = {}
+        for _ in range(count * TRIES):
+            if len(hits) == count:
+                break
+            hit = self._random_point(random)
+            if min_distance > 0.0:
+                cell = _cell(hit.point, min_distance)
+                if _is_near(hit.point, cell, cells, min_distance):
+                    continue
+                cells.setdefault(cell, []).append(hit.point)
+            hits.append(hit)
+        return hits
+
+    def _random_point(self, random: Random) -> Hit:
         """A point on the surface, each part as likely as its share of the area."""
         number = min(bisect(self._sums, random.random() * self.area), len(self._sums) - 1)
         a, b, c = self._triangle(number)
@@ -101,8 +117,20 @@ class Surface:
 
 def _cross(a: Point, b: Point, c: Point) -> Point:
     """The normal of a triangle, twice as long as its area."""
-    (px, py, pz), (qx, qy, qz) = (
-        (b[0] - a[0], b[1] - a[1], b[2] - a[2]),
-        (c[0] - a[0], c[1] - a[1], c[2] - a[2]),
-    )
+    px, py, pz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    qx, qy, qz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
     return py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
+
+
+def _cell(point: Point, size: float) -> Cell:
+    x, y, z = (math.floor(value / size) for value in point)
+    return x, y, z
+
+
+def _is_near(point: Point, cell: Cell, cells: dict[Cell, list[Point]], min_distance: float) -> bool:
+    x, y, z = cell
+    for i, j, k in itertools.product((-1, 0, 1), repeat=3):
+        for other in cells.get((x + i, y + j, z + k), ()):
+            if math.dist(point, other) < min_distance:
+                return True
+    return False

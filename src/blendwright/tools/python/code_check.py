@@ -10,7 +10,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from blendwright.values.faults import Fault
+from blendwright.tool_api.tool import Findings
+from blendwright.tools.checks import invalid
 from blendwright.values.findings import Finding, did_you_mean
 
 AT = "/code"
@@ -45,7 +46,7 @@ FORBIDDEN_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
-def check_code(code: str, *, trusted: bool) -> Iterator[Finding]:
+def check_code(code: str, *, trusted: bool) -> Findings:
     """What speaks against the code. Trusted code need only be Python."""
     try:
         tree = ast.parse(code)
@@ -54,7 +55,7 @@ def check_code(code: str, *, trusted: bool) -> Iterator[Finding]:
         return
     except (ValueError, RecursionError, MemoryError) as error:
         message = "nested too deeply" if not isinstance(error, ValueError) else str(error)
-        yield Finding(Fault.ARGS_INVALID, f"the code is not Python: {message}", AT, "Write it in another way.")
+        yield invalid(f"the code is not Python: {message}", AT, "Write it in another way.")
         return
     if not trusted:
         yield from _CodeWalk().findings(tree)
@@ -64,7 +65,7 @@ def _syntax(code: str, error: SyntaxError) -> Finding:
     cure = "Correct the line."
     if "\\n" in code and "\n" not in code:
         cure = "Write real line breaks: the code has a backslash and an n where a line should end."
-    return Finding(Fault.ARGS_INVALID, f"line {error.lineno or 1}: the code is not Python: {error.msg}", AT, cure)
+    return invalid(f"line {error.lineno or 1}: the code is not Python: {error.msg}", AT, cure)
 
 
 class _CodeWalk:
@@ -73,7 +74,7 @@ class _CodeWalk:
     def __init__(self) -> None:
         self._aliases: dict[str, str] = {}
 
-    def findings(self, tree: ast.Module) -> Iterator[Finding]:
+    def findings(self, tree: ast.Module) -> Findings:
         nodes = sorted((node for node in ast.walk(tree) if hasattr(node, "lineno")), key=_position)
         reported: set[tuple[int, str]] = set()
         for node in nodes:
@@ -81,7 +82,7 @@ class _CodeWalk:
                 line = _position(node)[0]
                 if (line, message) not in reported:
                     reported.add((line, message))
-                    yield Finding(Fault.ARGS_INVALID, f"line {line}: {message}", AT, cure)
+                    yield invalid(f"line {line}: {message}", AT, cure)
 
     def _problems(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         match node:

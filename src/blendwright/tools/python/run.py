@@ -1,19 +1,13 @@
-"""python.run"""
-
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from pydantic import Field
 
+from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Result, Seed
-from blendwright.tool_api.effects import Determinism, Isolation, Kind, Revert
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Version
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Isolation, Revert, Version
 from blendwright.tools.python.code_check import check_code
-from blendwright.values.findings import Finding
 
 # The contract has the limit that counts; this one only keeps the schema finite.
 LONGEST = 1_000_000
@@ -72,11 +66,11 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
                 "timeout_ms": 2000,
                 "seed": 7,
             },
-            given=(("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),),
+            ("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
         ),
     )  # fmt: skip
 
-    def examine(self, args: RunPythonArgs, blender: Version | None) -> Iterable[Finding]:
+    def examine(self, args: RunPythonArgs, blender: Version | None) -> Findings:
         return check_code(args.code, trusted=args.mode == "trusted")
 
     def capabilities_for(self, args: RunPythonArgs) -> tuple[str, ...]:
@@ -94,7 +88,7 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     def shown_for(self, args: RunPythonArgs) -> str:
         return args.code
 
-    def check(self, scene: Scene, args: RunPythonArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: RunPythonArgs) -> Findings:
         """Nothing more than was read in the code: only running tells."""
         yield from ()
 
@@ -102,6 +96,6 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
         output, truncated = scene.run_code(args.code, MOST_OUTPUT, args.seed)
         return PythonRan(mode=args.mode, output=output, truncated=truncated)
 
-    def verify(self, scene: Scene, args: RunPythonArgs, result: PythonRan) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: RunPythonArgs, result: PythonRan) -> Findings:
         """Code promises nothing that could be held against it; the core checks what safe code leaves, in another process."""
         yield from ()

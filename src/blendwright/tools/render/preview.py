@@ -1,5 +1,3 @@
-"""render.preview"""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -9,19 +7,13 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Seed, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.promises import READ_ONLY, Determinism
 from blendwright.tools.bounding_boxes import everything
 from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
-from blendwright.tools.readback import differs
-from blendwright.tools.render.engines import engine_id
-from blendwright.tools.render.pictures import PngName, Rendered
-from blendwright.tools.render.rendering import camera_problems, render_picture
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.checks import conflict, differs
+from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_id, render_picture
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
@@ -55,21 +47,18 @@ class Preview(Tool[PreviewArgs, Rendered]):
     name = "render.preview"
     promises = READ_ONLY.but(determinism=Determinism.SEEDED).needs("scene_read", "render")
     examples = (
-        Example({"view": "ISO", "width": 160, "height": 120}, given=(CUBE,)),
-        Example(
-            {"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, given=(CUBE, CAMERA, SUN)
-        ),
+        Example({"view": "ISO", "width": 160, "height": 120}, CUBE),
+        Example({"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, CUBE, CAMERA, SUN),
     )
 
     def determinism_for(self, args: PreviewArgs) -> Determinism:
         return Determinism.SEEDED if args.engine == "CYCLES" else Determinism.DETERMINISTIC
 
-    def check(self, scene: Scene, args: PreviewArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: PreviewArgs) -> Findings:
         if args.view is None:
             yield from camera_problems(scene, args.camera, "Give a view such as ISO, or the name of a camera.")
         elif not everything(scene):
-            cure = "Create a visible object first."
-            yield Finding(Fault.SCENE_CONFLICT, "there is nothing to look at", "/view", cure)
+            yield conflict("there is nothing to look at", "/view", "Create a visible object first.")
 
     def apply(self, scene: Scene, args: PreviewArgs) -> Rendered:
         with ExitStack() as temporary:
@@ -78,7 +67,7 @@ class Preview(Tool[PreviewArgs, Rendered]):
             camera = self._camera(scene, args, temporary)
             return render_picture(scene, scene.artifact(args.artifact), camera, args.engine, artifact=args.artifact)
 
-    def verify(self, scene: Scene, args: PreviewArgs, result: Rendered) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: PreviewArgs, result: Rendered) -> Findings:
         yield from differs("the width of the picture", args.width, result.width, "/width")
         yield from differs("the height of the picture", args.height, result.height, "/height")
 
@@ -101,30 +90,14 @@ class Preview(Tool[PreviewArgs, Rendered]):
 def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
     """The settings of a preview, as pairs of their owner and values."""
     target = scene.active
-    yield (
-        target.render,
-        {
-            "engine": engine_id(args.engine, scene.version),
-            "resolution_x": args.width,
-            "resolution_y": args.height,
-            "resolution_percentage": 100,
-            "pixel_aspect_x": 1.0,
-            "pixel_aspect_y": 1.0,
-            "use_border": False,
-            "use_crop_to_border": False,
-            "use_compositing": False,
-            "use_sequencer": False,
-            "use_stamp": False,
-            "use_motion_blur": False,
-        },
-    )
+    size = {"resolution_x": args.width, "resolution_y": args.height, "resolution_percentage": 100}
+    shape = {"pixel_aspect_x": 1.0, "pixel_aspect_y": 1.0, "use_border": False, "use_crop_to_border": False}
+    extras = ("use_compositing", "use_sequencer", "use_stamp", "use_motion_blur")
+    engine = {"engine": engine_id(args.engine, scene.version)}
+    yield target.render, {**engine, **size, **shape, **dict.fromkeys(extras, False)}
     if args.engine == "WORKBENCH":
         yield target.display, {"render_aa": "OFF"}
     else:
-        values: dict[str, object] = {
-            "device": "CPU",
-            "samples": args.samples,
-            "seed": args.seed,
-            "use_animated_seed": False,
-        }
-        yield target.cycles, values | {"use_denoising": False, "time_limit": 0.0, "use_adaptive_sampling": False}
+        noise = {"samples": args.samples, "seed": args.seed, "time_limit": 0.0}
+        extras = ("use_animated_seed", "use_denoising", "use_adaptive_sampling")
+        yield target.cycles, {"device": "CPU", **noise, **dict.fromkeys(extras, False)}

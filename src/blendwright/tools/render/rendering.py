@@ -1,30 +1,101 @@
-"""What render.preview and render.still share: which camera can be used, and the picture that a render leaves."""
+"""What render.preview and render.still share: engines, which camera can be used, and the picture that a render leaves."""
 
 from __future__ import annotations
 
+import hashlib
+import struct
+import zlib
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.render.pictures import Rendered, read_picture
-from blendwright.tools.targets import wrong_type
+from pydantic import Field
+
+from blendwright.tool_api import Block, Findings, Scene
+from blendwright.tool_api.arguments import Result, optional
+from blendwright.tools.checks import conflict, existing_object
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+
+Engine = Literal["WORKBENCH", "EEVEE", "CYCLES"]
+
+
+def engine_id(engine: Engine, version: tuple[int, int, int]) -> str:
+    """Blender's own name. EEVEE was called "next" from 4.2 until it had replaced the old one in 5.0."""
+    if engine == "EEVEE":
+        return "BLENDER_EEVEE" if version >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
+    return "BLENDER_WORKBENCH" if engine == "WORKBENCH" else "CYCLES"
+
+
+def engine_name(identifier: str) -> str:
+    """Our name; that of an add-on's engine is its own."""
+    known = {"BLENDER_WORKBENCH": "WORKBENCH", "BLENDER_EEVEE": "EEVEE", "BLENDER_EEVEE_NEXT": "EEVEE"}
+    return known.get(identifier, identifier)
+
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+# A plain file name: the workspace keeps artifacts side by side.
+PngName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.png$")]
+
+
+class Rendered(Result):
+    """A picture that was rendered."""
+
+    artifact: str | None = Field(
+        description="Name of the picture among the workspace's artifacts; None when it went to a path."
+    )
+    path: str | None = optional("The file, as it was named in the arguments.")
+    width: int = Field(description="Width in pixels.")
+    height: int = Field(description="Height in pixels.")
+    engine: str = Field(description="The engine that rendered it.")
+    pixels_sha256: str = Field(
+        description="Hash of the picture itself: equal for equal pixels, whatever time the file carries."
+    )
+
+
+def read_picture(path: str) -> tuple[int, int, str] | None:
+    """Width, height and hash of what a PNG file shows; None when there is no such file or it is no whole PNG."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return None
+    if not data.startswith(SIGNATURE):
+        return None
+    header, packed = b"", bytearray()
+    for kind, body in _chunks(data):
+        if kind == b"IHDR":
+            header = body
+        elif kind == b"IDAT":
+            packed += body
+    if len(header) != 13:
+        return None
+    try:
+        rows = zlib.decompress(packed)
+    except zlib.error:
+        return None
+    width, height = struct.unpack(">II", header[:8])
+    return width, height, hashlib.sha256(header + rows).hexdigest()
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    place = len(SIGNATURE)
+    while place + 12 <= len(data):
+        (length,) = struct.unpack(">I", data[place : place + 4])
+        yield data[place + 4 : place + 8], data[place + 8 : place + 8 + length]
+        place += 12 + length
+
 
 AT = "/camera"
 
 
-def camera_problems(scene: Scene, name: str | None, cure: str) -> Iterator[Finding]:
+def camera_problems(scene: Scene, name: str | None, cure: str) -> Findings:
     """Why there is no camera to look through; without a name the scene's own is meant."""
     if name is None:
         if scene.active.camera is None:
-            yield Finding(Fault.SCENE_CONFLICT, "the scene has no camera", AT, cure)
-        return
-    yield from scene.missing(Kind.OBJECT, name, AT)
-    camera = scene.find(Kind.OBJECT, name)
-    if camera is not None:
-        yield from wrong_type(camera, ("CAMERA",), AT)
+            yield conflict("the scene has no camera", AT, cure)
+    else:
+        yield from existing_object(scene, name, AT, "CAMERA")
 
 
 def render_picture(
@@ -36,11 +107,5 @@ def render_picture(
     if picture is None:
         at = "/artifact" if path is None else "/path"
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at=at)
-    return Rendered(
-        artifact=artifact,
-        path=path,
-        width=picture.width,
-        height=picture.height,
-        engine=engine,
-        pixels_sha256=picture.pixels_sha256,
-    )
+    width, height, pixels = picture
+    return Rendered(artifact=artifact, path=path, width=width, height=height, engine=engine, pixels_sha256=pixels)

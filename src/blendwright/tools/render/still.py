@@ -1,22 +1,15 @@
-"""render.still"""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
-from blendwright.tool_api.effects import Determinism, Kind
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.readback import differs
-from blendwright.tools.render.engines import engine_name
-from blendwright.tools.render.pictures import PngName, Rendered
-from blendwright.tools.render.rendering import camera_problems, render_picture
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
+from blendwright.tools.checks import differs, invalid
+from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_name, render_picture
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -67,8 +60,8 @@ class Still(Tool[StillArgs, Rendered]):
     )
     destructive_with = ("overwrite",)
     examples = (
-        Example({"camera": "Camera"}, given=STAGE),
-        Example({"path": "picture.png", "samples": 1}, given=(*STAGE, ("camera.set_active", {"name": "Camera"}))),
+        Example({"camera": "Camera"}, *STAGE),
+        Example({"path": "picture.png", "samples": 1}, *STAGE, ("camera.set_active", {"name": "Camera"})),
     )
 
     def determinism_for(self, args: StillArgs) -> Determinism:
@@ -81,7 +74,7 @@ class Still(Tool[StillArgs, Rendered]):
     def seed_for(self, args: StillArgs) -> int | None:
         return args.seed
 
-    def check(self, scene: Scene, args: StillArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: StillArgs) -> Findings:
         yield from camera_problems(scene, args.camera, "Name a camera, or call camera.set_active first.")
         width, height = _size(scene)
         if width * height > MOST_PIXELS:
@@ -92,8 +85,7 @@ class Still(Tool[StillArgs, Rendered]):
             for argument in ("samples", "time_limit_s"):
                 if getattr(args, argument) is not None:
                     message = f"{argument} is for CYCLES; the engine is {engine}"
-                    cure = "Leave it out, or set the engine with scene.set_render."
-                    yield Finding(Fault.ARGS_INVALID, message, f"/{argument}", cure)
+                    yield invalid(message, f"/{argument}", "Leave it out, or set the engine with scene.set_render.")
 
     def apply(self, scene: Scene, args: StillArgs) -> Rendered:
         file = scene.output_file(args.path) if args.path is not None else scene.artifact(args.artifact)
@@ -108,7 +100,7 @@ class Still(Tool[StillArgs, Rendered]):
                 temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
             return render_picture(scene, file, camera, engine, artifact=artifact, path=args.path)
 
-    def verify(self, scene: Scene, args: StillArgs, result: Rendered) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: StillArgs, result: Rendered) -> Findings:
         yield from differs("the size of the picture", _size(scene), (result.width, result.height), "/path")
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.scene.snapshot_model import MOST_IN_LIST, CollectionNode
 
 # Readers of JSON give up on deep nesting; what lies deeper stands at the top again, with the name of its parent.

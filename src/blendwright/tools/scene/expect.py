@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import Reads
+from blendwright.tool_api.scene import Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Reads
+from blendwright.tools.checks import conflict
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-
-KINDS: dict[str, Kind] = {
-    "object": Kind.OBJECT,
-    "collection": Kind.COLLECTION,
-    "material": Kind.MATERIAL,
-    "mesh": Kind.MESH,
-    "light": Kind.LIGHT,
-    "camera": Kind.CAMERA,
-    "world": Kind.WORLD,
-    "image": Kind.IMAGE,
-    "action": Kind.ACTION,
-    "node_group": Kind.NODE_GROUP,
-}
+NO_GOLD = {"kind": "material", "name": "Gold", "exists": False}
+SOME_MESHES = {"kind": "object", "type": "MESH", "at_least": 1, "at_most": 10}
 
 
 class Expectation(Args):
@@ -51,14 +38,12 @@ class Expectation(Args):
     @model_validator(mode="after")
     def _one_question(self) -> Expectation:
         counted = self.at_least is not None or self.at_most is not None
-        if self.kind == "active_camera" and (self.name is not None or counted):
+        if self.kind == "active_camera" and (self.name is not None or self.type is not None or counted):
             raise PydanticCustomError("expect_camera", "active_camera takes only exists")
         if self.name is not None and counted:
             raise PydanticCustomError("expect_count", "at_least and at_most count all of a kind: leave name out")
-        if self.kind not in ("object", "active_camera") and self.type is not None:
+        if self.kind != "object" and self.type is not None:
             raise PydanticCustomError("expect_type", "only objects have a type")
-        if self.kind == "active_camera" and self.type is not None:
-            raise PydanticCustomError("expect_camera", "active_camera takes only exists")
         return self
 
 
@@ -80,19 +65,11 @@ class Expect(Reads[ExpectArgs, Expected]):
     name = "scene.expect"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, given=(CUBE,)),
-        Example(
-            {
-                "expectations": [
-                    {"kind": "material", "name": "Gold", "exists": False},
-                    {"kind": "object", "type": "MESH", "at_least": 1, "at_most": 10},
-                ]
-            },
-            given=(CUBE,),
-        ),
+        Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, CUBE),
+        Example({"expectations": [NO_GOLD, SOME_MESHES]}, CUBE),
     )
 
-    def check(self, scene: Scene, args: ExpectArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: ExpectArgs) -> Findings:
         for place, expectation in enumerate(args.expectations):
             for finding in _unmet(scene, expectation, f"/expectations/{place}"):
                 if args.moment == "before":
@@ -104,14 +81,14 @@ class Expect(Reads[ExpectArgs, Expected]):
         return Expected(held=len(args.expectations))
 
 
-def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]:
+def _unmet(scene: Scene, expectation: Expectation, at: str) -> Findings:
     if expectation.kind == "active_camera":
         if (scene.active.camera is not None) != expectation.exists:
             state = "has a camera already" if not expectation.exists else "has no camera"
             cure = "See: blendwright tools camera.set_active"
-            yield Finding(Fault.SCENE_CONFLICT, f"the scene {state}", at, cure)
+            yield conflict(f"the scene {state}", at, cure)
         return
-    kind = KINDS[expectation.kind]
+    kind = Kind[expectation.kind.upper()]
     if expectation.name is None:
         yield from _miscounted(scene, kind, expectation, at)
     elif not expectation.exists:
@@ -121,10 +98,10 @@ def _unmet(scene: Scene, expectation: Expectation, at: str) -> Iterator[Finding]
         block = scene.find(kind, expectation.name)
         if block is not None and expectation.type is not None and block.type != expectation.type:
             message = f"the object '{expectation.name}' is of type {block.type}, and {expectation.type} is expected"
-            yield Finding(Fault.SCENE_CONFLICT, message, f"{at}/name", "Name another object.")
+            yield conflict(message, f"{at}/name", "Name another object.")
 
 
-def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> Iterator[Finding]:
+def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> Findings:
     object_type = expectation.type
     count = sum(object_type is None or block.type == object_type for block in scene.blocks(kind))
     what = kind.label if object_type is None else f"{kind.label} of type {object_type}"
@@ -137,4 +114,4 @@ def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> 
         yield Finding(Fault.TARGET_NOT_FOUND, message, at, "Add what is missing first.")
     if most is not None and count > most:
         message = f"there are {count} of the kind: {what}, and at most {most} are expected"
-        yield Finding(Fault.SCENE_CONFLICT, message, at, "Take away what is too much first.")
+        yield conflict(message, at, "Take away what is too much first.")

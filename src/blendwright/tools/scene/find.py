@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.bounding_boxes import Reach, around
-from blendwright.tools.readback import same
-from blendwright.tools.scene.object_filter import Paged, matching, missing_collection, next_offset, page
+from blendwright.tools.checks import missing_target_collection, same
+from blendwright.tools.scene.object_filter import Paged, matching, next_offset, page
 from blendwright.tools.scene.plain_values import custom_keys, vector3
 from blendwright.tools.scene.snapshot_model import Vector3 as Position
 from blendwright.tools.world_space import evaluated_matrix
-from blendwright.values.findings import Finding
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [5, 0, 0]})
@@ -45,9 +42,8 @@ class Box(Args):
     @model_validator(mode="after")
     def _not_inside_out(self) -> Box:
         if any(low > high for low, high in zip(self.min, self.max, strict=True)):
-            raise PydanticCustomError(
-                "box_inside_out", "min is above max; every part of min must be at most that of max"
-            )
+            message = "min is above max; every part of min must be at most that of max"
+            raise PydanticCustomError("box_inside_out", message)
         return self
 
 
@@ -79,12 +75,12 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
     name = "scene.find"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"name": "B*", "type": "MESH"}, given=(CUBE, BALL)),
-        Example({"box": {"min": [4, -1, -1], "max": [6, 1, 1], "test": "inside"}}, given=(CUBE, BALL)),
+        Example({"name": "B*", "type": "MESH"}, CUBE, BALL),
+        Example({"box": {"min": [4, -1, -1], "max": [6, 1, 1], "test": "inside"}}, CUBE, BALL),
     )
 
-    def check(self, scene: Scene, args: FindArgs) -> Iterator[Finding]:
-        yield from missing_collection(scene, args)
+    def check(self, scene: Scene, args: FindArgs) -> Findings:
+        yield from missing_target_collection(scene, args.collection)
         if args.material:
             yield from scene.missing(Kind.MATERIAL, args.material, "/material")
 
@@ -97,7 +93,7 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
             next_offset=next_offset(args, len(matches)),
         )
 
-    def verify(self, scene: Scene, args: FindArgs, result: FoundObjects) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: FindArgs, result: FoundObjects) -> Findings:
         for entry in result.objects:
             yield from scene.missing(Kind.OBJECT, entry.name, "")
 

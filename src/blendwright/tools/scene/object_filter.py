@@ -10,10 +10,8 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field
 
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Name, optional
-from blendwright.tool_api.effects import Kind
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tools.targets import missing_target_collection, target_collection
-from blendwright.values.findings import Finding
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.checks import target_collection
 
 T = TypeVar("T")
 
@@ -35,14 +33,13 @@ class Paged(Args):
     limit: int = Field(default=200, ge=1, le=1000, description="Most entries on the page.")
 
 
-def missing_collection(scene: Scene, args: Paged) -> Sequence[Finding]:
-    return missing_target_collection(scene, args.collection)
-
-
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
     """The objects that pass the filters, in the order of their names."""
     match = _pattern(args.name).match if args.name is not None else None
-    members = _names_in_collection(scene, args.collection) if args.collection else None
+    members: set[str] | None = None
+    if args.collection:
+        inside = target_collection(scene, args.collection).all_objects
+        members = {obj.name for obj in inside if obj.library is None}
     for obj in _candidates(scene, args.name):
         if match is not None and match(obj.name) is None:
             continue
@@ -69,10 +66,6 @@ def next_offset(args: Paged, *totals: int) -> int | None:
 
 
 def _pattern(wildcards: str) -> re.Pattern[str]:
-    # A bracket stands for itself here. fnmatch never tries a star's text again once the text behind the star was obj,
+    # A bracket stands for itself here. fnmatch never tries a star's text again once the text behind the star was found,
     # so that no pattern takes more than a moment.
     return re.compile(fnmatch.translate(wildcards.replace("[", "[[]")))
-
-
-def _names_in_collection(scene: Scene, collection: str) -> set[str]:
-    return {obj.name for obj in target_collection(scene, collection).all_objects if obj.library is None}

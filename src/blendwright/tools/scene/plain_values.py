@@ -7,34 +7,28 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from blendwright.tool_api.scene import Block
-from blendwright.tools.scene.snapshot_model import (
-    MOST_CHARACTERS,
-    MOST_IN_LIST,
-    CustomProperty,
-    Number,
-    Vector3,
-    Vector4,
-)
+from blendwright.tools.scene import snapshot_model as model
 
 CUT_MARK = "…"
 MOST_DEPTH = 2
+TYPES: dict[type, str] = {int: "int", float: "float", str: "string", bytes: "bytes"}
 # All custom properties of one datablock together, in characters and numbers.
 MOST_PER_BLOCK = 8000
 
 
-def number(value: float) -> Number:
+def number(value: float) -> model.Number:
     """The exact value; negative zero is zero, and what is not finite is None, since JSON has no word for it."""
     return value + 0.0 if math.isfinite(value) else None
 
 
-def vector3(values: Iterable[float]) -> Vector3:
+def vector3(values: Iterable[float]) -> model.Vector3:
     x, y, z = values
     if math.isfinite(x + y + z):
         return x + 0.0, y + 0.0, z + 0.0
     return number(x), number(y), number(z)
 
 
-def vector4(values: Iterable[float]) -> Vector4:
+def vector4(values: Iterable[float]) -> model.Vector4:
     x, y, z, w = values
     if math.isfinite(x + y + z + w):
         return x + 0.0, y + 0.0, z + 0.0, w + 0.0
@@ -47,28 +41,24 @@ def custom_keys(block: Block) -> list[str]:
     return sorted(key for key in keys if key not in block.bl_rna.properties and key != "cycles") if keys else []
 
 
-def custom_properties(block: Block) -> tuple[list[CustomProperty], int]:
+def custom_properties(block: Block) -> tuple[list[model.CustomProperty], int]:
     """A datablock's custom properties within bounds, and how many it has."""
     keys = custom_keys(block)
     budget = _Budget()
-    return [_property(key, block[key], budget) for key in keys[:MOST_IN_LIST]], len(keys)
+    return [_property(key, block[key], budget) for key in keys[: model.MOST_IN_LIST]], len(keys)
 
 
-def _property(key: str, value: Any, budget: _Budget) -> CustomProperty:
+def _property(key: str, value: Any, budget: _Budget) -> model.CustomProperty:
     budget.cut = False
     plain = _plain(value, budget, 0)
-    return CustomProperty.model_validate({"name": key, "type": _type(value), "value": plain, "truncated": budget.cut})
+    fields = {"name": key, "type": _type(value), "value": plain, "truncated": budget.cut}
+    return model.CustomProperty.model_validate(fields)
 
 
 def _type(value: Any) -> str:
-    if isinstance(value, int):
-        return "int"
-    if isinstance(value, float):
-        return "float"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, bytes):
-        return "bytes"
+    for known, name in TYPES.items():
+        if isinstance(value, known):
+            return name
     if hasattr(value, "id_type") or value is None:
         return "datablock"
     return "group" if hasattr(value, "to_dict") else "list"
@@ -82,7 +72,7 @@ class _Budget:
         self.cut = False
 
     def text(self, value: str) -> str:
-        most = min(MOST_CHARACTERS, max(self.remaining, 0))
+        most = min(model.MOST_CHARACTERS, max(self.remaining, 0))
         self.remaining -= len(value)
         if len(value) <= most:
             return value
@@ -90,7 +80,7 @@ class _Budget:
         return value[:most] + CUT_MARK
 
     def some(self, values: list[Any]) -> list[Any]:
-        most = min(MOST_IN_LIST, max(self.remaining, 0))
+        most = min(model.MOST_IN_LIST, max(self.remaining, 0))
         self.remaining -= len(values)
         if len(values) > most:
             self.cut = True

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsSceneSettings
-from blendwright.tools.settings import Setting
+from blendwright.tools.settings import SetsSceneSettings, Setting, Settings
 
 LAST = 1_048_574  # Blender's own limit
 
@@ -38,7 +34,7 @@ class SetFrameRange(SetsSceneSettings[SetFrameRangeArgs]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (Example({"start": 1, "end": 120}), Example({"start": 300, "end": 400, "step": 2}))
 
-    def settings(self, scene: Scene, args: SetFrameRangeArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetFrameRangeArgs, target: Block) -> Settings:
         ends = [Setting(target, "frame_start", args.start, "/start"), Setting(target, "frame_end", args.end, "/end")]
         # A start behind the old end would push it, and an unrecorded value would be lost for the revert.
         yield from reversed(ends) if args.start > target.frame_end else ends

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Seed, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsSceneSettings
-from blendwright.tools.render.engines import Engine, engine_id, engine_name
-from blendwright.tools.settings import Setting
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.checks import invalid
+from blendwright.tools.render.rendering import Engine, engine_id, engine_name
+from blendwright.tools.settings import SetsSceneSettings, Setting, Settings
 
 Side = Annotated[int, Field(ge=4, le=65536)]
 
@@ -43,14 +39,13 @@ class SetRender(SetsSceneSettings[SetRenderArgs]):
         Example({"fps": 23.976}),
     )
 
-    def problems(self, scene: Scene, args: SetRenderArgs, target: Block) -> Iterator[Finding]:
+    def problems(self, scene: Scene, args: SetRenderArgs, target: Block) -> Findings:
         engine = args.engine or engine_name(target.render.engine)
         if args.samples is not None and engine not in ("CYCLES", "EEVEE"):
-            message = f"the engine {engine} has no number of samples"
             cure = "Leave it out, or set the engine to CYCLES or EEVEE."
-            yield Finding(Fault.ARGS_INVALID, message, "/samples", cure)
+            yield invalid(f"the engine {engine} has no number of samples", "/samples", cure)
 
-    def settings(self, scene: Scene, args: SetRenderArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetRenderArgs, target: Block) -> Settings:
         render = target.render
         if args.engine is not None:
             yield Setting(render, "engine", engine_id(args.engine, scene.version), "/engine")

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.principled_shader import with_nodes
-from blendwright.tools.readback import differs
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import conflict, differs
+from blendwright.tools.material.ensure_principled import with_nodes
 from blendwright.tools.scene.set_world import WorldSet, background, use_world, world_name
-from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 
 SKY = "ShaderNodeTexSky"
 
@@ -40,16 +36,16 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"sun_elevation_deg": 25, "sun_rotation_deg": 130}),
-        Example({"name": "Evening", "sun_elevation_deg": 4, "strength": 0.2}, given=(("scene.set_sky", {}),)),
+        Example({"name": "Evening", "sun_elevation_deg": 4, "strength": 0.2}, ("scene.set_sky", {})),
     )
 
-    def check(self, scene: Scene, args: SetSkyArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetSkyArgs) -> Findings:
         world = scene.find(Kind.WORLD, args.name)
         if world is None:
             yield from scene.taken(Kind.WORLD, args.name, "/name")
         elif _sky(world) is None:
             message = f"the world '{args.name}' is there and has no sky of this kind"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Give the name of a new world.")
+            yield conflict(message, "/name", "Give the name of a new world.")
         else:
             yield from animation_conflicts(scene, _settings(scene, args, world))
 
@@ -66,7 +62,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
         changed = write_settings(scene, _settings(scene, args, world), owner=world)
         return use_world(scene, world, created=created, changed=changed)
 
-    def verify(self, scene: Scene, args: SetSkyArgs, result: WorldSet) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetSkyArgs, result: WorldSet) -> Findings:
         yield from differs("the scene's world", args.name, world_name(scene), "/name")
         if scene.active.world is not None:
             yield from settings_differ(_settings(scene, args, scene.active.world))
@@ -78,7 +74,7 @@ def _sky(world: Block) -> Block | None:
     return next((link.from_node for link in links if link.from_node.bl_idname == SKY), None)
 
 
-def _settings(scene: Scene, args: SetSkyArgs, world: Block) -> Iterator[Setting]:
+def _settings(scene: Scene, args: SetSkyArgs, world: Block) -> Settings:
     sky = _sky(world)
     assert sky is not None
     # What was Nishita's model got company in 5.0, and another name.

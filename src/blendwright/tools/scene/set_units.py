@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from blendwright.tool_api.arguments import Args, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import SetsSceneSettings
-from blendwright.tools.settings import Setting
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings
+from blendwright.tools.checks import invalid
+from blendwright.tools.settings import SetsSceneSettings, Setting, Settings
 
+AnyLength = Literal["ADAPTIVE"]
+MetricLength = Literal["KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS"]
+ImperialLength = Literal["MILES", "FEET", "INCHES", "THOU"]
+LengthUnit = Literal[AnyLength, MetricLength, ImperialLength]
 LENGTHS: dict[str, tuple[str, ...]] = {
-    "METRIC": ("ADAPTIVE", "KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS"),
-    "IMPERIAL": ("ADAPTIVE", "MILES", "FEET", "INCHES", "THOU"),
-    "NONE": ("ADAPTIVE",),
+    "METRIC": get_args(Literal[AnyLength, MetricLength]),
+    "IMPERIAL": get_args(Literal[AnyLength, ImperialLength]),
+    "NONE": get_args(AnyLength),
 }
 ATTRIBUTES = {"scale_length": "scale", "length_unit": "length_unit", "system_rotation": "rotation"}
 # Choosing a system makes Blender choose these anew.
@@ -28,21 +28,7 @@ DEPENDENT = ("length_unit", "mass_unit", "time_unit", "temperature_unit")
 class SetUnitsArgs(Args):
     system: Literal["NONE", "METRIC", "IMPERIAL"] | None = optional("System of units for display and export.")
     scale: float | None = optional("Metres that one Blender unit stands for.", ge=1e-9, le=1e9)
-    length_unit: (
-        Literal[
-            "ADAPTIVE",
-            "KILOMETERS",
-            "METERS",
-            "CENTIMETERS",
-            "MILLIMETERS",
-            "MICROMETERS",
-            "MILES",
-            "FEET",
-            "INCHES",
-            "THOU",
-        ]
-        | None
-    ) = optional("Unit that lengths are shown in; must belong to the system.")
+    length_unit: LengthUnit | None = optional("Unit that lengths are shown in; must belong to the system.")
     rotation: Literal["DEGREES", "RADIANS"] | None = optional("Unit that angles are shown in.")
 
 
@@ -53,16 +39,16 @@ class SetUnits(SetsSceneSettings[SetUnitsArgs]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
     examples = (
         Example({"system": "METRIC", "scale": 0.001, "length_unit": "MILLIMETERS"}),
-        Example({"system": "IMPERIAL"}, given=(("scene.set_units", {"length_unit": "CENTIMETERS"}),)),
+        Example({"system": "IMPERIAL"}, ("scene.set_units", {"length_unit": "CENTIMETERS"})),
     )
 
-    def problems(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Iterator[Finding]:
+    def problems(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Findings:
         system = args.system or target.unit_settings.system
         if args.length_unit is not None and args.length_unit not in LENGTHS[system]:
             message = f"{args.length_unit} is no unit of the system {system}"
-            yield Finding(Fault.ARGS_INVALID, message, "/length_unit", f"Use one of {', '.join(LENGTHS[system])}.")
+            yield invalid(message, "/length_unit", f"Use one of {', '.join(LENGTHS[system])}.")
 
-    def settings(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Iterator[Setting]:
+    def settings(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Settings:
         units = target.unit_settings
         if args.system is not None and args.system != units.system:
             # Writing them first records them for the revert. Without a system Blender has no unit of temperature.

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
-from blendwright.tool_api.effects import Kind
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example, Tool
-from blendwright.tools.principled_shader import with_nodes
-from blendwright.tools.readback import differs
-from blendwright.tools.settings import Setting, animation_conflicts, settings_differ, write_settings
-from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import conflict, differs
+from blendwright.tools.material.ensure_principled import with_nodes
+from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 
 BACKGROUND = "ShaderNodeBackground"
 DEFAULT = "World"
+OTHER_WORLD = "Give the name of another world, or of a new one."
 
 
 class SetWorldArgs(Args):
@@ -43,10 +40,10 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"color": [0.5, 0.7, 1.0], "strength": 0.8}),
-        Example({"name": "Night", "color": [0, 0, 0.02]}, given=(("scene.set_world", {"color": [1, 1, 1]}),)),
+        Example({"name": "Night", "color": [0, 0, 0.02]}, ("scene.set_world", {"color": [1, 1, 1]})),
     )
 
-    def check(self, scene: Scene, args: SetWorldArgs) -> Iterator[Finding]:
+    def check(self, scene: Scene, args: SetWorldArgs) -> Findings:
         world = _existing_world(scene, args)
         if world is None:
             yield from scene.taken(Kind.WORLD, args.name or DEFAULT, "/name")
@@ -55,15 +52,12 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             return
         node = background(world)
         if node is None:
-            message = f"no Background node reaches the output of world '{world.name}'"
-            yield Finding(Fault.SCENE_CONFLICT, message, "/name", "Give the name of another world, or of a new one.")
+            yield conflict(f"no Background node reaches the output of world '{world.name}'", "/name", OTHER_WORLD)
             return
         for setting in _sockets(args, node):
             if setting.target.is_linked:
                 message = f"the {setting.target.name} of world '{world.name}' comes from another node"
-                yield Finding(
-                    Fault.SCENE_CONFLICT, message, setting.at, "Give the name of another world, or of a new one."
-                )
+                yield conflict(message, setting.at, OTHER_WORLD)
         yield from animation_conflicts(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
@@ -78,7 +72,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             changed = write_settings(scene, [Setting(world, "color", args.color, "/color")]) or changed
         return use_world(scene, world, created=created, changed=changed)
 
-    def verify(self, scene: Scene, args: SetWorldArgs, result: WorldSet) -> Iterator[Finding]:
+    def verify(self, scene: Scene, args: SetWorldArgs, result: WorldSet) -> Findings:
         yield from differs("the scene's world", result.world, world_name(scene), "/name")
         if scene.active.world is not None:
             yield from settings_differ(_sockets(args, background(scene.active.world)))
@@ -112,7 +106,7 @@ def background(world: Block) -> Any:
     return None
 
 
-def _sockets(args: SetWorldArgs, node: Block) -> Iterator[Setting]:
+def _sockets(args: SetWorldArgs, node: Block) -> Settings:
     if args.color is not None:
         yield Setting(node.inputs["Color"], "default_value", (*args.color, 1.0), "/color")
     if args.strength is not None:

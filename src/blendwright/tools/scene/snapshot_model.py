@@ -22,7 +22,6 @@ Vector3 = tuple[Number, Number, Number]
 Vector4 = tuple[Number, Number, Number, Number]
 Fingerprint = Annotated[str, Field(min_length=1, description="Content hash: equal where the content is equal.")]
 Count = Annotated[int, Field(ge=0)]
-Names = Annotated[list[str], Field(max_length=MOST_IN_LIST)]
 CuttableList = Literal["collections", "materials", "modifiers", "custom_properties"]
 # What custom properties hold, two levels deep; what lies deeper is cut.
 Leaf = int | float | str | None
@@ -30,6 +29,8 @@ Flat = Leaf | list[Leaf] | dict[str, Leaf]
 Plain = Leaf | list[Flat] | dict[str, Flat]
 
 T = TypeVar("T")
+Cut = Annotated[list[T], Field(max_length=MOST_IN_LIST)]
+Names = Cut[str]
 
 
 class Section(Result, Generic[T]):
@@ -88,15 +89,9 @@ class ObjectState(Result):
     collections: Names = Field(
         description="Collections that hold it, sorted; a scene's own is 'scene:' and the scene's name."
     )
-    materials: Annotated[list[str | None], Field(max_length=MOST_IN_LIST)] = Field(
-        description="Material of each slot, in order; null for an empty slot."
-    )
-    modifiers: Annotated[list[ModifierState], Field(max_length=MOST_IN_LIST)] = Field(
-        description="In the order of the stack."
-    )
-    custom_properties: Annotated[list[CustomProperty], Field(max_length=MOST_IN_LIST)] = Field(
-        description="Sorted by name."
-    )
+    materials: Cut[str | None] = Field(description="Material of each slot, in order; null for an empty slot.")
+    modifiers: Cut[ModifierState] = Field(description="In the order of the stack.")
+    custom_properties: Cut[CustomProperty] = Field(description="Sorted by name.")
     visible_viewport: bool = Field(description="Not disabled in viewports.")
     visible_render: bool = Field(description="Not disabled in renders.")
     cut: list[CuttableList] = Field(description="The lists above that were cut.")
@@ -208,9 +203,7 @@ class NodeGroupState(Result):
     fingerprint: Fingerprint
     type: str = Field(description="GeometryNodeTree, ShaderNodeTree …")
     nodes: NodeSummary
-    interface: Annotated[list[SocketState], Field(max_length=MOST_IN_LIST)] = Field(
-        description="Its sockets, in order."
-    )
+    interface: Cut[SocketState] = Field(description="Its sockets, in order.")
     cut: bool = Field(description="Whether the interface was cut.")
 
 

@@ -1,31 +1,16 @@
-"""text.create"""
-
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.effects import Kind
+from blendwright.tool_api import Block, Example, Kind, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Block, Scene
-from blendwright.tool_api.tool import Example
-from blendwright.tools.families import CreatesObject
-from blendwright.tools.object_placement import ObjectPlacement
-from blendwright.tools.settings import Setting
+from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.settings import Setting, Settings
 
-# Argument -> Blender's property on the text.
-PROPERTIES: dict[str, str] = {
-    "body": "body",
-    "size": "size",
-    "extrude": "extrude",
-    "bevel_depth": "bevel_depth",
-    "bevel_resolution": "bevel_resolution",
-    "align_x": "align_x",
-    "align_y": "align_y",
-    "line_spacing": "space_line",
-}
+# Arguments that are Blender's properties of the text, under the same names.
+PROPERTIES = ("body", "size", "extrude", "bevel_depth", "bevel_resolution", "align_x", "align_y")
 
 
 class CreateTextArgs(ObjectPlacement):
@@ -69,7 +54,6 @@ class CreateText(CreatesObject[CreateTextArgs]):
     )
 
     object_type = "FONT"
-    data_kind = Kind.CURVE
 
     def new_data(self, scene: Scene, args: CreateTextArgs) -> Block:
         fonts = set(scene.names(Kind.FONT))
@@ -79,5 +63,6 @@ class CreateText(CreatesObject[CreateTextArgs]):
             scene.adopt(Kind.FONT, text.font, text.font.name)
         return text
 
-    def settings(self, scene: Scene, args: CreateTextArgs, target: Block) -> Iterable[Setting]:
-        return [Setting(target, name, getattr(args, argument), f"/{argument}") for argument, name in PROPERTIES.items()]
+    def settings(self, scene: Scene, args: CreateTextArgs, target: Block) -> Settings:
+        yield from (Setting(target, name, getattr(args, name), f"/{name}") for name in PROPERTIES)
+        yield Setting(target, "space_line", args.line_spacing, "/line_spacing")

@@ -1,0 +1,180 @@
+"""What stands in the way here: checks of the environment and of a language-model host, and how to cure what is missing."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blendwright.app.hosts import Host, host_named, installed
+from blendwright.app.opening import open
+from blendwright.app.policy_files import home_directory
+from blendwright.bridge.exit_diagnosis import LIBRARIES
+from blendwright.tools import catalog
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
+from blendwright.wire.blender_profile import BlenderProfile
+
+NO_BLENDER = "Give --blender the path of a Blender executable, or leave it out to use bpy."
+SECONDS = 120.0
+# Of what a server prints before it ends, the end tells why.
+LONGEST_TAIL = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was checked. What is not `required` may be missing."""
+
+    name: str
+    ok: bool
+    found: str
+    cure: str | None = None
+    required: bool = True
+
+    def to_json(self) -> dict[str, str | bool | None]:
+        cure = None if self.ok else self.cure
+        return {"name": self.name, "ok": self.ok, "required": self.required, "found": self.found, "cure": cure}
+
+
+def check_environment(blender: str | None = None) -> list[Check]:
+    """Python, the libraries of the system, Blender (the executable, or bpy), and the tools."""
+    tools = Check("tools", True, f"{len(catalog.tools())} ({catalog.fingerprint()[:12]})")
+    return [_python(), *([] if blender else _libraries()), *_blender(blender), tools]
+
+
+def _python() -> Check:
+    ok = sys.version_info[:2] == (3, 11)
+    return Check("python", ok, platform.python_version(), "Use Python 3.11: the bpy wheels are made for it.")
+
+
+def _libraries() -> list[Check]:
+    """The system libraries that Blender loads; only Linux leaves them to the user."""
+    if sys.platform != "linux":
+        return []
+    missing = {library: package for library, package in LIBRARIES.items() if not _loads(library)}
+    state = f"missing: {', '.join(missing)}" if missing else f"all {len(LIBRARIES)} are there"
+    return [Check("system libraries", not missing, state, f"apt-get install {' '.join(missing.values())}")]
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def _blender(path: str | None) -> list[Check]:
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            with open(directory, blender=path, spare=False) as scene:
+                profile = scene.blender
+        except EnvironmentUnfit as error:
+            return [Check("blender", False, error.message, error.cure or NO_BLENDER)]
+    undo = profile.features.get("memfile_undo", False)
+    undo_state = "Blender's own undo works headless" if undo else "off on this Blender: such steps are rebuilt instead"
+    version = f"{profile.version_string} ({profile.build_hash}), {profile.memory_mb or 0:.0f} MB idle"
+    engines = ", ".join(profile.engines)
+    return [
+        Check("blender", True, version),
+        Check("render engines", bool(profile.engines), engines, "Use a Blender with render engines."),
+        _confinement(profile),
+        Check("undo tier", undo, undo_state, "Use Blender 4.5 or newer.", required=False),
+    ]
+
+
+def _confinement(profile: BlenderProfile) -> Check:
+    confinement = profile.confinement
+    seccomp = "on" if confinement["seccomp"] else "off"
+    state = f"{confinement['level']} (Landlock {confinement['landlock_abi']}, seccomp {seccomp})"
+    reason = confinement.get("reason") or "not available here"
+    cure = f"{reason}. Tools work; Python steps in safe mode will be refused."
+    return Check("confinement", confinement["level"] == "full", state, cure, required=False)
+
+
+def check_host(name: str) -> list[Check]:
+    """What stands between a host and our server, in the order in which the host would meet it."""
+    host = host_named(name)
+    cure = f"blendwright init-host {name}"
+    entry: dict[str, Any] | None = None
+    files: list[str] = []
+    for scope in ("project", "user"):
+        try:
+            file = host.file(scope, home=home_directory(), project=Path.cwd())
+            files.append(str(file))
+            entry = entry or installed(host, file)
+        except BlendwrightError as error:
+            if Path(files[-1] if files else "").is_file():
+                return [Check(f"{host.title} configuration", False, error.message, error.cure)]
+    if entry is None:
+        return [Check(f"{host.title} configuration", False, f"no entry in {' or '.join(files)}", cure)]
+    checks = [Check(f"{host.title} configuration", True, str(entry.get("command")))]
+    command = shutil.which(str(entry.get("command", "")))
+    if command is None:
+        return [*checks, Check("server command", False, f"{entry.get('command')} cannot be run", f"{cure} --replace")]
+    return [*checks, _starts(host, [command, *map(str, entry.get("args", ()))])]
+
+
+def _starts(host: Host, command: list[str]) -> Check:
+    """Start it as the host would, on a workspace of its own, ask for its tools, and see that it goes on from there.
+
+    What a host asks first is answered from a recording while the server is still being loaded; a ping is answered by the server.
+    """
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}}
+    messages: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
+        {"jsonrpc": "2.0", "id": 2, "method": "ping"},
+    ]
+    text = "".join(json.dumps(message) + "\n" for message in messages)
+    cure = f"Run it by hand: {shlex.join(command)}"
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            answers, ended = _ask([*command, "--workspace", str(Path(directory, "workspace"))], text, last=2)
+        except (OSError, ValueError, TypeError) as error:
+            return Check("server start", False, f"{type(error).__name__}: {error}"[:200], cure)
+    if "result" not in answers.get(2, {}):
+        return Check("server start", False, f"it did not answer, and {ended}", cure)
+    return Check("server start", True, f"{len(answers[1]['result']['tools'])} tools for {host.title}")
+
+
+def _ask(command: list[str], text: str, *, last: int) -> tuple[dict[int, dict[str, Any]], str]:
+    """Send the text to a server; return its answers up to the id `last`, and how it ended. As with a host, its input stays open."""
+    answers: dict[int, dict[str, Any]] = {}
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8"
+        )
+        timer = threading.Timer(SECONDS, process.kill)
+        timer.start()
+        with process:
+            assert process.stdin is not None and process.stdout is not None
+            try:
+                # Gone before it has read everything: what it printed last tells why.
+                with contextlib.suppress(BrokenPipeError):
+                    process.stdin.write(text)
+                    process.stdin.flush()
+                for line in process.stdout:
+                    answer = json.loads(line)
+                    answers |= {answer["id"]: answer} if "id" in answer else {}
+                    if last in answers:
+                        break
+                with contextlib.suppress(BrokenPipeError):
+                    process.stdin.close()
+                process.wait()
+            finally:
+                timer.cancel()
+                process.kill()
+        errors.seek(0)
+        tail = " ".join(errors.read().split())[-LONGEST_TAIL:]
+    return answers, f"ended with exit code {process.returncode}: {tail or 'it printed nothing'}"

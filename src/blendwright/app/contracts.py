@@ -1,0 +1,73 @@
+"""Session contracts without a session: proposals and contracts that stand in files, and the contract that a workspace would have."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from blendwright.app.workspace_settings import load_settings
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.policy.policy import Policy
+from blendwright.policy.session_contract import Proposal, SessionContract
+from blendwright.schemas.check import model_problems
+from blendwright.tool_api.tool import AnyTool
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.json_reader import read_json
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_proposal(file: Path) -> Proposal:
+    """A host's proposal. Raises Refusal with every finding."""
+    return _read_model(file, Proposal, "a proposal")
+
+
+def read_contract(file: Path | None) -> SessionContract | None:
+    """A contract as `blendwright contract --json` printed it, or the contract alone. Raises Refusal with every finding."""
+    return None if file is None else _read_model(file, SessionContract, "a contract")
+
+
+def _read_model(file: Path, model: type[Model], what: str) -> Model:
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        cure = f"Give the path of a file with {what}: see docs/contract.md."
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", cure) from error
+    document, broken = read_json(text)
+    if broken:
+        raise Refusal([replace(finding, message=f"{file}: {finding.message}") for finding in broken])
+    if isinstance(document, dict) and "contract" in document:
+        document = cast("dict[str, Any]", document)["contract"]
+    try:
+        return model.model_validate_json(orjson.dumps(document))
+    except ValidationError as error:
+        problems = (f"{file}: {pointer_of(loc)}: {message}" for loc, message in model_problems(error))
+        findings = [Finding(Fault.SCHEMA_INVALID, problem) for problem in problems]
+        raise Refusal(findings, cure=f"It is not {what}: see docs/contract.md.") from error
+
+
+def negotiated(
+    workspace: str | Path = ".blendwright",
+    *,
+    proposal: Proposal | None = None,
+    policy: Policy | None = None,
+    blender: str | Path | WorkerSource | None = None,
+    tools: Mapping[str, AnyTool] | None = None,
+) -> SessionContract:
+    """Raises Refusal when there can be none, before Blender is started where that can be known."""
+    draft = load_settings(Path(workspace).resolve(), tools=tools, policy=policy, proposal=proposal).draft
+    with (
+        tempfile.TemporaryDirectory(prefix="blendwright-contract-") as scratch,
+        worker_source(blender).open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
+    ):
+        return draft.contract(pool.take().profile)

@@ -1,0 +1,87 @@
+"""Floats and file paths in their canonical form.
+
+Responsible for: every float that enters the fingerprint passes here, exact, with -0.0 folded into 0.0 and one NaN; and a path hashes
+alike whether Blender keeps it absolute or relative to the .blend (saving turns one into the other). Must not touch the file system.
+"""
+
+import math
+import posixpath
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+import numpy as np
+
+_NAN = math.nan
+_plus_zero = (0.0).__add__
+_NEGATIVE_ZERO = b"\x00\x00\x00\x80"
+_data: Any = bpy.data
+
+# Blender's directory for temporary files, which some caches have as their default, has a new name in every session.
+_SESSION_DIRECTORY = re.compile(r"/blender_\w{6}(?=/|$)")
+
+
+def fold(value: float) -> float:
+    return value + 0.0 if value == value else _NAN
+
+
+def fold_all(values: Iterable[float]) -> tuple[float, ...]:
+    folded = tuple(map(_plus_zero, values))
+    total = sum(folded)
+    # The sum is NaN when a value is, and for opposite infinities too.
+    return folded if total == total else tuple([value if value == value else _NAN for value in folded])
+
+
+def fold_array(values: Any) -> Any:
+    """Fold a numpy array of floats in place."""
+    values += values.dtype.type(0)
+    # The sum of squares is NaN only when an element is: cheaper than testing each.
+    squares = np.dot(values, values)
+    if squares != squares:
+        values[np.isnan(values)] = _NAN
+    return values
+
+
+def folded_bytes(values: Any) -> bytes:
+    """The bytes of a short array of single-precision floats, folded."""
+    raw: bytes = values.tobytes()
+    return fold_array(values).tobytes() if may_need_fold(raw) else raw
+
+
+def may_need_fold(raw: bytes) -> bool:
+    """Whether there may be a NaN or a negative zero among single-precision floats: bytes tell that sooner than numbers.
+
+    Every NaN has one of these two bytes; other numbers may have them too, and are then folded for nothing."""
+    if 0x7F in raw or 0xFF in raw:
+        return True
+    place = raw.find(_NEGATIVE_ZERO)
+    while place >= 0:
+        if place % 4 == 0:
+            return True
+        place = raw.find(_NEGATIVE_ZERO, place + 1)  # bytes of two numbers that only look like one
+    return False
+
+
+def canonical_path(path: str, owner: Any) -> str:
+    """One form for a path of a datablock: absolute outside the directory of the .blend, `//` inside it, empty for none."""
+    if not path:
+        return ""
+    library = owner.library
+    base = posixpath.dirname(_slashes(library.filepath if library else _data.filepath))
+    path = _slashes(path)
+    if path.startswith("//") and not path.startswith("//.."):
+        return "//" + posixpath.normpath(path[2:])
+    if path.startswith("//"):
+        if not base:
+            return path  # relative to a file that has never been saved
+        path = posixpath.join(base, path[2:])
+    path = posixpath.normpath(path)
+    if base and path.startswith(f"{base}/"):
+        return "//" + path[len(base) + 1 :]
+    # Saving turns an empty path into a relative one that leads to the root.
+    return "" if path == "/" else _SESSION_DIRECTORY.sub("/blender", path)
+
+
+def _slashes(path: str) -> str:
+    return path.replace("\\", "/")

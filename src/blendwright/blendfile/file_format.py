@@ -1,0 +1,133 @@
+"""A .blend file as Blender wrote it: its blocks, and the structs in them as the file itself describes them.
+
+Raises ValueError or struct.error for what is no such file.
+"""
+
+import mmap
+import re
+import struct
+from collections.abc import Iterator
+from math import prod
+from typing import NamedTuple
+
+# The header of a file says how long it is from Blender 5.0 on; the heads of blocks have been longer since then, too.
+OLD_HEADER, OLD_HEAD, HEAD = 12, struct.Struct("<4siQii"), struct.Struct("<4siQqq")
+POINTER = 8
+# What belongs to the session that wrote a file: what is to be evaluated again, and a number for each datablock.
+OF_THE_SESSION = ("recalc", "session_uid", "_pad")
+# The file's own name, and what lies behind the end of such names; code cannot change any of it.
+OF_THE_FILE = ("FileGlobal",)
+# Where the particles lie that could be combed: noted when a scene is evaluated, forgotten when it is opened.
+FORGOTTEN = frozenset({("ParticleEditSettings", "*scene"), ("ParticleEditSettings", "*object")})
+
+
+class Block(NamedTuple):
+    code: bytes
+    struct: int
+    address: int
+    many: int
+    data: bytes
+
+
+def datablocks(file: mmap.mmap) -> Iterator[list[Block]]:
+    """Datablocks, each with the blocks that belong to it."""
+    group: list[Block] = []
+    for block in blocks(file):
+        if block.code != b"DATA" and group:
+            yield group
+            group = []
+        group.append(block)
+    yield group
+
+
+def blocks(file: mmap.mmap) -> Iterator[Block]:
+    if file[:7] != b"BLENDER":
+        raise ValueError("no .blend file, or a compressed one")
+    is_old = not file[7:9].isdigit()
+    at = OLD_HEADER if is_old else int(file[7:9])
+    code = b""
+    while code != b"ENDB":
+        if is_old:
+            code, length, address, struct_, count = OLD_HEAD.unpack_from(file, at)
+        else:
+            code, struct_, address, length, count = HEAD.unpack_from(file, at)
+        start = at + (OLD_HEAD if is_old else HEAD).size
+        at = start + length
+        if length < 0 or at > len(file):
+            raise ValueError("a block that is longer than its file")
+        yield Block(code, struct_, address, count, file[start:at])
+
+
+class Field(NamedTuple):
+    start: int
+    end: int
+    is_pointer: bool
+
+
+class Structs:
+    """The description of all structs, which every file has in its block DNA1."""
+
+    def __init__(self, dna: bytes) -> None:
+        self._data, self._at = dna, 4
+        self._names = self._strings(b"NAME")
+        self._types = self._strings(b"TYPE")
+        self._expect(b"TLEN")
+        self._sizes = self._shorts(len(self._types))
+        self._expect(b"STRC")
+        self._structs = [self._struct() for _ in range(self._number())]
+        self._of_type = {type_: index for index, (type_, _) in enumerate(self._structs)}
+        self._layouts: dict[int, tuple[Field, ...]] = {}
+
+    def layout(self, index: int) -> tuple[tuple[Field, ...], int]:
+        """The fields that count, and the size of the whole."""
+        if index not in self._layouts:
+            self._layouts[index] = tuple(self._fields(index, 0))
+        return self._layouts[index], self._sizes[self._structs[index][0]]
+
+    def _fields(self, index: int, start: int) -> Iterator[Field]:
+        type_, members = self._structs[index]
+        for member, name_index in members:
+            name = self._names[name_index]
+            many = prod(map(int, re.findall(r"\[(\d+)\]", name)))
+            is_pointer = name.startswith(("*", "("))
+            size = POINTER if is_pointer else self._sizes[member]
+            if (self._types[type_], name) in FORGOTTEN:
+                pass
+            elif is_pointer:
+                yield Field(start, start + size * many, True)
+            elif member in self._of_type:
+                for number in range(many):
+                    yield from self._fields(self._of_type[member], start + number * size)
+            elif not name.startswith(OF_THE_SESSION) and not (self._types[type_] in OF_THE_FILE and "[" in name):
+                yield Field(start, start + size * many, False)
+            start += size * many
+
+    def _expect(self, tag: bytes) -> None:
+        self._at = (self._at + 3) & ~3
+        if self._data[self._at : self._at + 4] != tag:
+            raise ValueError(f"no {tag} where it should be")
+        self._at += 4
+
+    def _number(self) -> int:
+        (number,) = struct.unpack_from("<i", self._data, self._at)
+        self._at += 4
+        return number
+
+    def _shorts(self, many: int) -> tuple[int, ...]:
+        shorts = struct.unpack_from(f"<{many}h", self._data, self._at)
+        self._at += 2 * many
+        return shorts
+
+    def _strings(self, tag: bytes) -> list[str]:
+        self._expect(tag)
+        strings: list[str] = []
+        for _ in range(self._number()):
+            end = self._data.index(b"\0", self._at)
+            strings.append(self._data[self._at : end].decode())
+            self._at = end + 1
+        return strings
+
+    def _struct(self) -> tuple[int, list[tuple[int, int]]]:
+        type_, many = self._shorts(2)
+        members = self._shorts(2 * many)
+        return type_, list(zip(members[::2], members[1::2], strict=True))

@@ -1,0 +1,144 @@
+"""blendwright approve, and the person at the terminal as the one who approves what the policy does not simply allow."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from blendwright.app import approving
+from blendwright.app.approving import parse_grants
+from blendwright.cli.options import AsJson, Workspace, argument, option
+from blendwright.cli.output import Exit, SafeConsole, notes, present
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
+from blendwright.records.requests import StoredApproval
+from blendwright.values.cancel import CancelToken
+from blendwright.values.invisible import escape_invisible
+
+# Makes room on the screen for a question.
+Pause = Callable[[], AbstractContextManager[None]]
+BY = "blendwright approve"
+REQUEST_FIELDS = (
+    "tool",
+    "request_id",
+    "operation_id",
+    "operation_hash",
+    "what",
+    "why",
+    "expires",
+    "shown",
+    "in_person",
+)
+
+
+def approver(approve: Sequence[str] | None, pause: Pause | None = None) -> Approver:
+    """What may be done without asking, and whom to ask otherwise. Raises Refusal for a name that nothing has."""
+    return Approver(TerminalApprover(pause) if at_a_terminal() else None, parse_grants(approve or ()))
+
+
+class TerminalApprover:
+    """Asks the person at the terminal."""
+
+    name = "terminal"
+
+    def __init__(self, pause: Pause | None = None) -> None:
+        self._pause = pause or contextlib.nullcontext
+        self._approved_levels: set[str] = set()
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        """y, n, or a for all of the same level in this run; an empty line is a no."""
+        if request.safety_level in self._approved_levels and not request.in_person:
+            return ApprovalAnswer.APPROVED
+        with self._pause():
+            out = notes()
+            out.labelled(f"{escape_invisible(request.operation_id)}:", request.what, "bold yellow")
+            out.show(f"  asked because of {', '.join(request.why)}", "dim")
+            if request.shown:
+                out.show(request.shown)
+            choices = "[y/N]" if request.in_person else f"[y/N/a = all that is {request.safety_level}]"
+            out.show(f"Allow it? {choices} ", end="")
+            line = read_line(request.expires, cancel)
+        if line is None:
+            return ApprovalAnswer.NONE
+        word = line.strip().casefold()
+        if word in ("a", "all") and not request.in_person:
+            self._approved_levels.add(request.safety_level)
+            return ApprovalAnswer.APPROVED
+        return ApprovalAnswer.APPROVED if word in ("y", "yes") else ApprovalAnswer.DECLINED
+
+
+def read_line(expires: float, cancel: CancelToken | None) -> str | None:
+    """A line from the terminal; None when time is up, or the run was cancelled meanwhile."""
+    waker, wake = os.pipe()
+
+    def stop() -> None:
+        os.write(wake, b"!")
+
+    unsubscribe = cancel.subscribe(stop) if cancel is not None else None
+    try:
+        ready, _, _ = select.select([sys.stdin, waker], [], [], max(0.0, expires - time.time()))
+        return sys.stdin.readline() if sys.stdin in ready and waker not in ready else None
+    finally:
+        if unsubscribe is not None:
+            unsubscribe()
+        os.close(waker)
+        os.close(wake)
+
+
+def at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def approve(
+    ids: Annotated[list[str] | None, argument("ID", "What to answer; without one, what waits.")] = None,
+    decline: Annotated[bool, option("--decline", "Say no instead.")] = False,
+    yes: Annotated[
+        bool, option("--yes", "Allow it without a question; trusted code is asked about all the same.")
+    ] = False,
+    workspace: Workspace = ".blendwright",
+    json: AsJson = False,
+) -> int:
+    """Allow an operation that waits for a person: once, as it was asked, until it expires. It is shown whole before the question.
+
+    Without an ID, list what waits."""
+    if not ids:
+        approvals = approving.pending_approvals(workspace)
+    elif decline:
+        approvals = approving.decline(workspace, ids, by=BY)
+    else:
+        approver = TerminalApprover() if at_a_terminal() else None
+        approvals = approving.approve(workspace, ids, approver, by=BY, unseen=yes)
+    unanswered = bool(ids) and any(approval.state == "pending" for approval in approvals)
+    return present(
+        json,
+        lambda: {"approvals": [_approval_document(approval) for approval in approvals]},
+        lambda out: _show_approvals(out, approvals),
+        Exit.REFUSED if unanswered else Exit.DONE,
+    )
+
+
+def _approval_document(approval: StoredApproval) -> dict[str, Any]:
+    request = asdict(approval.request)
+    return {"id": request["id"], "state": approval.state, **{name: request[name] for name in REQUEST_FIELDS}}
+
+
+def _show_approvals(out: SafeConsole, approvals: Sequence[StoredApproval]) -> None:
+    for approval in approvals:
+        request = approval.request
+        style = "green" if approval.state == "approved" else "yellow"
+        out.labelled(f"{approval.state:9}", f"{request.id}  {request.what}", style)
+        until = datetime.fromtimestamp(request.expires, UTC).strftime("%H:%M:%S UTC")
+        out.show(f"  {', '.join(request.why)}; until {until}", "dim")
+        if request.shown and approval.state == "pending":
+            out.show(request.shown)
+    if any(approval.state == "approved" for approval in approvals):
+        out.show("Run the plan or call again: it goes on with this.")
+    if not approvals:
+        out.show("nothing waits for an approval")

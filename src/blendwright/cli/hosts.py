@@ -1,0 +1,141 @@
+"""blendwright serve, init-host, doctor: the engine for language-model hosts, and whether it can work here."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import anyio
+
+from blendwright.app.checks import Check, check_environment, check_host
+from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, snippet
+from blendwright.app.policy_files import home_directory
+from blendwright.cli.options import AsJson, Blender, Workspace, argument, option
+from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+
+TOKEN = "BLENDWRIGHT_TOKEN"
+
+
+def serve(
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    http: Annotated[str | None, option("--http HOST:PORT", "Streamable HTTP there, instead of stdio.")] = None,
+    token: Annotated[
+        str | None, option("--token TOKEN", f"The bearer token of HTTP; or {TOKEN}; made up otherwise.")
+    ] = None,
+    tools: Annotated[
+        Literal["plans", "direct"], option("--tools", "direct adds every tool of the catalogue.")
+    ] = "plans",
+    root: Annotated[
+        list[str] | None,
+        option("--root DIR", "Files may be read and written here, instead of where the policy says; repeatable."),
+    ] = None,
+    directory: Annotated[
+        Path | None, option("--directory DIR", "Relative paths and roots start here, wherever the host starts us.")
+    ] = None,
+    envelope: Annotated[Literal["tool_result", "core"], option("--envelope", "The form of results.")] = "tool_result",
+) -> int:
+    """Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."""
+    from blendwright.server.serve import Settings
+    from blendwright.server.serve import serve as run
+
+    if directory is not None:
+        _change_directory(directory)
+    address = None if http is None else address_of(http)
+    bearer_token = token or os.environ.get(TOKEN) or ""
+    if address is not None and not bearer_token:
+        bearer_token = secrets.token_urlsafe(24)
+        notes().labelled("bearer token (shown once):", bearer_token, "", text_style="bold")
+    if address is not None:
+        notes().show(f"serving http://{address[0]}:{address[1]}/mcp")
+    settings = Settings(
+        workspace=Path(workspace),
+        blender=blender,
+        roots=tuple(root) if root else None,
+        direct=tools == "direct",
+        envelope=envelope,
+        address=address,
+        token=bearer_token,
+    )
+    stopped = anyio.run(run, settings)
+    return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
+
+
+def _change_directory(directory: Path) -> None:
+    try:
+        os.chdir(directory)
+    except OSError as error:
+        message = f"{directory} cannot be worked in: {error.strerror}"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Name a directory that is there.") from error
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """Where to listen. A host of IPv6 is in brackets, as in an address on the web."""
+    host, colon, port = text.rpartition(":")
+    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "For example: --http 127.0.0.1:8000")
+    return host, int(port)
+
+
+def init_host(
+    name: Annotated[str, argument("HOST", f"One of: {', '.join(HOSTS)}.")],
+    workspace: Workspace = ".blendwright",
+    scope: Annotated[Scope, option("--scope", "For this user everywhere, or for this project.")] = "user",
+    replace: Annotated[bool, option("--replace", "Replace an entry of ours that differs.")] = False,
+    print_only: Annotated[bool, option("--print", "Only print what to write into its file.")] = False,
+    json: AsJson = False,
+) -> int:
+    """Configure a host to start our server. Everything else in its configuration stays as it is."""
+    host = host_named(name)
+    ours = entry(host, Path(workspace))
+    document = {"ok": True, "host": name, "entry": ours}
+    if print_only:
+        text = snippet(host, ours)
+
+        def show_text(_: SafeConsole) -> None:
+            # As it is: it may be sent into a file.
+            sys.stdout.write(text)
+
+        return present(json, lambda: document | {"written": False, "text": text}, show_text)
+    file = host.file(scope, home=home_directory(), project=Path.cwd())
+    written = install(host, file, ours, replace=replace)
+
+    def show(out: SafeConsole) -> None:
+        out.show(f"{'wrote' if written else 'was there already:'} {file}")
+        out.show(f"check it: blendwright doctor --host {name}", "dim")
+
+    return present(json, lambda: document | {"file": str(file), "written": written}, show)
+
+
+def doctor(
+    blender: Blender = None,
+    host: Annotated[str | None, option("--host HOST", "Also check the set-up of this language-model host.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Check that Blendwright can work here; says what is missing and how to get it."""
+    checks = [*check_environment(blender), *([] if host is None else check_host(host))]
+    fit = all(check.ok or not check.required for check in checks)
+    return present(
+        json,
+        lambda: {"ok": fit, "checks": [check.to_json() for check in checks]},
+        lambda out: _show_checks(out, checks, fit),
+        Exit.DONE if fit else Exit.UNFIT,
+    )
+
+
+def _show_checks(out: SafeConsole, checks: list[Check], fit: bool) -> None:
+    rows: list[tuple[Cell, ...]] = []
+    for check in checks:
+        word = ("ok", "green") if check.ok else ("missing", "red") if check.required else ("note", "yellow")
+        rows.append((word, (check.name, "bold"), check.found))
+        if check.cure and not check.ok:
+            rows.append(("", "", check.cure))
+    out.columns(rows)
+    out.show("ready" if fit else "not ready: see what is missing above")

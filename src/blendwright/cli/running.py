@@ -1,0 +1,322 @@
+"""blendwright run, call, preview, validate: a plan or one tool executed, tried on a copy, or checked without any Blender."""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+from typing import Annotated, Any, Literal
+
+import orjson
+from rich.text import Text
+
+from blendwright.app import RunOptions
+from blendwright.app.exporting import export_open_scene, render_picture
+from blendwright.app.plan_validation import Validation, validate_plan, validate_result
+from blendwright.app.previewing import preview as preview_plan
+from blendwright.app.queries import external_findings
+from blendwright.cli.approvals import approver
+from blendwright.cli.options import (
+    Approve,
+    AsJson,
+    Blender,
+    ContractFile,
+    Export,
+    Image,
+    InDialect,
+    MinimumDeterminism,
+    PlanFile,
+    RequestId,
+    Scene,
+    TakenBack,
+    Timeout,
+    Workspace,
+    argument,
+    option,
+)
+from blendwright.cli.output import (
+    Exit,
+    ProgressBar,
+    SafeConsole,
+    note_external_files,
+    note_outcome,
+    notes,
+    present,
+    show_difference,
+)
+from blendwright.cli.session import command_line, open_session, plan_text, stops_on_interrupt
+from blendwright.dialects import registry
+from blendwright.dialects.envelopes import core_envelope, tool_result
+from blendwright.run.preview import Preview
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.json_reader import LARGEST, read_json
+from blendwright.values.outcome import Outcome
+from blendwright.values.report import RunReport
+
+STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
+TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
+QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
+
+
+def run(
+    plan: PlanFile,
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    boundary: TakenBack = "operation",
+    request_id: RequestId = None,
+    dialect: InDialect = None,
+    export: Export = None,
+    image: Image = None,
+    timeout: Timeout = None,
+    approve: Approve = None,
+    determinism: MinimumDeterminism = None,
+    contract: ContractFile = None,
+    json: AsJson = False,
+) -> int:
+    """Execute a plan. What was done before under the same ids is not done again."""
+    parsed = registry.read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    cancel = CancelToken()
+    progress = ProgressBar()
+    allowed = approver(approve, progress.pause)
+    extra: list[Outcome] = []
+    with (
+        stops_on_interrupt(cancel),
+        open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened,
+    ):
+        # Before the plan runs: afterwards it is done, and what was asked for beside it is not there.
+        targets = [path for path in (export, image) if path is not None]
+        if problems := [finding for path in targets for finding in opened.target_findings(path)]:
+            raise Refusal(problems)
+        with progress.running(len(parsed.operations), show=not json) as advance:
+            options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
+            report = opened.run(parsed, options)
+        if scene is not None:
+            note_external_files(external_findings(opened.journal))
+        if report.ok and export is not None:
+            extra.append(export_open_scene(opened, export, allowed, cancel))
+        if report.ok and image is not None:
+            extra.append(render_picture(opened, image, cancel))
+
+    def document() -> dict[str, Any]:
+        ok = report.ok and all(outcome.ok for outcome in extra)
+        exported = {} if export is None or not extra else {"export": extra[0].result}
+        body = {**report.outline(), **exported}
+        return {"dialect": report.dialect, "ok": ok, "result": registry.render(report), "report": body}
+
+    exit_code = present(json, document, lambda out: _show_run(out, report), Exit.of_run(report, extra))
+    for outcome in extra:
+        note_outcome(outcome)
+    return exit_code
+
+
+def _show_run(out: SafeConsole, report: RunReport) -> None:
+    rows = [
+        (
+            operation.operation_id, operation.tool, (operation.status, STYLES.get(operation.status, "red")),
+            (operation.scene_hash_after or "")[-12:],
+            f"{sum(operation.timings.values()):.1f}" if operation.timings else "",
+        )
+        for operation in report.operations
+    ]  # fmt: skip
+    out.columns(rows, headers=("operation", "tool", "status", "scene", "ms"))
+    show_findings_and_repair(out, report)
+    done = sum(operation.done for operation in report.operations)
+    spent = f", {report.timings['run_ms'] / 1000:.2f} s" if "run_ms" in report.timings else ""
+    style = "bold green" if report.ok else "bold red"
+    out.labelled(report.status, f"{done} of {len(report.operations)} operations{spent}", style)
+    _show_conclusion(out, report)
+
+
+def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
+    out.findings(report.all_findings())
+    for entry in report.repair:
+        out.show(f"repair  {entry.action:21}{entry.operation_id}")
+
+
+def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
+    """What a dialect shows besides the operations; nothing for a plan that is too broken to have a result."""
+    dialect = registry.dialect(report.dialect)
+    result = None if dialect.conclusion is None else dialect.render(report)
+    if dialect.conclusion is not None and result is not None:
+        for tone, heading, text in dialect.conclusion(result):
+            out.print(Text(heading, style=TONES[tone]).append(f" {text}" if heading and text else text, "default"))
+
+
+def call(
+    tool: Annotated[str, argument("TOOL", "Name of a tool or macro, as `blendwright tools` and `macros` list them.")],
+    args: Annotated[str, option("--args JSON", "Its arguments; - reads them from standard input.")] = "{}",
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    timeout: Timeout = None,
+    verify: Annotated[bool, option("--verify", "Read the result back, also after a read-only tool.")] = False,
+    snapshot: Annotated[bool, option("--snapshot", "Add the scene as it is afterwards.")] = False,
+    rehearse: Annotated[
+        bool, option("--rehearse", "Take the call back and prove that the scene is as before.")
+    ] = False,
+    export: Export = None,
+    envelope: Annotated[
+        Literal["tool_result", "core"], option("--envelope", "Which contract's shape --json prints.")
+    ] = "tool_result",
+    approve: Approve = None,
+    determinism: MinimumDeterminism = None,
+    contract: ContractFile = None,
+    json: AsJson = False,
+) -> int:
+    """Call one tool or macro on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
+    started = perf_counter()
+    document, findings = read_json(sys.stdin.buffer.read(LARGEST + 1) if args == "-" else args)
+    if findings:
+        raise Refusal(findings, cure=None if args == "-" or findings[0].pointer else QUOTED)
+    parse_ms = (perf_counter() - started) * 1000
+    allowed = approver(approve)
+    with open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened:
+        outcome = opened.outcome(
+            tool,
+            document,
+            RunOptions(
+                timeout=timeout,
+                determinism=determinism,
+                verify=verify,
+                rehearse="inverse" if rehearse else None,
+                snapshot=snapshot,
+                parse_ms=parse_ms,
+            ),
+        )
+        if export is not None and outcome.ok:
+            exported = export_open_scene(opened, export, allowed)
+            outcome = outcome.with_(artifacts=(*outcome.artifacts, *exported.artifacts)) if exported.ok else exported
+    render = tool_result if envelope == "tool_result" else core_envelope
+    return present(
+        json,
+        lambda: render(outcome).model_dump(mode="json"),
+        lambda out: _show_call(out, outcome),
+        Exit.of_call(outcome),
+    )
+
+
+def _show_call(out: SafeConsole, outcome: Outcome) -> None:
+    if outcome.fault is None:
+        out.labelled("ok", outcome.tool, "bold green")
+        if outcome.result and "macro" in outcome.result:
+            for step in outcome.result["steps"]:
+                out.labelled(f"  {step['step']:3}  {step['title']} ", step["tool"], "", text_style="dim")
+        elif outcome.result:
+            rows = [(f"  {key}", orjson.dumps(value).decode()) for key, value in outcome.result.items()]
+            out.columns(rows)
+    else:
+        out.labelled(outcome.fault.value, outcome.tool, "bold red")
+        for finding in outcome.findings:
+            out.show(f"  {finding.pointer or '(call)'}: {finding.message}")
+            if finding.cure:
+                out.show(f"    {finding.cure}", "dim")
+    for change in outcome.changes:
+        out.show(f"  {change['change']:8}{change['kind']} {change['name']}")
+    for artifact in outcome.artifacts:
+        out.show(f"  wrote   {artifact}")
+    if outcome.fingerprint_after:
+        moved = outcome.fingerprint_before != outcome.fingerprint_after
+        # What code or a file brought may be in no hash.
+        remark = "" if moved else "  (the same hash)" if outcome.blender_mutation_id else "  (unchanged)"
+        out.show(f"  scene   {outcome.fingerprint_after}{remark}", "dim")
+    spent = ", ".join(f"{phase.name} {phase.ms:g} ms" for phase in outcome.trace if phase.ms)
+    out.show(f"  phases  {spent}", "dim")
+
+
+def preview(
+    plan: PlanFile,
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    image: Image = None,
+    boundary: TakenBack = "operation",
+    request_id: RequestId = None,
+    dialect: InDialect = None,
+    timeout: Timeout = None,
+    approve: Approve = None,
+    determinism: MinimumDeterminism = None,
+    json: AsJson = False,
+) -> int:
+    """Show what a plan would do. The workspace stays as it is, and need not exist."""
+    parsed = registry.read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    cancel = CancelToken()
+    with stops_on_interrupt(cancel):
+        result = preview_plan(
+            parsed,
+            workspace,
+            RunOptions(timeout=timeout, cancel=cancel, determinism=determinism, approver=approver(approve)),
+            scene=scene,
+            blender=blender,
+            image=image,
+            proposal=command_line(),
+        )
+    exit_code = present(json, result.to_json, lambda out: _show_preview(out, result), _preview_exit(result))
+    _note_picture(result)
+    return exit_code
+
+
+def _preview_exit(preview: Preview) -> Exit:
+    if Fault.CANCELLED in {operation.fault for operation in preview.report.operations}:
+        return Exit.INTERRUPTED
+    if preview.report.status == "refused":
+        return Exit.REFUSED
+    return Exit.DONE if preview.ok else Exit.FAILED
+
+
+def _show_preview(out: SafeConsole, preview: Preview) -> None:
+    report = preview.report
+    show_difference(preview.differences.difference, out)
+    show_findings_and_repair(out, report)
+    if report.status == "refused":
+        out.labelled("refused", "nothing would run", "bold red")
+        return
+    done = sum(operation.done for operation in report.operations)
+    counts = ", ".join(f"{count} {name}" for name, count in preview.differences.totals.items())
+    word, style = ("would succeed", "bold green") if report.ok else ("would fail", "bold red")
+    out.labelled(word, f"{done} of {len(report.operations)} operations: {counts}", style)
+
+
+def _note_picture(preview: Preview) -> None:
+    if preview.picture is not None:
+        for artifact in preview.picture.artifacts:
+            notes().show(f"wrote {artifact}")
+        for finding in preview.picture.findings:
+            notes().show(f"no picture: {finding.message}. {finding.cure or ''}", "red")
+
+
+def validate(
+    plan: PlanFile,
+    result: Annotated[bool, option("--result", "Check the result of a steps plan instead.")] = False,
+    dialect: InDialect = None,
+    workspace: Workspace = ".blendwright",
+    json: AsJson = False,
+) -> int:
+    """Check a plan, or the result of one, and list everything that is wrong with it."""
+    text = plan_text(plan)
+    if result:
+        validation = validate_result(text, dialect=dialect)
+    else:
+        validation = validate_plan(text, workspace, dialect=dialect, proposal=command_line())
+    exit_code = Exit.REFUSED if validation.findings else Exit.DONE
+    return present(json, validation.to_json, lambda out: _show_validation(out, validation), exit_code)
+
+
+def _show_validation(out: SafeConsole, validation: Validation) -> None:
+    about = validation.about
+    if not validation.findings:
+        size = f", {about['operations']} operations" if "operations" in about else ""
+        out.labelled("valid", f"{about['dialect']}{size}", "bold green")
+    for finding in validation.findings:
+        out.labelled(finding.fault.value, finding.pointer or "(all)", "bold red")
+        out.show(f"  {finding.message}")
+        if finding.cure:
+            out.show(f"  {finding.cure}", "dim")
+    for warning in about.get("warnings", ()):
+        out.labelled("fails when run", warning["pointer"], "bold yellow")
+        out.show(f"  {warning['message']}. {warning['cure']}")
+    if about.get("repair"):
+        out.show("repair", "bold")
+        for entry in about["repair"]:
+            out.show(f"  {entry['action']:21}{entry['operation_id']}")

@@ -1,0 +1,196 @@
+"""blendwright new, recover, externals, metrics, contract: a workspace as a whole."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from blendwright.app.contracts import negotiated, read_proposal
+from blendwright.app.opening import DEFAULT_WORKSPACE, EXAMPLE, create_workspace
+from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy, settings_of
+from blendwright.app.policy_files import FILE as POLICY
+from blendwright.app.queries import external_files, journal_metrics
+from blendwright.app.recovery import RepairReport, repair_workspace
+from blendwright.cli.options import AsJson, Blender, Scene, Workspace, option
+from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
+from blendwright.cli.session import command_line
+from blendwright.policy.session_contract import SessionContract
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
+PURPOSES = {POLICY: "what calls may do here; everything is at its default", EXAMPLE: "a plan to try"}
+
+
+def new(
+    workspace: Workspace = DEFAULT_WORKSPACE, scene: Scene = None, blender: Blender = None, json: AsJson = False
+) -> int:
+    """Start a workspace with an empty scene or a copy of a .blend file, a policy to edit and a plan to try."""
+    made = create_workspace(workspace, scene=scene, blender=blender)
+    following = _next_commands(workspace)
+    document = {
+        "ok": True, "workspace": str(made.directory), "scene": scene, "scene_hash": made.scene_hash,
+        "written": [str(file) for file in made.written], "next": following,
+        "externals": [external.to_json() for external in made.externals],
+    }  # fmt: skip
+
+    def show(out: SafeConsole) -> None:
+        origin = "an empty scene" if scene is None else f"the scene of {scene}"
+        out.labelled("new workspace", f"{workspace}: {origin}", "bold green")
+        if made.written:
+            rows = [(str(Path(workspace, file.name)), (PURPOSES[file.name], "dim")) for file in made.written]
+            out.columns(rows, indent=2)
+        note_external_files(made.findings)
+        out.show("next")
+        for command in following:
+            out.show(f"  {command}")
+
+    return present(json, lambda: document, show)
+
+
+def _next_commands(workspace: str) -> list[str]:
+    """The next two commands, as they can be typed here."""
+    plan = shlex.quote(str(Path(workspace, EXAMPLE)))
+    option = "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+    return [f"blendwright preview {plan}{option}", f"blendwright run {plan}{option} --image scene.png"]
+
+
+def recover(
+    to: Annotated[str | None, option("--to N", "Go on from this commit, once its scene has been proved.")] = None,
+    resolve: Annotated[int | None, option("--resolve ID", "Settle an intent of which nobody knew the outcome.")] = None,
+    note: Annotated[str | None, option("--note TEXT", "What was found out about it, for --resolve.")] = None,
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Show what is wrong with a workspace and how to get out of it; with an option, do so."""
+    report = repair_workspace(workspace, to=to, resolve=resolve, note=note, blender=blender)
+    return present(json, report.to_json, lambda out: _show_repair(out, report))
+
+
+def _show_repair(out: SafeConsole, report: RepairReport) -> None:
+    diagnosis = report.diagnosis
+    for sentence in report.done:
+        out.labelled("done:", sentence, "bold green")
+    if (quarantine := diagnosis.quarantine) is not None:
+        out.labelled("quarantined", f"since {quarantine.timestamp}: {quarantine.reason}", "bold red")
+        out.show(f"  the journal says  {quarantine.expected}")
+        out.show(f"  found             {quarantine.found}")
+    if diagnosis.lost is not None:
+        out.labelled("lost", diagnosis.lost, "bold red")
+    for intent in diagnosis.indeterminate:
+        line = f"intent {intent.id} of operation '{intent.operation_id}': nobody knows whether {intent.effect}"
+        out.labelled("indeterminate", line, "bold yellow")
+    if diagnosis.boundary is not None:
+        out.labelled("unfinished", f"plan '{diagnosis.boundary.request_id}' was interrupted", "bold yellow")
+    ways_out = list(diagnosis.ways_out())
+    for way_out in ways_out:
+        out.show(f"  {way_out}")
+    if diagnosis.fit and not ways_out:
+        out.show("nothing is in the way")
+
+
+def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
+    """List the external files of the scene, as they are now: images, fonts, sounds, caches, linked files."""
+    files, findings = external_files(workspace)
+
+    def show(out: SafeConsole) -> None:
+        rows = [
+            ((file.state, "green" if file.state == "present" else "red"), file.path, (", ".join(file.used_by), "dim"))
+            for file in files
+        ]
+        out.listing(rows, none="the scene refers to no other files")
+        note_external_files(findings)
+
+    listed = [finding.to_json() for finding in findings]
+    return present(
+        json,
+        lambda: {"ok": not findings, "externals": [file.to_json() for file in files], "findings": listed},
+        show,
+        Exit.FAILED if findings else Exit.DONE,
+    )
+
+
+def metrics(
+    workspace: Workspace = ".blendwright",
+    openmetrics: Annotated[
+        bool, option("--openmetrics", "The OpenMetrics format, with the ids of the latest calls.")
+    ] = False,
+    json: AsJson = False,
+) -> int:
+    """Operations, failures, durations, commits and checkpoints of a workspace as Prometheus text; takes no lock."""
+    numbers = journal_metrics(workspace)
+
+    def show(_: SafeConsole) -> None:
+        # As it is: the format of Prometheus is for programs too.
+        sys.stdout.write(numbers.openmetrics() if openmetrics else numbers.text())
+
+    families = numbers.registry.collect
+    return present(json, lambda: {"ok": True, "metrics": [_family(family) for family in families()]}, show)
+
+
+def _family(family: Metric) -> dict[str, Any]:
+    samples = [{"name": sample.name, "labels": dict(sample.labels), "value": sample.value} for sample in family.samples]
+    return {"name": family.name, "type": family.type, "help": family.documentation, "samples": samples}
+
+
+def contract(
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    host: Annotated[Path | None, option("--host FILE", "Negotiate for this host: its proposal as JSON.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Negotiate the contract of a session and show it. Nothing is changed, and the workspace need not exist."""
+    loaded = load_policy(Path(workspace).resolve())
+    proposal = command_line() if host is None else read_proposal(host)
+    made = negotiated(workspace, proposal=proposal, blender=blender)
+    return present(
+        json,
+        lambda: {"fingerprint": made.fingerprint, "contract": made.to_json(), "origins": dict(loaded.origins)},
+        lambda out: _show_contract(out, made, loaded),
+    )
+
+
+def _show_contract(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy) -> None:
+    out.labelled("contract", f"{made.contract_version}  {made.fingerprint}", "bold")
+    features = [name for name in ("streaming", "cancellation", "elicitation") if getattr(made.host, name)]
+    ui = "without a user interface" if made.blender.background else "with a user interface"
+    rows = [
+        ("host", f"{made.host.name} {made.host.version}, {made.host.transport}"),
+        ("", ", ".join(features) or "no streaming, cancellation or elicitation"),
+        ("blender", f"{made.blender.version_string}, {ui}, {made.blender.platform}"),
+        ("tools", f"{len(made.tool_registry.entries)}  {made.tool_registry.fingerprint[:12]}"),
+        ("macros", f"{len(made.macro_registry.entries)}  {made.macro_registry.fingerprint[:12]}"),
+        ("ui_optional", str(made.ui_optional).lower()),
+    ]
+    out.columns(rows, indent=2)
+    out.show("  capabilities  " + " ".join(made.capabilities))
+    out.print()
+    policy = dict(settings_of(loaded.policy.model_dump(mode="json")))
+    agreed = dict(settings_of(_as_policy(made)))
+    width = max(len(name) for name in policy)
+    for name, value in policy.items():
+        origin, setting = loaded.origins[name], agreed[name]
+        limited = "" if setting == value else f"  (the policy allows {_word(value)})"
+        line = f"{_word(setting):12}  {origin}{limited}"
+        out.labelled(f"  {name:{width}} ", line, "", text_style="dim" if origin == DEFAULT and not limited else "cyan")
+
+
+def _as_policy(made: SessionContract) -> dict[str, Any]:
+    """The parts of the contract that the policy has, under its names."""
+    constraints = made.constraints.model_dump(mode="json")
+    rules = constraints.pop("rules")
+    return {
+        "policy": rules,
+        "constraints": constraints,
+        "limits": made.limits.model_dump(mode="json"),
+        "audit": made.audit.model_dump(mode="json"),
+    }
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in cast("list[Any]", value))
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

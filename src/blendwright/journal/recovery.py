@@ -1,0 +1,122 @@
+"""What an ended or failing process leaves open, and what each keeps others from.
+
+An **intent** is an effect outside the scene, announced before it happens; one whose process died before it reported the outcome
+becomes indeterminate: nobody knows whether it happened. A **boundary** is where a plan began that is kept whole or not at all,
+committed before the plan begins; when the plan's process died, it must be rolled back before anything else is written. In
+**quarantine** nothing is written, because the scene is not what the journal says.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from blendwright.journal.ancestry import head_row
+from blendwright.journal.store import Store, utc_now
+from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine
+from blendwright.values.errors import EnvironmentUnfit, JournalError
+
+_IN_QUARANTINE = "FROM quarantines WHERE ended IS NULL"
+_INTERRUPTED = "FROM boundaries WHERE state = 'open' AND fence <> ?"
+# Expressions for a SELECT; the binding of the second is the fence of whoever asks.
+IS_QUARANTINED = f"EXISTS (SELECT 1 {_IN_QUARANTINE})"
+IS_INTERRUPTED = f"EXISTS (SELECT 1 {_INTERRUPTED})"
+
+
+def begin_intent(store: Store, new: NewIntent) -> int:
+    with store.transaction("intent"):
+        require_no_interrupted_plan(store)
+        values = (new.operation_key, new.request_id, new.operation_id, new.tool, new.effect, store.fence, utc_now())
+        return store.insert("INSERT INTO intents VALUES (NULL, ?, ?, ?, ?, ?, 'open', NULL, ?, ?)", values)
+
+
+def settle_intent(store: Store, id: int) -> None:
+    """In the transaction of the outcome."""
+    if store.change("UPDATE intents SET state = 'settled' WHERE id = ? AND state = 'open'", (id,)) != 1:
+        raise JournalError(f"there is no open intent {id}")
+
+
+def mark_open_as_indeterminate(store: Store) -> None:
+    """In the transaction in which a new writer takes over: the process that left them open has ended."""
+    store.change("UPDATE intents SET state = 'indeterminate' WHERE state = 'open'")
+
+
+def resolve_intent(store: Store, id: int, note: str) -> None:
+    sql = "UPDATE intents SET state = 'resolved', note = ? WHERE id = ? AND state = 'indeterminate'"
+    with store.transaction("resolve"):
+        if store.change(sql, (note, id)) != 1:
+            raise JournalError(f"there is no indeterminate intent {id}")
+
+
+def indeterminate_intents(store: Store) -> tuple[Intent, ...]:
+    columns = "operation_key, request_id, operation_id, tool, effect, id, state, timestamp, note"
+    rows = store.rows(f"SELECT {columns} FROM intents WHERE state = 'indeterminate' ORDER BY id")
+    return tuple(Intent(*row) for row in rows)
+
+
+def begin_boundary(store: Store, request_id: str) -> int:
+    with store.transaction("boundary"):
+        require_no_interrupted_plan(store)
+        head = head_row(store)
+        if head is None:
+            raise JournalError("a workspace without a baseline has nothing to go back to")
+        if open_boundary(store) is not None:
+            raise JournalError("one plan at a time can be kept whole or not at all")
+        values = (request_id, head[0], store.fence, utc_now())
+        return store.insert("INSERT INTO boundaries VALUES (NULL, ?, ?, 'open', ?, ?)", values)
+
+
+def open_boundary(store: Store) -> OpenBoundary | None:
+    row = store.row("SELECT id, request_id, base FROM boundaries WHERE state = 'open'")
+    return None if row is None else OpenBoundary(*row)
+
+
+def end_boundary(store: Store, id: int, state: Literal["kept", "rolled_back"]) -> OpenBoundary:
+    """In the transaction that decides it."""
+    boundary = open_boundary(store)
+    if boundary is None or boundary.id != id:
+        raise JournalError(f"there is no open boundary {id}")
+    store.change("UPDATE boundaries SET state = ? WHERE id = ?", (state, id))
+    return boundary
+
+
+def require_no_interrupted_plan(store: Store) -> None:
+    """A plan that another process left half done must be rolled back first."""
+    row = store.row(f"SELECT id, request_id {_INTERRUPTED}", (store.fence,))
+    if row is not None:
+        raise JournalError(
+            f"the plan {row[1]} was interrupted and must be rolled back first",
+            cure="Run `blendwright recover`.",
+            details={"boundary": row[0]},
+        )
+
+
+def current_quarantine(store: Store) -> Quarantine | None:
+    row = store.row(f"SELECT reason, expected, found, timestamp {_IN_QUARANTINE}")
+    return None if row is None else Quarantine(*row)
+
+
+def begin_quarantine(store: Store, reason: str, expected: str, found: str) -> None:
+    """A second reason does not replace the first: that is the one to look into."""
+    with store.transaction("quarantine"):
+        if current_quarantine(store) is None:
+            sql = "INSERT INTO quarantines VALUES (NULL, ?, ?, ?, ?, NULL)"
+            store.change(sql, (reason, expected, found, utc_now()))
+
+
+def end_quarantine(store: Store, how: str) -> None:
+    with store.transaction("quarantine"):
+        ended = f"{utc_now()} {how}"
+        if store.change("UPDATE quarantines SET ended = ? WHERE ended IS NULL", (ended,)) != 1:
+            raise JournalError("the workspace is not in quarantine")
+
+
+def require_no_quarantine(store: Store) -> None:
+    """Raise EnvironmentUnfit in a quarantined workspace."""
+    quarantine = current_quarantine(store)
+    if quarantine is not None:
+        raise EnvironmentUnfit(
+            f"the workspace is in quarantine since {quarantine.timestamp}: {quarantine.reason}"
+            f" (the journal says {quarantine.expected}, found was {quarantine.found})",
+            cure="Run `blendwright recover` to see the ways out.",
+            details={"reason": quarantine.reason, "expected": quarantine.expected, "found": quarantine.found},
+        )

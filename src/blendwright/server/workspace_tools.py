@@ -1,0 +1,152 @@
+"""history_*, contract_get, job_*: what was done in the workspace, under which contract, and what still runs in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import Field
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.queries import commit_log, compare_commits
+from blendwright.server.context import Caller, Job, ServerContext
+from blendwright.server.responses import ToolResponse, error_failure, failure, success
+from blendwright.server.server_tool import server_tool
+from blendwright.tool_api.arguments import Args
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+COMMIT = "Number of a commit, or HEAD."
+SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "timestamp", "hash_after")
+
+
+class LogArgs(Args):
+    limit: int = Field(default=20, ge=1, le=500)
+    before: str | None = Field(default=None, description="Only those before this commit: the next page.")
+
+
+class DiffArgs(Args):
+    a: str = Field(description=COMMIT)
+    b: str = Field(default="HEAD", description=COMMIT)
+
+
+class CheckoutArgs(Args):
+    commit: str = Field(description=COMMIT)
+
+
+@server_tool("The commits that led to the scene, newest first.", read_only=True)
+async def history_log(context: ServerContext, caller: Caller, args: LogArgs) -> ToolResponse:
+    page = await asyncio.to_thread(commit_log, context.workspace, limit=args.limit, before=args.before)
+    return success(
+        {
+            "head": page.head,
+            "redo": page.redo,
+            "commits": [{name: getattr(commit, name) for name in SUMMARY_FIELDS} for commit in page.commits],
+            "next_before": None if page.next_before is None else str(page.next_before),
+        }
+    )
+
+
+@server_tool("What differs between the scenes of two commits, property by property.", read_only=True)
+async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -> ToolResponse:
+    def work() -> dict[str, Any]:
+        compared = compare_commits(context.workspace, args.a, args.b, blender=context.blender, cancel=caller.cancel)
+        numbers = {"a": compared.before.number, "b": compared.after.number}
+        return {**numbers, "equal": compared.difference.is_empty, **compared.difference.to_json()}
+
+    return success(await context.run_aside(caller, work))
+
+
+@server_tool(
+    "Go to the scene of any commit. Nothing is lost: all commits stay, so this can be taken back the same way."
+)
+async def history_checkout(context: ServerContext, caller: Caller, args: CheckoutArgs) -> ToolResponse:
+    def work(opened: OpenScene) -> dict[str, Any]:
+        moved = opened.checkout(args.commit, caller.options)
+        return {"from": moved.origin, "head": moved.commit.number, "scene_hash": moved.commit.hash_after}
+
+    return success(await context.run(caller, work))
+
+
+class ContractArgs(Args):
+    registries: bool = Field(default=False, description="Also the hash of every tool and macro.")
+
+
+@server_tool(
+    "The contract of this session: limits, what is allowed, asked about or denied, Blender, registries.", read_only=True
+)
+async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:
+    def work(opened: OpenScene) -> dict[str, Any]:
+        contract = opened.contract
+        document = contract.to_json()
+        if not args.registries:
+            for name in ("tool_registry", "macro_registry"):
+                document[name]["entries"] = len(document[name]["entries"])
+        return {"fingerprint": contract.fingerprint, "contract": document}
+
+    return success(await context.run(caller, work))
+
+
+class StatusArgs(Args):
+    job_id: str | None = Field(default=None, description="A job; all of them when left out.")
+    wait_s: float = Field(default=0.0, ge=0, le=60, description="Wait so long for it to end.")
+
+
+class CancelArgs(Args):
+    job_id: str = Field(description="The job to stop.")
+
+
+@server_tool("How far a background run is, and its result once it ended.", read_only=True)
+async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -> ToolResponse:
+    if args.job_id is None:
+        return success({"jobs": [job.to_json() for job in context.jobs.all()]}, "nondeterministic")
+    job = context.jobs.find(args.job_id)
+    if job is None:
+        return _unknown(args.job_id)
+    if args.wait_s:
+        await _wait(job, args.wait_s)
+    return _status(job)
+
+
+@server_tool("Stop a background run; its current operation is rolled back.")
+async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -> ToolResponse:
+    job = context.jobs.find(args.job_id)
+    if job is None:
+        return _unknown(args.job_id)
+    if not job.ended:
+        await asyncio.to_thread(job.cancel.cancel)
+        await _wait(job, 30)
+    return _status(job)
+
+
+def _status(job: Job) -> ToolResponse:
+    """How far the job is. Once it has ended, the envelope is that of its plan; a plan that failed is no failure of this call."""
+    status = job.to_json()
+    if job.response is None or not job.ended:
+        return success(status, "nondeterministic")  # it depends on when one asks
+    error = job.response.exception()
+    outcome = (job.response.result() if error is None else error_failure(error)).outcome
+    status |= {"ok": outcome.ok, "message": outcome.message, "outcome": outcome.result}
+    if outcome.findings:
+        status["findings"] = [finding.to_json() for finding in outcome.findings]
+    determinism = outcome.determinism_class or "deterministic"
+    return ToolResponse(
+        outcome.with_(fault=None, message="", findings=(), result=status, determinism_class=determinism)
+    )
+
+
+async def _wait(job: Job, seconds: float) -> None:
+    if job.response is None:
+        return
+    ended = asyncio.wrap_future(job.response)
+    # The exception is read also when nobody waits any more, or the loop complains that nobody read it.
+    ended.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.wait([ended], timeout=seconds)
+
+
+def _unknown(job_id: str) -> ToolResponse:
+    cure = "Jobs are remembered while the server runs; what was committed is in history_log."
+    return failure(Finding(Fault.TARGET_NOT_FOUND, f"there is no job '{job_id}'", "/job_id", cure))
+
+
+TOOLS = (history_log, history_diff, history_checkout, contract_get, job_status, job_cancel)
