@@ -74,7 +74,7 @@ def takes_paths_as_written(normalised: Function) -> Function:
 def every_tool_is(idempotence: str) -> Callable[[Function], Function]:
     def make(idempotence_for: Function) -> Function:
         def wrong(self: Any, args: Any) -> Any:
-            from blendwright.tool_api.effects import Idempotence
+            from blendwright.tool_api.promises import Idempotence
 
             return Idempotence(idempotence)
 
