@@ -152,6 +152,7 @@ def test_an_unknown_step_type_is_refused_with_the_known_ones() -> None:
     assert finding.cure == "One of: NODE_TREE, GN_OPS, PYTHON."
 
 
+@pytest.mark.proves("GN-PLAN-05", "GN-PLAN-06")
 @pytest.mark.parametrize(
     ("fields", "pointer"),
     [
@@ -174,7 +175,7 @@ def test_a_plan_has_at_most_25_steps() -> None:
     assert finding.pointer == "/steps" and "25" in finding.message
 
 
-@pytest.mark.proves("GN-PYTHON-01")
+@pytest.mark.proves("GN-PYTHON-01", "GN-PY-09")
 @pytest.mark.parametrize(
     ("payload", "pointer"),
     [
@@ -278,7 +279,7 @@ def refusal_of(plan: Plan) -> dict[str, Any]:
     return result
 
 
-@pytest.mark.proves("GN-PLAN-01")
+@pytest.mark.proves("GN-PLAN-01", "GN-PLAN-07")
 @pytest.mark.parametrize("text", [b"Here is the plan: {}", b"```json\n{}\n```", b"{} and more"])
 def test_words_around_the_plan_are_refused(text: bytes) -> None:
     assert read_json(text)[1]

@@ -61,7 +61,7 @@ def test_mixed_arguments_are_named_as_such() -> None:
     assert finding.message == "args stands beside tool.args"
 
 
-@pytest.mark.proves("STEPS-META-01", "STEPS-META-04")
+@pytest.mark.proves("STEPS-META-01", "STEPS-META-04", "STEPS-META-07")
 def test_a_completed_run_in_the_order_of_the_payload() -> None:
     first = op("a", "skipped_idempotent", 0)
     result = rendered(op("b", "succeeded", 1, result={"name": "Box"}), first, status="succeeded")
@@ -88,7 +88,7 @@ def test_a_completed_run_in_the_order_of_the_payload() -> None:
     }
 
 
-@pytest.mark.proves("STEPS-META-04")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-09")
 def test_a_failure_outweighs_what_it_kept_from_running() -> None:
     result = rendered(
         op("a", "rolled_back", 0, fault=Fault.EXECUTION_FAILED, message="Blender raised"),
@@ -107,14 +107,14 @@ def test_a_failure_outweighs_what_it_kept_from_running() -> None:
     )
 
 
-@pytest.mark.proves("STEPS-META-04")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-08")
 def test_a_skipped_step_that_nothing_blocked_makes_a_run_partial() -> None:
     skipped = op("b", "skipped", 1, message="approval was declined")
     meta = rendered(op("a", "succeeded"), skipped, status="partial")[-1]
     assert (meta["task_status"], meta["blocked_steps"], meta["ok"]) == ("PARTIAL", [], False)
 
 
-@pytest.mark.proves("STEPS-META-04", "STEPS-SEM-01")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-10")
 def test_unresolved_dependencies_block_everything_before_it_runs() -> None:
     plan = of_steps(step("a"), step("b", "nothing"), step("c", "b"), step("d", "e"), step("e", "d"), step("f", "e"))
     result = steps.render(refused(plan, findings(plan)))

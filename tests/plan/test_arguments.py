@@ -88,6 +88,7 @@ def nested(depth: int) -> Any:
     return value
 
 
+@pytest.mark.proves("EXEC-PHASE-15")
 def test_defaults_are_filled_in_and_numbers_are_floats_where_floats_are_meant() -> None:
     assert canonical({"name": "A", "place": [1, 2, 3]}) == {
         "name": "A",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
+import pytest
+
 from blendwright.dialects import operations, steps
 from blendwright.plan.macro_calls import expand_macros
 from blendwright.plan.repair import refused
@@ -149,6 +151,7 @@ def test_steps_are_repeated_for_each_value_and_inner_macros_are_flattened() -> N
     assert found.pointer == "/operations/0/args/names/1"
 
 
+@pytest.mark.proves("CORE-REFUSE-03")
 def test_an_unknown_name_is_told_from_macros_too() -> None:
     (found,) = findings(plan_of(call("m", tool="test.pear")))
     assert found.fault.value == "TOOL_NOT_ALLOWED" and "test.pair" in (found.cure or "")

@@ -270,6 +270,7 @@ def empty(id: str, *waits: str) -> dict[str, Any]:
     return op(id, "object.create_empty", {"name": f"E {id} {next(numbers)}"}, *waits)
 
 
+@pytest.mark.proves("OPS-SAFETY-02")
 def test_a_plan_that_nobody_can_be_asked_about_is_refused_before_anything_runs(asking: Engine) -> None:
     name, before = thing(asking), asking.head().number
     listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]

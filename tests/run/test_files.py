@@ -88,6 +88,7 @@ def accepted(access: FileAccess, **args: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.proves("EXEC-PHASE-14")
 def test_paths_become_absolute_and_straight(access: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "a.obj").write_text("x")
     monkeypatch.chdir(root)

@@ -131,6 +131,7 @@ def test_a_plan_with_macros_run_again_does_nothing_even_where_conditions_no_long
         assert engine.scene.hash == before
 
 
+@pytest.mark.proves("CORE-MACRO-03")
 def test_a_group_is_taken_back_as_a_whole_and_the_journal_says_so(engine: Engine, known: Mapping[str, Macro]) -> None:
     engine.run(plan_of("kept", *empties("Kept")))
     before, seen = engine.scene.hash, len(engine.records())

@@ -130,6 +130,7 @@ def test_code_past_its_time_is_ended(engine: Engine) -> None:
     failed(engine, {"code": "while True: pass", "timeout_ms": 60_000}, Fault.CANCELLED, cancel=token)
 
 
+@pytest.mark.proves("EXEC-PARTIAL-02")
 def test_output_is_cut_and_says_so(engine: Engine) -> None:
     outcome = engine.do("python.run", {"code": "for i in range(30000): print('x' * 99)"})
     assert outcome.result is not None

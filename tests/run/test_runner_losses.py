@@ -27,6 +27,7 @@ def test_an_operation_past_its_deadline_fails_and_independent_ones_go_on(engine:
     assert report.operations[1].fault is Fault.TOOL_TIMEOUT
 
 
+@pytest.mark.proves("EXEC-TIME-05")
 def test_a_run_past_its_deadline_ends_and_what_was_done_stands(engine: Engine) -> None:
     report = engine.run(steps_of("over", step("a"), trial_step("b", "run_away"), step("c")), timeout=1.0)
     assert statuses(report) == {"a": "succeeded", "b": "failed", "c": "skipped"}
