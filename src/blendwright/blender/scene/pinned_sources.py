@@ -23,7 +23,11 @@ START_NS = 946_684_800 * 10**9
 # So much later it is with every look at the clock: whoever waits for it to go on does not wait for ever.
 TICK_NS = 1_000_000
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
-BROKEN_DOWN = ("gmtime", "localtime", "ctime")
+BROKEN_DOWN = {"gmtime": time.gmtime, "localtime": time.localtime, "ctime": time.ctime}
+# As they were before the first pinning: a process that holds a scene for tests may be pinned again.
+_seed, _seed_noise = random.Random.seed, noise.seed_set
+_sleep, _strftime, _asctime = time.sleep, time.strftime, time.asctime
+_datetime = datetime.datetime
 
 
 def pin_sources(seed: int) -> None:
@@ -38,14 +42,12 @@ def _pin_entropy(stream: random.Random) -> None:
     def getrandom(size: int, flags: int = 0) -> bytes:
         return stream.randbytes(size)
 
-    plain_seed, plain_noise = random.Random.seed, noise.seed_set
-
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
-        plain_seed(self, stream.getrandbits(256) if a is None else a, version)
+        _seed(self, stream.getrandbits(256) if a is None else a, version)
 
     def seed_noise(value: int) -> None:
         # Blender takes the time for a seed of 0, and when it starts.
-        plain_noise(value or stream.randrange(1, 1 << 31))
+        _seed_noise(value or stream.randrange(1, 1 << 31))
 
     for module in (os, sys.modules[os.name]):
         _replace(module, urandom=stream.randbytes, getrandom=getrandom)
@@ -59,7 +61,6 @@ def _pin_entropy(stream: random.Random) -> None:
 class _Clock:
     def __init__(self) -> None:
         self._ns = START_NS
-        self._plain_sleep = time.sleep
 
     def ns(self, *which: object) -> int:
         self._ns += TICK_NS
@@ -72,21 +73,20 @@ class _Clock:
         return self.ns() // 10**9
 
     def sleep(self, seconds: float) -> None:
-        self._plain_sleep(seconds)
+        _sleep(seconds)
         self._ns += int(seconds * 10**9)
 
 
 def _pin_clock(clock: _Clock) -> None:
     for name in CLOCKS:
         _replace(time, **{name: clock.seconds, f"{name}_ns": clock.ns})
-    for name in BROKEN_DOWN:
-        _replace(time, **{name: _from(clock.seconds, getattr(time, name))})
-    plain_strftime = time.strftime
+    for name, read in BROKEN_DOWN.items():
+        _replace(time, **{name: _from(clock.seconds, read)})
 
     def strftime(form: str, moment: Any = None) -> str:
-        return plain_strftime(form, time.localtime() if moment is None else moment)
+        return _strftime(form, time.localtime() if moment is None else moment)
 
-    _replace(time, sleep=clock.sleep, strftime=strftime, asctime=_from(time.localtime, time.asctime))
+    _replace(time, sleep=clock.sleep, strftime=strftime, asctime=_from(time.localtime, _asctime))
     _replace(datetime, datetime=_pinned_datetime(clock))
     if sys.platform == "linux":
         core = "numpy._core" if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else "numpy.core"
@@ -98,14 +98,13 @@ def _from(now: Callable[[], Any], read: Callable[[Any], Any]) -> Callable[..., A
     return lambda moment=None: read(now() if moment is None else moment)
 
 
+class _Kind(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _datetime)
+
+
 def _pinned_datetime(clock: _Clock) -> type:
-    plain = datetime.datetime
-
-    class Kind(type):
-        def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, plain)
-
-    class PinnedDatetime(plain, metaclass=Kind):
+    class PinnedDatetime(_datetime, metaclass=_Kind):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return cls.fromtimestamp(clock.seconds(), tz)
@@ -114,7 +113,7 @@ def _pinned_datetime(clock: _Clock) -> type:
         def utcnow(cls) -> Any:
             return cls.fromtimestamp(clock.seconds(), datetime.UTC).replace(tzinfo=None)
 
-    PinnedDatetime.__name__ = PinnedDatetime.__qualname__ = plain.__name__
+    PinnedDatetime.__name__ = PinnedDatetime.__qualname__ = "datetime"
     return PinnedDatetime
 
 
