@@ -151,7 +151,10 @@ def test_trusted_code_is_proven_too(engine: Engine) -> None:
         outcome = engine.do("python.run", {"code": code, "mode": "trusted"}, approver=person, **SEEDED)
         assert outcome.determinism_class == "seeded"
         person = Approver(Person(ApprovalAnswer.APPROVED))
-        assert engine.do("python.run", {"code": "1", "mode": "trusted"}, approver=person).determinism_class == "nondeterministic"
+        assert (
+            engine.do("python.run", {"code": "1", "mode": "trusted"}, approver=person).determinism_class
+            == "nondeterministic"
+        )
 
 
 def test_a_rehearsal_is_held_to_the_demand_too(engine: Engine, tmp_path: Path) -> None:

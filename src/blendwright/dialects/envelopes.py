@@ -247,7 +247,11 @@ def _partial_work(operations: tuple[OperationReport, ...], receipts: ReceiptSumm
         parts[PARTS[operation.status]].append(operation.operation_id)
     totals = {part: len(ids) for part, ids in parts.items()} | {"handles": len(receipts.handles)}
     begun = {each.operation_id: work for each in operations if (work := each.partial_work) is not None}
-    return {**{part: ids[:MOST_LISTED] for part, ids in parts.items() if part != "not_run"}, "begun": begun, "totals": totals}
+    return {
+        **{part: ids[:MOST_LISTED] for part, ids in parts.items() if part != "not_run"},
+        "begun": begun,
+        "totals": totals,
+    }
 
 
 def _trace(report: RunReport, parse_ms: float | None) -> Iterator[PhaseTrace]:

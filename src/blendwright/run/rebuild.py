@@ -75,9 +75,7 @@ class Rebuilt:
     mismatch: Mismatch | None = None
 
 
-def take_worker(
-    pool: WorkerPool, catalogue: str, *, bare: bool = False, seconds: float | None = None
-) -> RemoteScene:
+def take_worker(pool: WorkerPool, catalogue: str, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
     """A ready worker that knows the same tools. Raises EnvironmentUnfit; DeadlinePassed where there is none in so many seconds."""
     worker = pool.take(bare=bare, seconds=seconds)
     if worker.catalogue != catalogue:

@@ -53,7 +53,7 @@ def _pin_entropy(stream: random.Random) -> None:
         _replace(module, urandom=stream.randbytes, getrandom=getrandom)
     _replace(random, _urandom=stream.randbytes)  # where SystemRandom, `secrets` and the seeds of numpy have it from
     _replace(random.Random, seed=seed)
-    _replace(random, seed=random._inst.seed)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    _replace(random, seed=getattr(random, "_inst").seed)  # noqa: B009 - no name that others should use
     _replace(noise, seed_set=seed_noise)
     seed_noise(0)
 
@@ -95,7 +95,10 @@ def _pin_clock(clock: _Clock) -> None:
 
 
 def _from(now: Callable[[], Any], read: Callable[[Any], Any]) -> Callable[..., Any]:
-    return lambda moment=None: read(now() if moment is None else moment)
+    def reading(moment: Any = None) -> Any:
+        return read(now() if moment is None else moment)
+
+    return reading
 
 
 class _Kind(type):
