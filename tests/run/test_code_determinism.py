@@ -58,7 +58,7 @@ UNPINNED = {
     "the address of an object": ("print('same')\nprint(id(object()))", "line 2 of what it printed"),
     "the number of the process": (
         "import collections\nos = collections._sys.modules['os']\n" + PLACE.format(value="os.getpid()"),
-        "objects 'Crate': location",
+        "objects 'Crate': transform.location",
     ),
     "an error that comes at times": (
         "import collections\nos = collections._sys.modules['os']\nimport bpy\ntext = bpy.data.texts.new('T' + str(os.getpid()))",
@@ -146,7 +146,7 @@ def test_trusted_code_is_proven_too(engine: Engine) -> None:
         message = refused(
             engine, {"code": "import os\n" + PLACE.format(value="os.getpid()"), "mode": "trusted"}, approver=person
         )
-        assert "objects 'Crate': location" in message
+        assert "objects 'Crate': transform.location" in message
         code = "import datetime, uuid\n" + PLACE.format(value="datetime.datetime.now().year") + "print(uuid.uuid4())"
         outcome = engine.do("python.run", {"code": code, "mode": "trusted"}, approver=person, **SEEDED)
         assert outcome.determinism_class == "seeded"
