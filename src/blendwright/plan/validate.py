@@ -22,6 +22,7 @@ from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool_names import own_name
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
@@ -82,7 +83,10 @@ def validate(
     """The valid plan with its macros expanded, or all findings in the order of the document. `stage` says how much of the list of
     objections is held against its calls: a run asks the rest when it has a Blender."""
     with gc_paused() if len(plan.operations) >= LARGE_PLAN else nullcontext():
-        graph, macros = read_graph(plan.operations), macros or {}
+        macros = macros or {}
+        if unknown := {operation.tool for operation in plan.operations} - tools.keys() - macros.keys():
+            plan = _with_own_names(plan, {name: own_name(name, (*tools, *macros)) for name in unknown})
+        graph = read_graph(plan.operations)
         expanded, of_macros = plan, tuple[Finding, ...]()
         if any(operation.tool in macros for operation in plan.operations):
             expanded, of_macros = expand_macros(plan, macros, terms.limits.operations_per_plan)
@@ -96,6 +100,12 @@ def validate(
         if ready.written is not None:
             graph = read_graph(ready.operations)
         return ValidPlan(ready, replace(graph, operations=ready.operations), checks.unrunnable)
+
+
+def _with_own_names(plan: Plan, names: Mapping[str, str]) -> Plan:
+    """The plan with the tools' own names for their MCP names: from here on both spellings are the same plan."""
+    operations = (replace(one, tool=names[one.tool]) if one.tool in names else one for one in plan.operations)
+    return replace(plan, operations=tuple(operations))
 
 
 def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:

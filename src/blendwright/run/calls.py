@@ -15,6 +15,7 @@ from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunOptions
 from blendwright.run.runner import Runner
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool_names import own_name
 from blendwright.values.events import CallEnded, CallIds
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding, did_you_mean, sentence
@@ -34,6 +35,8 @@ NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
 def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
     """Run one call; every failure is an outcome. Raises only EnvironmentUnfit: no Blender to call, or no disk to write to."""
     session = runner.session
+    if name not in session.tools and name not in session.macros:
+        name = own_name(name, (*session.tools, *session.macros))
     operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
     plan = Plan("call", new_id(), (operation,), "id", "stop", single_call=True)
     if name in session.macros:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from blendwright.tool_api.scene import Block
 from blendwright.tools.node_trees.editor import unused_nodes
-from blendwright.tools.node_trees.graph import INPUT, OUTPUT, active_output, graph_of
+from blendwright.tools.node_trees.graph import INPUT, OUTPUT, WORK_UNLINKED, active_output, graph_of
 from blendwright.tools.node_trees.interface import interface_sockets
 from blendwright.tools.node_trees.properties import nested_trees
 
 GEOMETRY = "NodeSocketGeometry"
-MOST_NAMED = 5
+MOST_NAMED, MOST_ADDED_NAMED = 5, 50
 # Before Blender 5.0 the last node of a zone without its first one empties the result, wherever it stands.
 WHOLE_ZONES = (5, 0, 0)
 
@@ -103,6 +105,23 @@ def _describe_link(link: Block) -> str:
     return f"{start} → {end}"
 
 
-def _first_few(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+def nodes_that_do_not_arrive(tree: Block, names: Iterable[str]) -> str:
+    """Which of these nodes lead to no group output that counts, or are gone; an empty text when all lead there."""
+    graph, output = graph_of(tree), active_output(tree)
+    ends = [name for name, kind in graph.types.items() if kind in WORK_UNLINKED]
+    arriving = graph.upstream_of(ends if output is None else [*ends, output.name])
+    astray = [name for name in names if name not in arriving]
+    few = _first_few([f"'{name}'" for name in astray if name in graph.types], MOST_ADDED_NAMED)
+    gone = _first_few([f"'{name}'" for name in astray if name not in graph.types], MOST_ADDED_NAMED)
+    where = f" of '{tree.name}'"
+    loose = few and f"{few} were added and do not lead to the group output{where}. Link them on to it, or delete them."
+    lost = gone and (
+        f"{gone} were added and are not there any more: cleanup_unused removes what leads to no output{where}. "
+        "Link them before, or do not add them."
+    )
+    return " ".join(filter(None, (loose, lost)))
+
+
+def _first_few(names: list[str], most: int = MOST_NAMED) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
