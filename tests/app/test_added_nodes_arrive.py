@@ -135,5 +135,8 @@ def test_nodes_of_a_group_inside_must_reach_its_output_and_the_group_be_used(
     assert unused["gates"]["failed_gates"] == [GATE] and "'Inner'" in unused["gates"]["messages"][0]
     loose = both((add("loose"),), (*group, *around))
     assert loose["gates"]["failed_gates"] == [GATE] and "'loose'" in loose["gates"]["messages"][0]
-    found = both((link("loose.Mesh", "group_output.Geometry"), link("smooth.Mesh", "loose.Mesh")), (add("cube", "GeometryNodeMeshCube"),))
+    found = both(
+        (link("loose.Mesh", "group_output.Geometry"), link("smooth.Mesh", "loose.Mesh")),
+        (add("cube", "GeometryNodeMeshCube"),),
+    )
     assert "'cube'" in found["gates"]["messages"][0] and "'loose'" not in found["gates"]["messages"][0]

@@ -7,7 +7,7 @@ when that was adjusted too, in the receipts, which name the record they belong t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -37,10 +37,13 @@ ORDER BY sequence
 """
 
 
-def records(store: Store, after: int, limit: int) -> tuple[AuditRecord, ...]:
+def records(store: Store, after: int, limit: int, fields: Mapping[str, str]) -> tuple[AuditRecord, ...]:
+    """In order; `fields` are names of fields of records with the values that they must have."""
+    wanted = "".join(f" AND record ->> '{name}' = ?" for name in fields)
+    sql = f"SELECT sequence, hash, record FROM audit WHERE sequence > ?{wanted} ORDER BY sequence LIMIT ?"
     with store.snapshot():
-        sql = "SELECT sequence, hash, record FROM audit WHERE sequence > ? ORDER BY sequence LIMIT ?"
-        return tuple(AuditRecord(s, h, orjson.loads(record)) for s, h, record in store.rows(sql, (after, limit)))
+        found = store.rows(sql, (after, *fields.values(), limit))
+        return tuple(AuditRecord(s, h, orjson.loads(record)) for s, h, record in found)
 
 
 def verify(store: Store, known: Sequence[AuditHead]) -> AuditReport:

@@ -25,6 +25,7 @@ from blendwright.journal import (
     rebuild_routes,
     recovery,
     statistics,
+    superseded,
 )
 from blendwright.journal import rows as row
 from blendwright.journal.ancestry import Ancestry, commits_among, head_row, place_of
@@ -41,6 +42,7 @@ from blendwright.records.commits import (
     CommitResult,
     Entry,
     HeadMove,
+    MatchedCommit,
     NewAudit,
     NewCommit,
     OperationMatch,
@@ -79,6 +81,10 @@ class JournalView:
     ) -> tuple[OperationMatch, ...]:
         """One answer for each, in order; readings are looked up at `scene_hash`, HEAD's when it is None."""
         return operation_lookup.find_many(self._store, self._ancestry, queries, scene_hash)
+
+    def superseded_by(self, request_id: str, commits: Sequence[MatchedCommit]) -> dict[int, int]:
+        """Of these commits of a request, those whose effect a later commit of another one took back, each with that commit."""
+        return superseded.superseded_by(self._store, self._ancestry, request_id, commits)
 
     def recovery(self) -> RecoveryInfo:
         with self._store.snapshot():
@@ -190,8 +196,9 @@ class JournalView:
         with self._store.snapshot():
             return tuple(map(row.commit_of, self._store.rows(sql, (request_id,))))
 
-    def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[AuditRecord, ...]:
-        return audit_verification.records(self._store, after, limit)
+    def audit_records(self, *, after: int = 0, limit: int = 100, **fields: str) -> tuple[AuditRecord, ...]:
+        """In order, from the one after `after` on: those whose fields have these values."""
+        return audit_verification.records(self._store, after, limit, fields)
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from blendwright.policy.limits import Costs, Limits
 from blendwright.tool_api.promises import Determinism, SafetyMode
 
+Idempotency = Literal["recorded", "strict"]
+
 
 class Verdict(StrEnum):
     """What becomes of a call; ordered from free to forbidden."""
@@ -76,6 +78,11 @@ class Constraints(Costs):
     """The table [constraints]: what work may cost, and what results must be."""
 
     determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
+    idempotency: Idempotency = Field(
+        default="recorded",
+        description="What becomes of a known operation whose effect a later commit took back: 'recorded' answers with its "
+        "receipt, which names that commit; 'strict' is a conflict.",
+    )
 
 
 class AuditSettings(_Part):

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.limits import CostsAsked, Limits, LimitsAsked, tightened
-from blendwright.policy.policy import AuditSettings, Constraints, Modes, Policy, Rules, Verdict
+from blendwright.policy.policy import AuditSettings, Constraints, Idempotency, Modes, Policy, Rules, Verdict
 from blendwright.policy.refusals import refusal
 from blendwright.tool_api.promises import CAPABILITIES, Determinism
 from blendwright.values.canonical import digest, stable_json
@@ -59,6 +59,9 @@ class Proposal(_Part):
     limits: LimitsAsked = LimitsAsked()
     constraints: CostsAsked = CostsAsked()
     determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
+    idempotency: Idempotency | None = Field(
+        default=None, description="'strict': a known operation whose effect was taken back since is a conflict."
+    )
     blender_min: Version | None = Field(default=None, description="The oldest Blender that the host accepts.")
     blender_max: Version | None = Field(default=None, description="The first Blender that is too new for it.")
 
@@ -131,7 +134,11 @@ def agree(proposal: Proposal, policy: Policy) -> Terms | tuple[Finding, ...]:
     host = proposal.host
     constraints = tightened(
         policy.constraints, proposal.constraints.model_dump(), {"call_seconds": host.call_seconds}
-    ).model_dump() | {"determinism": strictest(policy.constraints.determinism, proposal.determinism), "rules": rules}
+    ).model_dump() | {
+        "determinism": strictest(policy.constraints.determinism, proposal.determinism),
+        "idempotency": max(policy.constraints.idempotency, proposal.idempotency or "recorded"),  # in this order
+        "rules": rules,
+    }
     return Terms(
         host=host,
         capabilities=tuple(CAPABILITIES) if proposal.capabilities is None else proposal.capabilities,
@@ -185,6 +192,7 @@ def proposal_of(contract: SessionContract) -> Proposal:
         limits=LimitsAsked(**contract.limits.model_dump()),
         constraints=CostsAsked(**costs),
         determinism=contract.constraints.determinism,
+        idempotency=contract.constraints.idempotency,
     )
 
 

@@ -63,10 +63,11 @@ class LastPlan:
         return Classification(cached=[(call, *self._answers[call.operation_id]) for call in calls])
 
 
-def classify(journal: JournalView, calls: Sequence[Invocation]) -> Classification:
+def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool = False) -> Classification:
     """One look-up for all. A reading is an answer only where nothing that runs before it may change the scene.
 
     What a macro found out before or after its changes was true then: it is not asked again once these are committed.
+    A commit whose effect a later one took back answers with that one's number in its receipt; `strict`: it is a conflict.
     """
     wanted = [
         OperationQuery(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version)
@@ -75,13 +76,17 @@ def classify(journal: JournalView, calls: Sequence[Invocation]) -> Classificatio
     result = Classification()
     unchanged = True
     everything = list(zip(calls, journal.find_many(wanted), strict=True))
+    answers = [found.commit for _, found in everything if found.where == "ancestor" and found.commit is not None]
+    superseded = journal.superseded_by(calls[0].request_id, answers) if answers else {}
     valid = _valid_readings(everything) if any(call.macro_operation is not None for call in calls) else {}
     for call, found in everything:
-        conflict = _conflict(call, found)
+        later = superseded.get(found.commit.number) if found.commit is not None else None
+        conflict = _conflict(call, found, later if strict else None)
         if conflict is not None:
             result.conflicts.append((call, conflict))
         elif found.where == "ancestor" and found.commit is not None:
-            result.cached.append((call, found.commit.receipt, found.commit.number))
+            receipt = found.commit.receipt if later is None else {**found.commit.receipt, "superseded_by": later}
+            result.cached.append((call, receipt, found.commit.number))
         elif found.where == "reading" and found.reading is not None and unchanged:
             result.cached.append((call, found.reading.receipt, None))
         elif call.operation_id in valid:
@@ -114,8 +119,9 @@ def _valid_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -> 
     return valid
 
 
-def _conflict(call: Invocation, found: OperationMatch) -> Finding | None:
-    if found.clash is None and found.intent is None and found.where in ("ancestor", "nowhere"):
+def _conflict(call: Invocation, found: OperationMatch, taken_back_by: int | None) -> Finding | None:
+    known = found.clash is None and found.intent is None
+    if known and taken_back_by is None and found.where in ("ancestor", "nowhere"):
         return None
     what = f"operation '{cut(call.macro_operation or call.operation_id)}' of request '{cut(call.request_id)}'"
     if found.clash is not None:
@@ -129,6 +135,11 @@ def _conflict(call: Invocation, found: OperationMatch) -> Finding | None:
             f"Look whether it did, then settle intent {found.intent} with `blendwright recover`.",
         )
     number = found.commit.number if found.commit is not None else 0
+    if taken_back_by is not None:
+        return _finding(
+            f"{what} was run as commit {number}, and commit {taken_back_by} took its effect back",
+            f"Go back with `blendwright checkout {number}`, or use a new request id to run it again.",
+        )
     if found.where == "elsewhere":
         return _finding(
             f"{what} was run as commit {number}, which is not on the line of HEAD",

@@ -79,7 +79,8 @@ class Runner:
             known = Classification(to_run=calls)
         else:
             last = self._last_plan.lookup(session.journal, calls) if plan is self._last_plan.plan else None
-            known = last or classify(session.journal, calls)
+            strict = session.contract.terms.constraints.idempotency == "strict"
+            known = last or classify(session.journal, calls, strict=strict)
         requests: dict[str, ApprovalRequest] = {}
         ends_at_once = plan.on_failure == "stop" or plan.boundary == "plan"
         if known.to_run and not (ends_at_once and (schedule.unrunnable or known.conflicts)):

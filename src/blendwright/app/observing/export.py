@@ -6,14 +6,22 @@ at most a moment when the workspace is closed.
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from blendwright.values import events
 
+if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import MetricReader
+    from opentelemetry.sdk.resources import Resource
+
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 DISABLED = "OTEL_SDK_DISABLED"
+EXAMPLES = "OTEL_METRICS_EXEMPLAR_FILTER"
 # How long closing a workspace may wait for a collector.
 FLUSH_SECONDS = 3.0
 EXTRA = (
@@ -27,7 +35,6 @@ class Export:
     def __init__(self, *, traces: bool, metrics: bool) -> None:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.metrics import MeterProvider
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
         from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
         from opentelemetry.sdk.trace import TracerProvider
@@ -41,8 +48,8 @@ class Export:
         if self._tracers is not None:
             self._tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if metrics else []
-        self._meters = MeterProvider(readers, resource, shutdown_on_exit=False) if metrics else None
-        self._telemetry = Telemetry(self._tracers, self._meters)
+        self._meters = meter_provider(readers, resource) if metrics else None
+        self._telemetry = Telemetry(self._tracers, self._meters, ids_in_examples=True)
 
     def __call__(self, event: events.Event) -> None:
         self._telemetry(event)
@@ -57,6 +64,19 @@ class Export:
             self._tracers.shutdown()
         if self._meters is not None:
             self._meters.shutdown()
+
+
+def meter_provider(readers: Sequence[MetricReader], resource: Resource | None = None) -> MeterProvider:
+    """One whose examples carry the ids of operations, which are in no label."""
+    from opentelemetry.sdk.metrics import AlwaysOnExemplarFilter, MeterProvider
+    from opentelemetry.sdk.metrics.view import View
+
+    from blendwright.app.observing.telemetry import INSTRUMENT_LABELS
+
+    views = [View(instrument_name=name, attribute_keys=set(labels)) for name, labels in INSTRUMENT_LABELS.items()]
+    # The SDK's own default has examples only where there are traces; who sets the variable decides.
+    examples = None if EXAMPLES in os.environ else AlwaysOnExemplarFilter()
+    return MeterProvider(readers, resource, examples, shutdown_on_exit=False, views=views)
 
 
 def configured(environment: Mapping[str, str]) -> tuple[bool, bool]:

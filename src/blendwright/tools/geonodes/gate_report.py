@@ -59,7 +59,9 @@ class AddedNodes(Args):
     """Nodes that were added to a node group."""
 
     node_group: str | None = optional("Name of the node group; left out: the one that the modifier uses.")
-    nodes: list[str] = Field(min_length=1, max_length=MOST_ADDED, description="Ids of nodes that must lead to its output.")
+    nodes: list[str] = Field(
+        min_length=1, max_length=MOST_ADDED, description="Ids of nodes that must lead to its output."
+    )
 
 
 def _expected_value(gate: Gate) -> str:

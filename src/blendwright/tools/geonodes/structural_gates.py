@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from blendwright.tool_api.scene import Block
 from blendwright.tools.node_trees.editor import unused_nodes
@@ -105,21 +105,25 @@ def _describe_link(link: Block) -> str:
     return f"{start} → {end}"
 
 
-def nodes_that_do_not_arrive(tree: Block, names: Iterable[str]) -> str:
-    """Which of these nodes lead to no group output that counts, or are gone; an empty text when all lead there."""
+def nodes_that_do_not_arrive(tree: Block, names: Sequence[str]) -> str:
+    """Which of these nodes do not lead to the group output that counts; an empty text when all do.
+
+    One that is gone again was tidied away, unless nothing else arrives: then the work went with it."""
     graph, output = graph_of(tree), active_output(tree)
     ends = [name for name, kind in graph.types.items() if kind in WORK_UNLINKED]
     arriving = graph.upstream_of(ends if output is None else [*ends, output.name])
-    astray = [name for name in names if name not in arriving]
-    few = _first_few([f"'{name}'" for name in astray if name in graph.types], MOST_ADDED_NAMED)
-    gone = _first_few([f"'{name}'" for name in astray if name not in graph.types], MOST_ADDED_NAMED)
-    where = f" of '{tree.name}'"
-    loose = few and f"{few} were added and do not lead to the group output{where}. Link them on to it, or delete them."
-    lost = gone and (
-        f"{gone} were added and are not there any more: cleanup_unused removes what leads to no output{where}. "
-        "Link them before, or do not add them."
+    loose = _first_few([f"'{name}'" for name in names if name in graph.types.keys() - arriving], MOST_ADDED_NAMED)
+    if loose:
+        return (
+            f"{loose} were added and do not lead to the group output of '{tree.name}'. Link them to it, or delete them."
+        )
+    if not arriving.isdisjoint(names):
+        return ""
+    gone = _first_few([f"'{name}'" for name in names], MOST_ADDED_NAMED)
+    return (
+        f"{gone} were added to '{tree.name}' and are gone again: cleanup_unused removes what leads to no output. "
+        "Link them to group_output first."
     )
-    return " ".join(filter(None, (loose, lost)))
 
 
 def _first_few(names: list[str], most: int = MOST_NAMED) -> str:
