@@ -57,6 +57,25 @@ def test_steps_wait_for_each_other_and_the_gates_for_all_of_them() -> None:
     assert named == [("Plane", "GeometryNodes"), ("Other", "GeometryNodes")], "each tree once"
 
 
+def test_the_gates_are_told_which_nodes_the_plan_added() -> None:
+    def made(id: str, kind: str = "GeometryNodeMeshCube") -> dict[str, Any]:
+        return {"op": "create_node", "node_id": id, "bl_idname": kind}
+
+    plan = parsed(
+        tree_step("a", made("one"), made("two"), made("frame", "NodeFrame"), made("look", "GeometryNodeViewer")),
+        patch_step("b", {"op": "add_node", "id": "three", "bl_idname": "GeometryNodeMeshCube"}),
+        patch_step("c", {"op": "remove_node", "node_id": "two"}),
+        tree_step("d", made("inner"), node_group_name="Inner"),
+        patch_step("e", object_name="Other"),
+    )
+    first, other = plan.operations[-1].args["trees"]
+    assert first["added"] == [
+        {"node_group": "GN_Tree", "nodes": ["one", "three"]},
+        {"node_group": "Inner", "nodes": ["inner"]},
+    ]
+    assert other == {"object_name": "Other", "modifier_name": "GeometryNodes"}, "the key of such a plan is as it was"
+
+
 @pytest.mark.proves("GN-DONE-03")
 @pytest.mark.parametrize(
     ("fields", "required"),
