@@ -6,10 +6,11 @@ the audit record has; so a trace says exactly what the audit says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from time import time_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -26,6 +27,11 @@ from blendwright.app.observing.counters import (
     named_ids,
 )
 from blendwright.values import events
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
+    from opentelemetry.sdk.metrics.export import MetricReader
+    from opentelemetry.sdk.resources import Resource
 
 NAME = "blendwright"
 # As they are called in logs; `_named` adds a prefix of our own, as the conventions ask for.
@@ -146,7 +152,20 @@ INSTRUMENT_LABELS = {
     "blendwright.failures": frozenset({"tool", "error_code"}),
     "blendwright.operation.duration": frozenset({"tool"}),
 }
+EXAMPLES = "OTEL_METRICS_EXEMPLAR_FILTER"
 IDS = ("gemini_request_id", "operation_id", "mcp_call_id", "blender_mutation_id")
+
+
+def meter_provider(readers: Sequence[MetricReader], resource: Resource | None = None) -> SdkMeterProvider:
+    """A provider whose examples carry the ids of operations, which are in no label."""
+    from opentelemetry.sdk.metrics import AlwaysOnExemplarFilter
+    from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
+    from opentelemetry.sdk.metrics.view import View
+
+    views = [View(instrument_name=name, attribute_keys=set(labels)) for name, labels in INSTRUMENT_LABELS.items()]
+    # The SDK's own default has examples only where there are traces; who sets the variable decides.
+    examples = None if EXAMPLES in os.environ else AlwaysOnExemplarFilter()
+    return SdkMeterProvider(readers, resource, examples, shutdown_on_exit=False, views=views)
 
 
 class _Instruments:
