@@ -135,7 +135,7 @@ def report_gates(
     """The report on all gates; that of added nodes is among them where some were."""
     obj, tree = modifier.id_data, modifier.node_group
     structure = StructuralGates(tree)
-    outcomes = {gate: _judged(judge(structure)) for gate, judge in STRUCTURAL.items()}
+    outcomes: dict[Gate | AddedGate, Outcome] = {gate: _judged(judge(structure)) for gate, judge in STRUCTURAL.items()}
     facts: GeometryFacts | None = None
     for gate, bases in BASES.items():
         failed = [base for base in bases if outcomes[base] != PASSED]
@@ -153,10 +153,10 @@ def report_gates(
             outcomes[gate] = _judged(_warnings(modifier))
     usable = facts if outcomes["EVALUATES"] == PASSED else None
     required = {*REQUIRED, ADDED, *(one.gate for one in requested)}
-    listed: list[tuple[Gate | AddedGate, Outcome]] = [(gate, outcomes[gate]) for gate in REQUIRED]
     if added:
-        listed.append((ADDED, _added_nodes(scene, tree, added, outcomes["OUTPUT_CONNECTED"])))
-    listed += [(gate, outcomes[gate]) for gate in ADVISORY]
+        outcomes[ADDED] = _added_nodes(scene, tree, added, outcomes["OUTPUT_CONNECTED"])
+    usual: tuple[Gate | AddedGate, ...] = (*REQUIRED, *([ADDED] if added else ()), *ADVISORY)
+    listed: list[tuple[Gate | AddedGate, Outcome]] = [(gate, outcomes[gate]) for gate in usual]
     not_usable: Outcome = "not_judged", "Not judged: EVALUATES is not passed."
     for one in requested:
         if one.gate not in outcomes:
