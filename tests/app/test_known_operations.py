@@ -73,16 +73,17 @@ def test_a_name_that_nothing_has_is_refused_as_before(scene: blendwright.OpenSce
 
 
 def test_a_receipt_names_the_commit_that_took_its_effect_back(scene: blendwright.OpenScene) -> None:
-    made = run(scene, plan("makes", box("a"), box("b"), move("m", "Box b", 4, "b")))
-    commit = run(scene, plan("deletes", delete("d", "Box a"))).operations[0].commit
-    again = scene.run(plan("makes", box("a"), box("b"), move("m", "Box b", 4, "b")))
+    makes = plan("makes", box("x"), box("y"), move("z", "Box y", 4, "y"))
+    made = run(scene, makes)
+    commit = run(scene, plan("deletes", delete("d", "Box x"))).operations[0].commit
+    again = scene.run(makes)
     assert statuses(again) == ["skipped_idempotent"] * 3
-    a, b, m = again.operations
-    assert a.receipt is not None and a.receipt["superseded_by"] == commit
-    assert [one.receipt for one in (b, m)] == [one.receipt for one in made.operations[1:]], "these stand"
-    assert not list(Checker(schema("receipt.v1"), Fault.SCHEMA_INVALID, str).findings(dict(a.receipt)))
+    x, y, z = again.operations
+    assert x.receipt is not None and x.receipt["superseded_by"] == commit
+    assert [one.receipt for one in (y, z)] == [one.receipt for one in made.operations[1:]], "these stand"
+    assert not list(Checker(schema("receipt.v1"), Fault.SCHEMA_INVALID, str).findings(dict(x.receipt)))
     scene.history.undo()
-    stands = scene.run(plan("makes", box("a"), box("b"), move("m", "Box b", 4, "b"))).operations[0].receipt
+    stands = scene.run(makes).operations[0].receipt
     assert stands is not None and "superseded_by" not in stands, "the deletion is not part of this scene"
 
 
@@ -112,7 +113,7 @@ class TestStrict:
         run(scene, plan("strictly-gone", delete("d", "Box s")))
         scene.close()
         if request.param == "policy":
-            (place.parent / "blendwright.toml").write_text('[constraints]\nidempotency = "strict"\n')
+            (place / "blendwright.toml").write_text('[constraints]\nidempotency = "strict"\n')
         proposal = Proposal(idempotency="strict") if request.param == "host" else None
         with blendwright.open(place, spare=False, approver=GRANTED, proposal=proposal) as opened:
             yield opened
