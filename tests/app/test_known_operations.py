@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -104,27 +104,23 @@ def test_what_a_plan_takes_back_itself_is_part_of_it(scene: blendwright.OpenScen
     assert all(one.receipt is not None and "superseded_by" not in one.receipt for one in again.operations)
 
 
-class TestStrict:
-    """Where the contract says so, an operation whose effect is gone is a conflict. Comes last: it opens the workspace again."""
-
-    @pytest.fixture
-    def strict(self, scene: blendwright.OpenScene, place: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
-        run(scene, plan("strictly", box("s")))
-        run(scene, plan("strictly-gone", delete("d", "Box s")))
-        scene.close()
-        if request.param == "policy":
+@pytest.mark.proves("OPS-IDEM-03")
+def test_with_a_strict_contract_it_is_a_conflict_that_names_both_commits(
+    scene: blendwright.OpenScene, place: Path
+) -> None:
+    """Comes last: the workspace is opened again, under the word of a host and under that of the policy."""
+    run(scene, plan("strictly", box("s")))
+    run(scene, plan("strictly-gone", delete("d", "Box s")))
+    scene.close()
+    for proposal in (Proposal(idempotency="strict"), None):
+        if proposal is None:
             (place / "blendwright.toml").write_text('[constraints]\nidempotency = "strict"\n')
-        proposal = Proposal(idempotency="strict") if request.param == "host" else None
-        with blendwright.open(place, spare=False, approver=GRANTED, proposal=proposal) as opened:
-            yield opened
-
-    @pytest.mark.proves("OPS-IDEM-03")
-    @pytest.mark.parametrize("strict", ["host"], indirect=True)
-    def test_it_is_a_conflict_that_names_both_commits(self, strict: blendwright.OpenScene) -> None:
-        before = strict.hash
-        report = strict.run(plan("strictly", box("s")))
-        assert not report.ok and strict.hash == before
-        (finding,) = report.all_findings()
-        assert finding.fault is Fault.IDEMPOTENCY_CONFLICT
-        assert "took its effect back" in finding.message and "checkout" in (finding.cure or "")
-        assert statuses(strict.run(plan("there", box("c")))) == ["skipped_idempotent"], "this one stands"
+        with blendwright.open(place, spare=False, proposal=proposal) as strict:
+            before = strict.hash
+            report = strict.run(plan("strictly", box("s")))
+            assert not report.ok and strict.hash == before
+            (finding,) = report.all_findings()
+            assert finding.fault is Fault.IDEMPOTENCY_CONFLICT
+            assert "took its effect back" in finding.message and "checkout" in (finding.cure or "")
+            assert strict.contract.constraints.idempotency == "strict"
+            assert statuses(strict.run(plan("there", box("c")))) == ["skipped_idempotent"], "this one stands"
