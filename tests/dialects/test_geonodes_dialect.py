@@ -14,7 +14,7 @@ from blendwright.dialects.geonodes_models import PythonPayload
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Limits
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.published import schema
 from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism
@@ -138,7 +138,7 @@ def test_an_unknown_field_is_refused_where_it_stands(pointer: str) -> None:
     holder["extra"] = 1
     plan = geonodes.DIALECT.parse(document)
     assert told(plan) == [(pointer, "unknown field 'extra'")]
-    found = validate(plan, catalog.tools(), Terms())
+    found = validate(plan, catalog.tools(), ContractTerms())
     assert not isinstance(found, ValidPlan)
     assert [finding.pointer for finding in found if finding.pointer.endswith("extra")] == [pointer], "told once"
 
@@ -223,14 +223,14 @@ class Coding(Tool[PythonPayload, Nothing]):
 
 @pytest.mark.proves("GN-LIMIT-02")
 def test_code_is_as_long_as_the_settings_allow() -> None:
-    def told(length: int, terms: Terms) -> list[tuple[str, str]]:
+    def told(length: int, terms: ContractTerms) -> list[tuple[str, str]]:
         tools = {**catalog.tools(), "python.run": Coding()}
         found = validate(parsed(python_step("a", code="#" * length)), tools, terms)
         return [] if isinstance(found, ValidPlan) else [(one.fault.value, one.pointer) for one in found]
 
     refusal = [("LIMIT_EXCEEDED", "/steps/0/payload")]
-    assert told(20_000, Terms()) == [] and told(20_001, Terms()) == refusal
-    tighter = Terms(limits=Limits(python_code_chars=100))
+    assert told(20_000, ContractTerms()) == [] and told(20_001, ContractTerms()) == refusal
+    tighter = ContractTerms(limits=Limits(python_code_chars=100))
     assert told(100, tighter) == [] and told(101, tighter) == refusal
 
 
@@ -272,7 +272,7 @@ def test_a_document_that_says_too_little_has_findings_and_no_result(field: str) 
 
 
 def refusal_of(plan: Plan) -> dict[str, Any]:
-    found = validate(plan, catalog.tools(), Terms())
+    found = validate(plan, catalog.tools(), ContractTerms())
     assert not isinstance(found, ValidPlan)
     result = geonodes.render(refused(plan, found))
     assert result is not None
