@@ -65,7 +65,7 @@ def test_every_cell_refuses_for_exactly_the_reasons_of_the_table(
         if not told:
             model = wanted.tool.args_model.model_validate(wanted.args)
             asked = approval_ruling(contract, wanted.tool, model, wanted.tool.safety_level.value)
-            assert (asked is not None) == (host in wanted.grants), (demand, host, blender)
+            assert (asked is not None) == (host in wanted.asked), (demand, host, blender)
 
 
 def test_every_objection_is_met_by_a_cell_and_every_side_by_a_rule() -> None:
