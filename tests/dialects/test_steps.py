@@ -14,7 +14,7 @@ from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Limits
 from blendwright.policy.refusals import refusal
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
@@ -162,7 +162,7 @@ def test_unresolved_dependencies_come_before_what_else_is_wrong() -> None:
 @pytest.mark.proves("STEPS-META-01")
 def test_a_plan_that_is_refused_as_a_whole_says_so_in_meta() -> None:
     plan = of_steps(step("a"), step("b"))
-    found = validate(plan, catalog.tools(), Terms(limits=Limits(operations_per_plan=1)))
+    found = validate(plan, catalog.tools(), ContractTerms(limits=Limits(operations_per_plan=1)))
     assert not isinstance(found, ValidPlan)
     result = steps.render(refused(plan, found))
     assert result is not None and result[-1]["task_status"] == "PARTIAL"

@@ -22,7 +22,7 @@ from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findin
 from blendwright.plan.macro_calls import expand_macros
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.check import ModelChecker
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
@@ -102,7 +102,7 @@ class ValidPlan:
 def validate(
     plan: Plan,
     tools: Mapping[str, AnyTool],
-    terms: Terms,
+    terms: ContractTerms,
     macros: Mapping[str, Macro] | None = None,
     *,
     stage: Stage | None = Stage.PLAN,
@@ -136,7 +136,7 @@ def _with_own_names(plan: Plan, names: Mapping[str, str]) -> Plan:
     return replace(plan, operations=tuple(operations))
 
 
-def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:
+def _too_long(plan: Plan, terms: ContractTerms) -> tuple[Finding, ...]:
     count, most = len(plan.operations), terms.limits.operations_per_plan
     if count <= most:
         return ()
@@ -164,7 +164,7 @@ class _Checks:
         self,
         plan: Plan,
         tools: Mapping[str, AnyTool],
-        terms: Terms,
+        terms: ContractTerms,
         macros: Mapping[str, Macro],
         stage: Stage | None,
         path_findings: PathFindings | None,
@@ -238,8 +238,8 @@ class _Checks:
         objections, weakest = self._objections[tool.name], self._terms.constraints.determinism
         refuses = self._plan.on_nondeterministic == "refuse" and weakest in (None, Determinism.NONDETERMINISTIC)
         if refuses and tool.determinism_for(model) is Determinism.NONDETERMINISTIC:
-            given = f"{tool.name} is nondeterministic with these arguments"
-            message = f"{given}, and a plan takes deterministic and seeded calls only"
+            problem = f"{tool.name} is nondeterministic with these arguments"
+            message = f"{problem}, and a plan takes deterministic and seeded calls only"
             yield operation.in_arguments(refusal("plan_nondeterministic", message))
         if not objections:
             return

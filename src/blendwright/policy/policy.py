@@ -79,13 +79,13 @@ class CostsAsked(Bounds):
 B = TypeVar("B", bound=Bounds)
 
 
-def tightened(held: B, *asked: dict[str, Any]) -> B:
+def tightened(bounds: B, *requests: dict[str, Any]) -> B:
     """The same bounds, each as low as the lowest that is asked for. Nothing can raise one; null and unknown names ask for nothing."""
     lowest = {
-        name: min([value, *(wish[name] for wish in asked if wish.get(name) is not None)])
-        for name, value in held.model_dump().items()
+        name: min([value, *(wish[name] for wish in requests if wish.get(name) is not None)])
+        for name, value in bounds.model_dump().items()
     }
-    return held.model_validate(lowest)
+    return bounds.model_validate(lowest)
 
 
 class Verdict(StrEnum):
@@ -181,7 +181,7 @@ class Ruling:
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    grants: tuple[str, ...] = ()
     """The level, mode, tool and roots that these rules are about."""
     in_person: bool = False
     """Only a person who has seen this very call can allow it."""
@@ -190,15 +190,15 @@ class Ruling:
 def ruling(rules: Rules, tool: str, mode: SafetyMode, level: str, roots: Iterable[tuple[str, Verdict]] = ()) -> Ruling:
     """The strictest of what the rules say. A rule for the tool takes the place of the one for its level, and of nothing else."""
     named = named_rule(rules, tool)
-    said = [
+    verdicts = [
         (level, f"policy.levels.{level}", rules.levels.of(level)) if named is None else (tool, *named),
         (mode.value, f"policy.modes.{mode.value}", rules.modes.of(mode)),
         *((root, f"policy.roots.'{root}'", verdict) for root, verdict in roots),
     ]
-    strict = [(name, place, verdict) for name, place, verdict in said if verdict is not Verdict.ALLOW]
+    strict = [(name, rule, verdict) for name, rule, verdict in verdicts if verdict is not Verdict.ALLOW]
     return Ruling(
         max((verdict for _, _, verdict in strict), key=lambda verdict: verdict.rank, default=Verdict.ALLOW),
-        tuple(f"{place} = {verdict.value}" for _, place, verdict in strict),
+        tuple(f"{rule} = {verdict.value}" for _, rule, verdict in strict),
         tuple(name for name, _, _ in strict),
     )
 

@@ -236,19 +236,19 @@ def _named(step: OperationReport) -> dict[str, Any]:
 
 
 def _handles(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    by_name: dict[tuple[str, str], dict[str, str]] = {}
     for step in steps:
         for handle in (step.receipt or {}).get("handles", ()):
-            found[handle["kind"], handle["name"]] = dict(handle)
-    return list(found.values())
+            by_name[handle["kind"], handle["name"]] = dict(handle)
+    return list(by_name.values())
 
 
 def _changes(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
     """What all steps together changed: what one of them created stays created, however often others changed it."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    by_name: dict[tuple[str, str], dict[str, str]] = {}
     for step in steps:
         for change in (step.receipt or {}).get("changes", ()):
-            known = found.get((change["kind"], change["name"]))
-            if known is None or known["change"] != "created" or change["change"] == "removed":
-                found[change["kind"], change["name"]] = dict(change)
-    return list(found.values())
+            earlier = by_name.get((change["kind"], change["name"]))
+            if earlier is None or earlier["change"] != "created" or change["change"] == "removed":
+                by_name[change["kind"], change["name"]] = dict(change)
+    return list(by_name.values())

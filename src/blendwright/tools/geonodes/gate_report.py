@@ -242,9 +242,9 @@ def _requested_gate(request: AskedGate, facts: GeometryFacts) -> str:
         case "MIN_SIZE" | "MAX_SIZE":
             return _wrong_size(request, facts)
         case "HAS_ATTRIBUTE" if value not in facts.attributes:
-            known = ", ".join(sorted(name for name in facts.attributes if not name.startswith(".")))
+            names = ", ".join(sorted(name for name in facts.attributes if not name.startswith(".")))
             return (
-                f"There is no attribute '{value}'. Store it with Store Named Attribute. There are: {known or 'none'}."
+                f"There is no attribute '{value}'. Store it with Store Named Attribute. There are: {names or 'none'}."
             )
         case "NO_INSTANCES" if facts.loose_instances:
             return f"{facts.loose_instances} instances are left. Put Realize Instances before the output."

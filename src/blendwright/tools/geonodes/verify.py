@@ -22,14 +22,14 @@ MOST_TREES = 100
 WITHOUT_A_TREE = "OUTPUT_CONNECTED"
 CURE = "Change the tree as it says; geonodes.gates judges it again."
 # Nothing has a name that is not allowed, so that is a tree that is not there.
-Asked = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
+NonEmptyName = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
 
 
 class TreeToVerify(Args):
     """A tree, by the modifier that holds it."""
 
-    object_name: Asked = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Asked = Field(description="Its geometry-nodes modifier.")
+    object_name: NonEmptyName = Field(description="Object whose modifier holds the tree.")
+    modifier_name: NonEmptyName = Field(description="Its geometry-nodes modifier.")
     added: Optional[Annotated[list[AddedNodes], Field(max_length=MOST_TREES)]] = optional(
         "Nodes that were added: that they lead to the output is required then."
     )
