@@ -64,10 +64,10 @@ def refuses_the_plan(unknown_tool: Function) -> Function:
 
 
 def skips_the_unrunnable(record_without_blender: Function) -> Function:
-    def wrong(self: Any, schedule: Any, state: Any, known: Any) -> None:
+    def wrong(self: Any, schedule: Any, state: Any, classified: Any) -> None:
         for id in schedule.unrunnable:
             state.record(state.skipped(id, "there is no such tool"))
-        record_without_blender(self, replace(schedule, unrunnable={}), state, known)
+        record_without_blender(self, replace(schedule, unrunnable={}), state, classified)
 
     return wrong
 
