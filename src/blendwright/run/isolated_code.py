@@ -222,9 +222,9 @@ class IsolatedRunner:
 
     def _run_code(self, worker: RemoteScene, request: StepRequest, limits: CodeLimits) -> Mapping[str, Any]:
         # A rehearsal is taken back with the whole process.
-        kept = request.copy()
-        kept.pop("rehearse", None)
-        answer = worker.step(kept, deadline=limits.left(limits.seconds), cancel=limits.cancel)
+        final_request = request.copy()
+        final_request.pop("rehearse", None)
+        answer = worker.step(final_request, deadline=limits.left(limits.seconds), cancel=limits.cancel)
         if answer["ok"]:
             worker.save(SCENE_FILE, deadline=limits.left(), cancel=limits.cancel)
         return answer
