@@ -62,7 +62,7 @@ class StepOutcome:
         known = StepDetails(
             reverted_by=self.reverted_by,
             answered=answer is not None and printed is None,
-            determinism=self.call.determinism.value,
+            determinism=self.call.promises.determinism.value,
             deadline_seconds=self.deadline_seconds,
             printed=printed,
         )

@@ -65,20 +65,13 @@ class Invocation:
     """What foreign code does counts only where it does the same twice."""
 
     @property
-    def determinism(self) -> Determinism:
-        """What may be said of its result. Of foreign code nobody knows, unless it was run twice."""
-        if self.promises.isolation is Isolation.SHARED or self.proof_demanded:
-            return self.promises.determinism
-        return Determinism.NONDETERMINISTIC
-
-    @property
     def ids(self) -> CallIds:
         return CallIds(self.request_id, self.operation_id, self.call_id)
 
     @cached_property
     def promises(self) -> Promises:
         """What the tool promises for these arguments, which must be sound."""
-        return _fixed_promises(type(self.tool)) or _promises(self.tool, self.model)
+        return _fixed_promises(type(self.tool)) or _promises(self.tool, self.model, proven=self.proof_demanded)
 
     @property
     def writes_outside(self) -> bool:
@@ -111,13 +104,15 @@ def _fixed_promises(tool: type[AnyTool]) -> Promises | None:
     return None if varies else _promises(tool(), None)
 
 
-def _promises(tool: AnyTool, model: Any) -> Promises:
-    determinism = tool.determinism_for(model)
+def _promises(tool: AnyTool, model: Any, *, proven: bool = False) -> Promises:
+    determinism, isolation = tool.determinism_for(model), tool.isolation_for(model)
+    if isolation is not Isolation.SHARED and not proven:
+        determinism = Determinism.NONDETERMINISTIC  # of foreign code nobody knows, unless it did the same twice
     replayable = tool.replayable_for(model) and determinism is not Determinism.NONDETERMINISTIC
     with_files = bool(WITH_FILES.intersection(tool.requires.capabilities) or file_arguments(tool.args_model))
     return Promises(
         tool.capabilities_for(model),
-        tool.isolation_for(model),
+        isolation,
         determinism,
         replayable,
         reads_only=tool.safety_level is SafetyLevel.READ_ONLY,

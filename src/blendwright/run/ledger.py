@@ -157,7 +157,7 @@ def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contrac
         "result": answer["result"],
         "handles": list(handles_of(answer["changes"])),
         "changes": list(changes_of(answer["changes"][:MOST_CHANGES])),
-        "determinism_class": call.determinism.value,
+        "determinism_class": call.promises.determinism.value,
         "seed": call.tool.seed_for(call.model),
         "tolerance": call.tool.tolerance_for(call.model),
         "timestamp": datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),

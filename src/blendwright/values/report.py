@@ -120,7 +120,7 @@ class OperationReport:
             "receipt": None if self.receipt is None else dict(self.receipt),
             "timings": dict(self.timings),
             "macro": None if self.origin is None else _step_of(self.origin),
-            "partial_work": self.partial_work,
+            "partial_work": None if self.fault is None else self.partial_work,
         }
 
 
