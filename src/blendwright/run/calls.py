@@ -28,6 +28,8 @@ from blendwright.values.report import OperationReport, RunReport, StepDetails
 SNAPSHOT_TOOL = "scene.snapshot"
 # The operation id of a call that belongs to no plan; its request id is a new one each time.
 CALL = "call"
+# Within the half second in which a deadline is answered.
+AT_THE_LATEST = 0.25
 # Pointers of a call lead into its arguments, and nowhere else.
 NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
 
@@ -65,7 +67,9 @@ class _ToolCall:
         self._plan = plan
         allowed = options.call_seconds or self._session.contract.terms.constraints.call_seconds
         self._seconds = allowed if options.timeout is None else min(options.timeout, allowed)
-        self._options = replace(options, timeout=None, call_seconds=self._seconds, one_at_a_time=True)
+        # Where the caller gave a time, the call is over a little later wherever it waits, also for a Blender to start.
+        ends = None if options.timeout is None else options.timeout + AT_THE_LATEST
+        self._options = replace(options, timeout=ends, call_seconds=self._seconds, one_at_a_time=True)
         self._clock = PhaseClock(options.parse_ms)
 
     def run(self) -> Outcome:

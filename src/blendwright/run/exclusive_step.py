@@ -98,6 +98,7 @@ class ExclusiveStep:
         call: Invocation,
         *,
         seconds: float,
+        run_ends: float,
         cancel: CancelToken | None = None,
         verify: bool = False,
         rehearse: str | None = None,
@@ -117,7 +118,7 @@ class ExclusiveStep:
         if rehearse is not None:
             request["rehearse"] = rehearse
         try:
-            outcome = self._through(call, request, intent, seconds, cancel)
+            outcome = self._through(call, request, intent, seconds, run_ends, cancel)
         except Refusal as refusal:
             fault = refusal.findings[0].fault
             note = self._ledger.note(call, "failed", before, fault=fault, settles=intent)
@@ -136,7 +137,13 @@ class ExclusiveStep:
         )
 
     def _through(
-        self, call: Invocation, request: StepRequest, intent: int | None, seconds: float, cancel: CancelToken | None
+        self,
+        call: Invocation,
+        request: StepRequest,
+        intent: int | None,
+        seconds: float,
+        run_ends: float,
+        cancel: CancelToken | None,
     ) -> StepOutcome:
         worker = self._scene.worker()
         staged = NO_FILES
@@ -148,7 +155,8 @@ class ExclusiveStep:
             answer = self._scene.step(request, deadline=seconds, cancel=cancel)
             report_exception(self._scene, call, answer)
         else:
-            limits = CodeLimits(monotonic() + seconds, call.tool.seconds_for(call.model) or seconds, cancel)
+            own = call.tool.seconds_for(call.model) or seconds
+            limits = CodeLimits(monotonic() + seconds, own, cancel, run_ends)
             answer = self._isolated.run(call, request, limits)
         crash_points.reach("call.answered")
         if answer["reverted_by"] == REVERT_FAILED:

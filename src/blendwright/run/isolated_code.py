@@ -48,13 +48,16 @@ MOST_NAMED = 5
 CURE = "Correct the code; the scene is as before."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CodeLimits:
-    """`ends` is the moment for the whole call, opening and saving included; `seconds` is for one run of the code."""
+    """`ends` is the moment for the whole call, opening and saving included; `seconds` is for one run of the code.
+
+    To wait for a Blender to start is no part of a call; the time of the run, which is over at `run_ends`, does not wait."""
 
     ends: float
     seconds: float
     cancel: CancelToken | None
+    run_ends: float
 
     def left(self, most: float = FILE_SECONDS) -> float:
         return max(0.001, min(most, self.ends - monotonic()))
@@ -113,7 +116,7 @@ class IsolatedRunner:
             answer["reverted_by"] = "rebuild"
             return answer
         worker.save(SCENE_FILE, deadline=limits.left())
-        clean = self._scene.fresh_worker(seconds=limits.left())
+        clean = self._fresh_worker(limits)
         try:
             finding = self._open_proven(clean, answer, scratch, proof, limits)
         except BaseException:
@@ -186,7 +189,7 @@ class IsolatedRunner:
         before = self._scene.hash
         try:
             # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
-            worker = self._scene.fresh_worker(bare=not trusted, seconds=limits.left())
+            worker = self._fresh_worker(limits, bare=not trusted)
         except DeadlinePassed as error:
             return _answer(before, findings=(_broken(error),), printed="")
         try:
@@ -211,6 +214,12 @@ class IsolatedRunner:
         finally:
             worker.abandon()
         return CodeRun(answer, result, target.name, same_content(before_file, target))
+
+    def _fresh_worker(self, limits: CodeLimits, *, bare: bool = False) -> RemoteScene:
+        began = monotonic()
+        worker = self._scene.fresh_worker(bare=bare, seconds=max(0.001, limits.run_ends - began))
+        limits.ends = min(limits.run_ends, limits.ends + monotonic() - began)
+        return worker
 
     def _open_scene(self, worker: RemoteScene, saved: Path, before_file: Path, limits: CodeLimits) -> None:
         """Give the scene to the process, and keep how that one writes it: only what one process wrote can be compared."""

@@ -239,8 +239,9 @@ class Pipeline:
             return
         call, options = approved, self._options
         seconds = min(self._deadline.call_seconds, max(0.001, self._deadline.ends - monotonic()))
+        limits = {"seconds": seconds, "run_ends": self._deadline.ends}
         outcome = self._session.exclusive.run(
-            call, seconds=seconds, cancel=options.cancel, verify=options.verify, rehearse=options.rehearse
+            call, **limits, cancel=options.cancel, verify=options.verify, rehearse=options.rehearse
         )
         if outcome.ok and outcome.answer is not None:
             self._answered.append(outcome)
