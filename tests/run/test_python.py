@@ -246,6 +246,7 @@ def test_code_works_in_plans_and_failing_code_takes_a_whole_plan_back(engine: En
     good = box("one", tool_name="python.run", args={"code": MAKE.format(name="Planned")})
     report = engine.run(of_operations(good, request_id="python-plan"))
     assert report.ok, report
+    assert report.operations[0].receipt and report.operations[0].receipt["determinism_class"] == "seeded"
     before = engine.scene.hash
     bad = box("two", "one", tool_name="python.run", args={"code": "1/0"})
     other = box("one", tool_name="python.run", args={"code": MAKE.format(name="Other")})
