@@ -166,7 +166,8 @@ def _details(outcome: Outcome) -> dict[str, Any]:
     }
     if outcome.fault is not None:
         details["fault"] = outcome.fault.value
-        details["recoverable"] = RENDERINGS[outcome.fault].recoverable
+        own = outcome.recoverable
+        details["recoverable"] = RENDERINGS[outcome.fault].recoverable if own is None else own
         details["findings"] = [finding.to_json() for finding in outcome.findings]
         details["reverted_by"] = outcome.reverted_by
     if outcome.changes:

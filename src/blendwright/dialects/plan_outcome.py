@@ -51,6 +51,7 @@ def plan_outcome(
         fingerprint_after=report.scene_hash_after,
         reverted_by="rebuild" if any(each.status == "rolled_back" for each in report.operations) else None,
         partial=None if report.status in ("succeeded", "refused") else _partial_work(report.operations, receipts),
+        recoverable=report.recoverable,
         trace=tuple(_trace(report, parse_ms)),
         request_id=report.request_id,
     )
