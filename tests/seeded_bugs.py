@@ -1,7 +1,8 @@
 """Bugs that could be written into the engine, each with the tests that must catch it. `test_seeded_bugs.py` plants them one by one.
 
 A bug is a function that takes the right function and returns the wrong one. Its parameters have the names of the right one's, so
-that a changed signature is noticed; `self` is untyped, since a bug may touch what is private.
+that a changed signature is noticed; `self` is untyped, since a bug may touch what is private. Nothing of the engine is imported here
+at the top: a process that is to have a bug reads this file before it loads the engine.
 """
 
 from __future__ import annotations
@@ -11,19 +12,8 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY
 
-from blendwright.policy.approvals import ApprovalAnswer
-from blendwright.run.idempotency import Classification
 from planting import Bug, Function
-
-
-def omitted(right: Function) -> Function:
-    """It is called, and nothing happens."""
-
-    def wrong(*args: Any, **kwargs: Any) -> None:
-        return None
-
-    return wrong
-
+from wrong_functions import omitted
 
 # ---------------------------------------------------------------------- the run layer
 
@@ -40,11 +30,11 @@ def acknowledges_before_the_commit(receive: Function) -> Function:
 
 
 def takes_no_commit_for_an_answer(classify: Function) -> Function:
-    def wrong(journal: Any, calls: Sequence[Any]) -> Classification:
+    def wrong(journal: Any, calls: Sequence[Any]) -> Any:
         right = classify(journal, calls)
         readings = [answer for answer in right.cached if answer[2] is None]
         settled = {call.operation_id for call, *_ in [*readings, *right.conflicts]}
-        return Classification(readings, right.conflicts, [call for call in calls if call.operation_id not in settled])
+        return type(right)(readings, right.conflicts, [call for call in calls if call.operation_id not in settled])
 
     return wrong
 
@@ -140,6 +130,8 @@ def compares_the_beginning(compare_digest: Function) -> Function:
 
 
 def approves_what_was_declined(answer_of: Function) -> Function:
+    from blendwright.policy.approvals import ApprovalAnswer
+
     def wrong(result: Any) -> ApprovalAnswer:
         answer = answer_of(result)
         return ApprovalAnswer.APPROVED if answer is ApprovalAnswer.DECLINED else answer
@@ -148,6 +140,8 @@ def approves_what_was_declined(answer_of: Function) -> Function:
 
 
 def approves_code_by_its_level(ask: Function) -> Function:
+    from blendwright.policy.approvals import ApprovalAnswer
+
     def wrong(self: Any, request: Any, *, cancel: Any = None) -> ApprovalAnswer:
         answer = ask(self, request, cancel=cancel)
         declined = answer is ApprovalAnswer.DECLINED

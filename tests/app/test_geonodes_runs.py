@@ -105,7 +105,7 @@ def test_gates_that_are_not_required_are_only_reported(opened: blendwright.OpenS
     assert result["gates"]["success"] is False and result["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"]
 
 
-@pytest.mark.proves("GN-STEP-03", "GN-STEP-04")
+@pytest.mark.proves("GN-STEP-03", "GN-STEP-04", "GN-STEP-05")
 def test_the_first_step_that_fails_ends_the_run_and_is_named(opened: blendwright.OpenScene, plane: str) -> None:
     target = {"object_name": plane, "node_group_name": plane}
     steps = (tree_step("one", **target), tree_step("two", UNKNOWN, **target), tree_step("three", JOIN, **target))
@@ -159,6 +159,7 @@ def test_done_is_not_accepted_where_gates_are_required_and_nothing_was_judged(
     assert third["done"] is False and third["gates"]["failed_gates"][0] == "OUTPUT_CONNECTED"
 
 
+@pytest.mark.proves("GN-DONE-04")
 def test_nothing_to_do_is_done_where_no_gates_are_required(opened: blendwright.OpenScene) -> None:
     result = run(opened, geonodes_plan(meta={"requires_gate_verification": False}))
     assert (result["status"], result["done"], result["steps"]) == ("done", True, [])

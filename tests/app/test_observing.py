@@ -189,7 +189,7 @@ def test_every_mutation_is_logged_with_its_call_and_its_operation(story: Story) 
         assert (record["blender_mutation_id"] is None) == (record["scene_hash_before"] == record["scene_hash_after"])
 
 
-@pytest.mark.proves("OPS-CORR-04")
+@pytest.mark.proves("OPS-CORR-04", "OPS-CORR-05")
 def test_log_lines_spans_and_metrics_tell_what_the_audit_tells(story: Story) -> None:
     names = ("operation_id", "mcp_call_id", "blender_mutation_id", "tool_name", "safety_level", "status", "error_code",
              "scene_hash_before", "scene_hash_after")  # fmt: skip

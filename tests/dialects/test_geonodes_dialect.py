@@ -9,11 +9,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.dialects import geonodes, geonodes_result
+from blendwright.dialects import geonodes
 from blendwright.dialects.geonodes_models import PythonPayload
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.limits import Limits
+from blendwright.policy.policy import Limits
 from blendwright.policy.session_contract import Terms
 from blendwright.schemas.published import schema
 from blendwright.tool_api.arguments import Result
@@ -152,6 +152,7 @@ def test_an_unknown_step_type_is_refused_with_the_known_ones() -> None:
     assert finding.cure == "One of: NODE_TREE, GN_OPS, PYTHON."
 
 
+@pytest.mark.proves("GN-PLAN-05", "GN-PLAN-06")
 @pytest.mark.parametrize(
     ("fields", "pointer"),
     [
@@ -174,7 +175,7 @@ def test_a_plan_has_at_most_25_steps() -> None:
     assert finding.pointer == "/steps" and "25" in finding.message
 
 
-@pytest.mark.proves("GN-PYTHON-01")
+@pytest.mark.proves("GN-PYTHON-01", "GN-PY-09")
 @pytest.mark.parametrize(
     ("payload", "pointer"),
     [
@@ -267,18 +268,18 @@ def test_a_document_that_says_too_little_has_findings_and_no_result(field: str) 
     document = geonodes_plan(tree_step("a"))
     del document[field]
     plan = geonodes.DIALECT.parse(document)
-    assert plan.findings and geonodes_result.render(refused(plan, plan.findings)) is None
+    assert plan.findings and geonodes.render(refused(plan, plan.findings)) is None
 
 
 def refusal_of(plan: Plan) -> dict[str, Any]:
     found = validate(plan, catalog.tools(), Terms())
     assert not isinstance(found, ValidPlan)
-    result = geonodes_result.render(refused(plan, found))
+    result = geonodes.render(refused(plan, found))
     assert result is not None
     return result
 
 
-@pytest.mark.proves("GN-PLAN-01")
+@pytest.mark.proves("GN-PLAN-01", "GN-PLAN-07")
 @pytest.mark.parametrize("text", [b"Here is the plan: {}", b"```json\n{}\n```", b"{} and more"])
 def test_words_around_the_plan_are_refused(text: bytes) -> None:
     assert read_json(text)[1]

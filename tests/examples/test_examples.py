@@ -12,7 +12,7 @@ import pytest
 import blendwright
 from blendwright.dialects import operations
 from blendwright.dialects.registry import parse_plan
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog

@@ -82,7 +82,7 @@ def test_an_unknown_field_is_refused_at_every_level(
         assert refused.value.errors()[0]["loc"][-1] == "extra"
 
 
-@pytest.mark.proves("GN-PAYLOAD-03")
+@pytest.mark.proves("GN-PAYLOAD-03", "GN-PAYLOAD-04")
 @pytest.mark.parametrize(("model", "payload", "listed"), BOTH)
 def test_an_unknown_operation_is_refused(model: type[BaseModel], payload: dict[str, Any], listed: str) -> None:
     broken = copy.deepcopy(payload)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-from blendwright.dialects import operations, steps, steps_result
+import pytest
+
+from blendwright.dialects import operations, steps
 from blendwright.plan.macro_calls import expand_macros
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.limits import Limits
+from blendwright.policy.policy import Limits
 from blendwright.policy.session_contract import Terms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
@@ -149,6 +151,7 @@ def test_steps_are_repeated_for_each_value_and_inner_macros_are_flattened() -> N
     assert found.pointer == "/operations/0/args/names/1"
 
 
+@pytest.mark.proves("CORE-REFUSE-03")
 def test_an_unknown_name_is_told_from_macros_too() -> None:
     (found,) = findings(plan_of(call("m", tool="test.pear")))
     assert found.fault.value == "TOOL_NOT_ALLOWED" and "test.pair" in (found.cure or "")
@@ -243,7 +246,7 @@ def test_ids_that_macros_need_do_not_break_the_contract_of_steps() -> None:
 
     document = {"steps": [step("m", "test.pair"), step("m.001", "object.create_empty")]}
     plan = steps.DIALECT.parse(document)
-    result = steps_result.render(refused(plan, findings(plan)))
+    result = steps.render(refused(plan, findings(plan)))
     assert result is not None and result[-1]["failed_steps"] == ["m"]
 
 

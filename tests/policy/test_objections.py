@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from blendwright.policy.limits import Costs
 from blendwright.policy.objections import ProposedCall, Stage, approval_ruling, findings_against
-from blendwright.policy.policy import Levels, Modes, Rules, Verdict
+from blendwright.policy.policy import Costs, Levels, Modes, Rules, Verdict
 from blendwright.policy.session_contract import Agreed, Terms
 from blendwright.tool_api.promises import CAPABILITIES, Determinism, Requires, SafetyLevel, SafetyMode
 from blendwright.tool_api.tool import AnyTool
@@ -47,7 +46,7 @@ def test_a_call_that_keeps_to_the_contract_passes() -> None:
     ("version", "expected"),
     [((4, 1, 9), ["UNSUPPORTED_BLENDER"]), ((4, 2, 0), []), ((5, 9, 9), []), ((6, 0, 0), ["UNSUPPORTED_BLENDER"])],
 )
-@pytest.mark.proves("CORE-REFUSE-01")
+@pytest.mark.proves("CORE-REFUSE-01", "EXEC-GATE-01")
 def test_blender_must_be_in_the_range_which_excludes_its_end(
     version: tuple[int, int, int], expected: list[str]
 ) -> None:
@@ -58,6 +57,7 @@ def test_blender_must_be_in_the_range_which_excludes_its_end(
         assert ("4.2.0" if version < (5, 0, 0) else "6.0.0") in (found[0].cure or "")
 
 
+@pytest.mark.proves("CORE-REFUSE-05")
 def test_every_missing_capability_is_named() -> None:
     tool = changed(requires=Requires((4, 2, 0), ("object_write", "render", "file_read")))
     found = findings(tool, Terms(capabilities=("render",)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.journal import approvals as kept
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import AuditSettings, Levels, Policy, Rules, Verdict
@@ -270,6 +270,7 @@ def empty(id: str, *waits: str) -> dict[str, Any]:
     return op(id, "object.create_empty", {"name": f"E {id} {next(numbers)}"}, *waits)
 
 
+@pytest.mark.proves("OPS-SAFETY-02")
 def test_a_plan_that_nobody_can_be_asked_about_is_refused_before_anything_runs(asking: Engine) -> None:
     name, before = thing(asking), asking.head().number
     listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]
@@ -328,7 +329,8 @@ def steps_plan(name: str, *, dependent: bool) -> Any:
     return steps.DIALECT.parse({"steps": listed})
 
 
-@pytest.mark.proves("STEPS-STATUS-02")
+@pytest.mark.proves("STEPS-META-08")
+@pytest.mark.proves("STEPS-META-10")
 @pytest.mark.parametrize("dependent", [False, True], ids=["alone", "with dependents"])
 @pytest.mark.parametrize("how", ["refused", "declined", "expired"])
 def test_steps_that_wait_for_what_nobody_allowed_are_blocked_and_without_any_the_plan_is_partial(
@@ -341,7 +343,7 @@ def test_steps_that_wait_for_what_nobody_allowed_are_blocked_and_without_any_the
             "expired": Approver(Slow(asking, ApprovalAnswer.APPROVED, clock)),
         }
         report = asking.run(steps_plan(thing(asking), dependent=dependent), approver=people[how])
-    *entries, meta = steps_result.render(report) or []
+    *entries, meta = steps.render(report) or []
     ran = how != "refused"  # where nobody can be asked nothing runs at all
     expected = {"a": (False, True), "c": (ran, not ran)} | ({"b": (False, True)} if dependent else {})
     assert {entry["step_id"]: (entry["ok"], entry["skipped"]) for entry in entries} == expected

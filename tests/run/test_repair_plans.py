@@ -15,11 +15,10 @@ import pytest
 
 from blendwright.dialects import operations
 from blendwright.journal import approvals as kept
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
-from blendwright.policy.limits import LimitsAsked
-from blendwright.policy.policy import Policy, Rules, Verdict
+from blendwright.policy.policy import LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.records.recovery import NewIntent
 from blendwright.run.invocation import operation_key

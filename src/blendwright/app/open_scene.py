@@ -18,7 +18,7 @@ from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.macros import Macro
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import Proposal, SessionContract, Terms

@@ -17,7 +17,7 @@ from blendwright.bridge.worker_source import WorkerSource
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.journal.journal_copy import copy_journal, has_journal
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal

@@ -20,14 +20,19 @@ from blendwright.journal import JournalView
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.commits import Commit, HeadMove
 from blendwright.records.requests import Attempt
-from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
+from blendwright.run.differences import (
+    Difference,
+    SceneSnapshot,
+    compare,
+    objects_to_inspect,
+    take_snapshot,
+    with_modifier_settings,
+)
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
-from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileRoots
 from blendwright.run.history import find, require_head
-from blendwright.run.rebuild import rebuild_commit
-from blendwright.run.replay import Replay
-from blendwright.run.replay import replay as replay_journal
-from blendwright.run.snapshots import objects_to_inspect, with_modifier_settings
+from blendwright.run.rebuild import Replay, rebuild_commit
+from blendwright.run.rebuild import replay as replay_journal
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -29,7 +29,7 @@ from blendwright.cli.output import (
 from blendwright.records.audit import AuditHead, AuditReport
 from blendwright.records.commits import HeadMove
 from blendwright.run.history import REDO_BUDGET, Moved
-from blendwright.run.replay import Replay
+from blendwright.run.rebuild import Replay
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 

@@ -1,4 +1,8 @@
-"""Whether a plan may run: graph, tools, arguments, declared safety and determinism, every finding at once. Pure, without Blender."""
+"""Whether a plan may run: graph, tools, arguments, declared safety and determinism, every finding at once. Pure, without Blender.
+
+Arguments are validated here, once for the whole core: first by their schema and model, last by what only the tool knows of them.
+Whether they are JSON at all was checked where they came in (`values.json_reader`). The worker validates once more, on its side.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,50 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from blendwright.macros import Macro
-from blendwright.plan.arguments import validate_arguments
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph, run_order
 from blendwright.plan.macro_calls import expand_macros
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
+from blendwright.schemas.check import ModelChecker
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
+
+
+class ValidatedArguments(NamedTuple):
+    """`canonical` is what is sent, hashed and kept; `model` is the same as the tool's own type, for promises that depend on the
+    arguments. With findings, which point into the arguments, there is neither."""
+
+    canonical: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+    model: Any = None
+
+
+def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
+    """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
+    model, findings = _checker(type(tool)).validate(raw)
+    findings = findings or tuple(tool.examine(model, None))
+    return (
+        ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)
+    )
+
+
+@cache
+def _checker(tool: type[AnyTool]) -> ModelChecker:
+    return ModelChecker(tool.args_model, tool.args_schema(), f"See: blendwright tools {tool.name}")
+
 
 # A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
 # covers what is listed.

@@ -14,8 +14,7 @@ from typing import Any
 
 import orjson
 
-from blendwright.policy.limits import Limits
-from blendwright.policy.policy import Ruling, Verdict, named_rule, ruling
+from blendwright.policy.policy import Limits, Ruling, Verdict, named_rule, ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms, dotted
 from blendwright.tool_api.arguments import file_arguments

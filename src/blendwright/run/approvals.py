@@ -1,6 +1,7 @@
 """Whether a person allows an operation: which ones are asked about, where an answer comes from, and what is kept of it.
 
 An answer counts for the operation it was given for, once. Nobody to ask is a refusal that says how to allow it.
+In the line that a person is shown nothing of weight can be pushed out of sight by something long.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -17,11 +18,13 @@ from blendwright.journal import Journal
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver, operation_hash
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
+from blendwright.policy.redaction import redacted
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Terms
-from blendwright.run.approval_text import line
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation, new_id
+from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
@@ -173,3 +176,40 @@ def _new_id() -> str:
 
 def _declined(request: ApprovalRequest) -> Finding:
     return refusal("approval_declined", f"{request.tool} was declined")
+
+
+# A name of Blender fits; what is longer is code or prose, and code is shown whole beside the line.
+LONGEST_TEXT = 300
+# Of a value that has parts.
+LONGEST_PARTS = 120
+
+
+def line(tool: AnyTool, args: Mapping[str, Any], redact: Sequence[str]) -> str:
+    """The call without what nobody may see; every sign of it can be seen. Single values come first and are there in any case, paths
+    whole; lists and the like come after, shortened, with how much there is."""
+    paths = file_arguments(tool.args_model)
+    shown: dict[str, Any] = redacted(args, redact)
+    single = {name: value for name, value in shown.items() if not isinstance(value, Mapping | list | tuple)}
+    parted = {name: value for name, value in shown.items() if name not in single}
+    told = [f"{_json(name)}:{_json(value) if name in paths else _text(value)}" for name, value in single.items()]
+    told += [f"{_json(name)}:{_parts(value)}" for name, value in parted.items()]
+    return escape_invisible(f"{tool.name} {{{','.join(told)}}}")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        return f"{_json(value[:LONGEST_TEXT])}… ({len(value)} characters)"
+    return _json(value)
+
+
+def _parts(value: Any) -> str:
+    """The beginning of a list or an object, and how many parts it has."""
+    whole = _json(value)
+    if len(whole) <= LONGEST_PARTS:
+        return whole
+    count = len(cast("Sequence[Any]", value))
+    return f"{whole[:LONGEST_PARTS]}… ({count} {'fields' if isinstance(value, Mapping) else 'items'})"
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, default=str).decode()

@@ -32,7 +32,7 @@ def unsent(error: WorkerError | RebuildFailed) -> bool:
 
 
 def finding_of(error: WorkerError | RebuildFailed, tool: AnyTool | None = None) -> Finding:
-    """What is said of it; the cure fits the tool, where that is known and decides. A worker that somebody else killed would have gone on."""
+    """What is said of it, with a cure that fits the tool where that decides. A worker that somebody else killed would have gone on."""
     fault, cure = _reason(error, tool)
     killed = error.details.get("signal") == signal.SIGKILL and "reason" not in error.details
     return Finding(fault, error.message, "", error.cure or cure, "killed_from_outside" if killed else None)

@@ -14,9 +14,8 @@ from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.externals import Externals, OpenedFile
-from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
-from blendwright.run.rebuild import Mismatch, Rebuilt, rebuild, take_worker
+from blendwright.run.rebuild import Mismatch, Rebuilt, other_scheme, rebuild, scheme_of, take_worker
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken

@@ -9,8 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from blendwright.plan.refusal import refused
-from blendwright.plan.repair import minimal_repair
+from blendwright.plan.repair import minimal_repair, refused
 from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Entry, NewAudit

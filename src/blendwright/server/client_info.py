@@ -10,8 +10,7 @@ from typing import Any
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 
-from blendwright.policy.host_profile import HostProfile
-from blendwright.policy.session_contract import Proposal
+from blendwright.policy.session_contract import HostProfile, Proposal
 from blendwright.server.responses import sanitise
 
 RequestContext = ServerRequestContext[Any, Any]

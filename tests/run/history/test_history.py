@@ -10,8 +10,7 @@ import pytest
 from blendwright.records.commits import Commit
 from blendwright.run.differences import take_snapshot
 from blendwright.run.history import History, find
-from blendwright.run.rebuild import rebuild_commit
-from blendwright.run.replay import head_line
+from blendwright.run.rebuild import head_line, rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.wire.remote_scene import RemoteScene

@@ -28,7 +28,7 @@ from stage import Stage
 # ---------------------------------------------------------------------- targets
 
 
-@pytest.mark.proves("GN-TREE-01")
+@pytest.mark.proves("GN-TREE-01", "GN-TREE-11")
 def test_a_new_tree_hands_its_geometry_through_and_everything_missing_is_created(stage: Stage) -> None:
     made = build(stage)
     assert made["created"] == ["object", "modifier", "node_group"]
@@ -47,6 +47,7 @@ def test_an_object_is_not_created_unless_that_is_allowed(stage: Stage) -> None:
     assert (finding["pointer"], finding["code"]) == ("/target/object_name", "TARGET_NOT_FOUND")
 
 
+@pytest.mark.proves("GN-OPS-02")
 def test_a_patch_needs_leave_to_create_the_modifier(stage: Stage) -> None:
     stage.do("mesh.create_primitive", {"kind": "cube", "name": "Thing"})
     asked = patch([{"op": "ensure_single_group_io"}])
