@@ -87,6 +87,12 @@ def parse_plan(
     return chosen.parse(document, request_id=request_id, boundary=boundary, is_json=is_json)
 
 
+def unread_plan(dialect: str | None = None) -> Plan:
+    """What stands for a document that is no plan, or is not read yet: in the dialect that was asked for, else in the first one."""
+    chosen = _DIALECTS[dialect or next(iter(_DIALECTS))]
+    return Plan(chosen.name, "", (), chosen.tie_break, chosen.on_failure)
+
+
 def render(report: RunReport) -> Any:
     """The report in the result contract of the plan's own dialect."""
     return _DIALECTS[report.dialect].render(report)

@@ -29,7 +29,7 @@ from blendwright.server.prompts import get_prompt, list_prompts
 from blendwright.server.resources import Resources
 from blendwright.server.responses import Envelope, ToolResponse, error_failure, failure, render_response
 from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool, direct_tools
-from blendwright.values.errors import BlendwrightError
+from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -140,9 +140,11 @@ class Service:
             return failure(Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name}'", "", cure))
         args = tool.parse(arguments)
         if isinstance(args, tuple):
-            return failure(*args)
+            return tool.refuse(*args)
         try:
             return await tool.handler(self._context, caller, args)
+        except Refusal as refusal:
+            return tool.refuse(*refusal.findings)
         except Exception as error:
             # An outermost place: a defect must not take the connection with it, nor show its insides to a model.
             if not isinstance(error, BlendwrightError):
