@@ -20,8 +20,6 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
-from blendwright.records.recovery import NewIntent
-from blendwright.run.invocation import operation_key
 from blendwright.run.options import RunOptions
 from blendwright.run.runner import Runner
 from blendwright.values.cancel import CancelToken
@@ -114,19 +112,13 @@ def approves_another_scene(engine: Engine) -> None:
         runs("stale-since", cube("a", "stale since"))(engine)
 
 
-def leaves_an_intent(engine: Engine) -> None:
-    path = str(engine.place / "intent.stl")
-    plan = plan_of("intent", [box("b", tool_name="file.export", args={"path": path})])
-    valid = validate(plan, engine.tools, engine.draft.terms)
-    assert isinstance(valid, ValidPlan)
-    key = operation_key("intent", "b", valid.plan.operations[0].args)
-    intent = engine.journal.begin_intent(NewIntent(key, "intent", "b", "file.export", "writes intent.stl"))
-    engine.journal._store.change("UPDATE intents SET state = 'indeterminate' WHERE id = ?", (intent,))
-
-
 def cancels_after_one(engine: Engine) -> dict[str, Any]:
     token = CancelToken()
-    return {"cancel": token, "progress": lambda report: token.cancel(), "one_at_a_time": True}
+
+    def cancel(report: OperationReport) -> None:
+        token.cancel()
+
+    return {"cancel": token, "progress": cancel, "one_at_a_time": True}
 
 
 def kills_after_one(engine: Engine) -> dict[str, Any]:
@@ -139,6 +131,7 @@ def kills_after_one(engine: Engine) -> dict[str, Any]:
     return {"progress": kill, "one_at_a_time": True}
 
 
+CRATE = [{"kind": "objects", "name": "Crate"}]
 LONG = [cube(f"op{number}", f"long {number}") for number in range(5)]
 FEW = Proposal(limits=LimitsAsked(operations_per_plan=4))
 TINY = Proposal(limits=LimitsAsked(payload_bytes=1024))
@@ -220,13 +213,22 @@ CASES: dict[str, Case] = {
     ),
     "no-file": Case(
         "TARGET_NOT_FOUND",
-        [cube("a", "no file"), box("b", "a", tool_name="file.import", args={"path": "PLACE/no-such.stl"})],
+        [
+            cube("a", "no file"),
+            box("b", "a", tool_name="file.import", args={"path": "PLACE/no-such.blend", "append": CRATE}),
+        ],
         [("b", "replace_args")],
         {"tool_name": "object.create_empty", "args": {"name": "instead of a file"}},
     ),
     "nondeterministic": Case(
         "NONDETERMINISTIC_REFUSED",
-        [cube("a", "seeded"), box("b", "a", tool_name="python.run", args={"mode": "trusted", "code": "pass"})],
+        [cube("a", "seeded"), box("b", "a", tool_name="file.import", args={"path": "PLACE/no-such.stl"})],
+        [("b", "replace_args")],
+        {"tool_name": "object.create_empty", "args": {"name": "seeded instead"}},
+    ),
+    "trusted": Case(
+        "POLICY_BLOCKED",
+        [cube("a", "trusted"), box("b", "a", tool_name="python.run", args={"mode": "trusted", "code": "pass"})],
         [("b", "replace_args")],
         {"args": {"code": "pass"}},
     ),
@@ -273,12 +275,6 @@ CASES: dict[str, Case] = {
         [("b", "replace_args"), ("c", "replace_args")],
         {"operation_id": "ID.2"},
         prepare=goes_elsewhere,
-    ),
-    "intent": Case(
-        "IDEMPOTENCY_CONFLICT",
-        [box("b", tool_name="file.export", args={"path": "PLACE/intent.stl"})],
-        None,
-        prepare=leaves_an_intent,
     ),
     # ---- what goes wrong in Blender
     "name": Case(

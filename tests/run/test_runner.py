@@ -202,4 +202,6 @@ def test_an_effect_that_nobody_knows_of_keeps_its_operation_from_running(tmp_pat
         assert not engine.scene.ready
     assert report.operations[0].fault is Fault.IDEMPOTENCY_CONFLICT
     assert "recover" in (report.operations[0].findings[0].cure or "")
+    payload = operations.render(report)
+    assert payload["recoverable"] is False and payload["minimal_repair_plan"] == [], "a person has to look first"
     assert not target.exists()
