@@ -86,7 +86,7 @@ def test_people_are_told_of_a_wrong_command_line_on_standard_error(shell: Shell)
 
 def test_a_scene_that_is_not_there_is_refused_and_no_scene_is_an_unfit_environment(shell: Shell) -> None:
     missing = shell(*CUBE, "--scene", "missing.blend", "--json", code=2).document
-    assert "missing.blend" in missing["error"]["message"]
+    assert "missing.blend" in missing["message"]
     garbage = shell.place / "garbage.blend"
     garbage.write_bytes(b"BLENDER-v500" + b"\x00garbage" * 100)
     answer = shell(*CUBE, "--scene", "garbage.blend", "--json", code=3).document

@@ -69,7 +69,10 @@ def read_plan(
     document, findings = read_json(text)
     if findings:
         raise Refusal(findings)
-    return parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary, is_json=True)
+    plan = parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary, is_json=True)
+    if plan.findings and not plan.operations:
+        raise Refusal(plan.findings)
+    return plan
 
 
 def parse_plan(
