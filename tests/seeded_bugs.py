@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import ANY
 
 from planting import Bug, Function
-from wrong_functions import omitted
+from wrong_functions import answering, changing, omitted
 
 # ---------------------------------------------------------------------- the run layer
 
@@ -30,8 +30,8 @@ def acknowledges_before_the_commit(receive: Function) -> Function:
 
 
 def takes_no_commit_for_an_answer(classify: Function) -> Function:
-    def wrong(journal: Any, calls: Sequence[Any]) -> Any:
-        right = classify(journal, calls)
+    def wrong(journal: Any, calls: Sequence[Any], *, strict: bool = False) -> Any:
+        right = classify(journal, calls, strict=strict)
         readings = [answer for answer in right.cached if answer[2] is None]
         settled = {call.operation_id for call, *_ in [*readings, *right.conflicts]}
         return type(right)(readings, right.conflicts, [call for call in calls if call.operation_id not in settled])
@@ -40,29 +40,31 @@ def takes_no_commit_for_an_answer(classify: Function) -> Function:
 
 
 def overlooks_other_arguments(conflict: Function) -> Function:
-    def wrong(call: Any, found: Any) -> Any:
-        return conflict(call, found._replace(clash=None))
+    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+        return conflict(call, match._replace(clash=None), taken_back_by)
 
     return wrong
 
 
 def overlooks_intents(conflict: Function) -> Function:
-    def wrong(call: Any, found: Any) -> Any:
-        return conflict(call, found._replace(intent=None))
+    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+        return conflict(call, match._replace(intent=None), taken_back_by)
 
     return wrong
 
 
 def overlooks_other_lines(conflict: Function) -> Function:
-    def wrong(call: Any, found: Any) -> Any:
-        return conflict(call, found._replace(where="nowhere") if found.where == "elsewhere" else found)
+    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+        seen = match._replace(where="nowhere") if match.where == "elsewhere" else match
+        return conflict(call, seen, taken_back_by)
 
     return wrong
 
 
 def overlooks_adoptions(conflict: Function) -> Function:
-    def wrong(call: Any, found: Any) -> Any:
-        return conflict(call, found._replace(where="nowhere") if found.where == "before_adopt" else found)
+    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+        seen = match._replace(where="nowhere") if match.where == "before_adopt" else match
+        return conflict(call, seen, taken_back_by)
 
     return wrong
 
@@ -179,6 +181,20 @@ BUGS = (
         overlooks_other_arguments,
         "tests/run/test_runner.py",
         "other_arguments_conflict",
+    ),
+    Bug(
+        "an effect that a later commit took back is not noticed",
+        "blendwright.journal.superseded:superseded_by",
+        answering({}),
+        "tests/app/test_known_operations.py",
+        "names_the_commit",
+    ),
+    Bug(
+        "nodes that lead nowhere are good enough for done",
+        "blendwright.dialects.geonodes:_added_nodes",
+        changing(lambda added: dict.fromkeys(added, ())),
+        "tests/app/test_added_nodes_arrive.py",
+        "lead_nowhere",
     ),
     Bug(
         "a commit on another line is not noticed",

@@ -46,7 +46,7 @@ class Misbehave(Tool[MisbehaveArgs, Nothing]):
     examples = (Example({"how": "nothing"}),)
 
     def check(self, scene: Scene, args: MisbehaveArgs) -> Iterator[Finding]:
-        yield from scene.taken(Kind.OBJECT, args.name, "/name")
+        yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
 
     def apply(self, scene: Scene, args: MisbehaveArgs) -> Nothing:
         scene.link(scene.active.collection, scene.create(Kind.OBJECT, args.name, None))

@@ -13,7 +13,7 @@ from blendwright.dialects import operations, steps
 from blendwright.dialects.registry import recognise
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import read_json
@@ -118,7 +118,7 @@ def judged(document: Any) -> tuple[Finding, ...]:
     if isinstance(dialect, Finding):
         return (dialect,)
     plan = dialect.parse(document)
-    valid = validate(plan, catalog.tools(), Terms())
+    valid = validate(plan, catalog.tools(), ContractTerms())
     if isinstance(valid, ValidPlan):
         assert len(valid.schedule("registry", "baseline").order) == len(plan.operations)
         return ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Limits
 from blendwright.policy.refusals import refusal
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
+from blendwright.schemas.published import schema
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
@@ -30,6 +32,16 @@ def rendered(*listed: OperationReport, status: Any = "failed") -> list[dict[str,
     result = steps.render(RunReport("steps", "request", status, listed))
     assert result is not None
     return result
+
+
+@pytest.mark.proves("STEPS-DOC-01")
+def test_the_contract_is_documented_where_it_says_with_every_field_and_status() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "architecture" / "plan-execution-contract.md").read_text("utf-8")
+    step, meta = (schema("steps_result.v1")["$defs"][name]["properties"] for name in ("step", "meta"))
+    payload = schema("steps_payload.v1")["properties"]["steps"]["items"]["properties"]
+    words = [*payload, *step, *meta, *meta["stats"]["properties"], *meta["task_status"]["enum"], "__meta__"]
+    assert not [word for word in words if f"`{word}`" not in page and f'"{word}"' not in page]
+    assert f"Version {steps.CONTRACT_VERSION}" in page
 
 
 @pytest.mark.proves("STEPS-PAYLOAD-02")
@@ -162,7 +174,7 @@ def test_unresolved_dependencies_come_before_what_else_is_wrong() -> None:
 @pytest.mark.proves("STEPS-META-01")
 def test_a_plan_that_is_refused_as_a_whole_says_so_in_meta() -> None:
     plan = of_steps(step("a"), step("b"))
-    found = validate(plan, catalog.tools(), Terms(limits=Limits(operations_per_plan=1)))
+    found = validate(plan, catalog.tools(), ContractTerms(limits=Limits(operations_per_plan=1)))
     assert not isinstance(found, ValidPlan)
     result = steps.render(refused(plan, found))
     assert result is not None and result[-1]["task_status"] == "PARTIAL"

@@ -12,7 +12,7 @@ from blendwright.plan.macro_calls import expand_macros
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Limits
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
@@ -31,13 +31,13 @@ def plan_of(*listed: dict[str, Any]) -> Plan:
 
 
 def valid(plan: Plan, known: Any = PAIR) -> ValidPlan:
-    found = validate(plan, catalog.tools(), Terms(), macros=known)
+    found = validate(plan, catalog.tools(), ContractTerms(), macros=known)
     assert isinstance(found, ValidPlan), found
     return found
 
 
 def findings(plan: Plan, known: Any = PAIR) -> tuple[Finding, ...]:
-    found = validate(plan, catalog.tools(), Terms(), macros=known)
+    found = validate(plan, catalog.tools(), ContractTerms(), macros=known)
     assert not isinstance(found, ValidPlan)
     return found
 
@@ -183,7 +183,7 @@ def test_more_steps_than_a_macro_may_have_are_not_worked_out_first() -> None:
 
 def test_a_plan_that_is_too_long_with_its_macros_is_not_expanded_to_its_end() -> None:
     plan = plan_of(*(call(f"m{number}") for number in range(100)))
-    terms = Terms(limits=Limits(operations_per_plan=120))
+    terms = ContractTerms(limits=Limits(operations_per_plan=120))
     found = validate(plan, catalog.tools(), terms, macros=PAIR)
     assert not isinstance(found, ValidPlan)
     assert [finding.rule for finding in found] == ["plan_too_long"]
@@ -221,7 +221,9 @@ def repair_of(plan: Plan) -> list[tuple[str, str]]:
 def test_of_two_that_want_the_same_id_the_macro_goes_since_no_id_can_be_changed() -> None:
     assert repair_of(plan_of(call("m"), box("m.001"), box("z", "m"))) == [("m", "replace_args")]
     assert repair_of(plan_of(call("m"), box("m.001"), box("z"))) == [("m", "drop")]
-    assert isinstance(validate(plan_of(box("m.001"), box("z")), catalog.tools(), Terms(), macros=PAIR), ValidPlan)
+    assert isinstance(
+        validate(plan_of(box("m.001"), box("z")), catalog.tools(), ContractTerms(), macros=PAIR), ValidPlan
+    )
     assert repair_of(plan_of(call("m"), box("m.001"), box("bad", tool_name="no.such"))) == [
         ("m", "drop"),
         ("bad", "drop"),

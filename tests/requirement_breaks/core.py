@@ -46,10 +46,10 @@ def names_no_class(envelope: Any) -> Any:
 
 
 def gives_what_is_asked_for(tightened: Function) -> Function:
-    def wrong(held: Any, *asked: Any) -> Any:
-        wishes = {name: value for wish in asked for name, value in wish.items() if value is not None}
-        known = held.model_dump()
-        return held.model_validate(known | {name: wishes[name] for name in known if name in wishes})
+    def wrong(bounds: Any, *requests: Any) -> Any:
+        wishes = {name: value for wish in requests for name, value in wish.items() if value is not None}
+        known = bounds.model_dump()
+        return bounds.model_validate(known | {name: wishes[name] for name in known if name in wishes})
 
     return wrong
 

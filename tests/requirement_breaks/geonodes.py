@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from planting import Bug
+from requirement_breaks import geonodes_plans, geonodes_trees
 
-BREAKS: dict[str, Bug] = {}
+BREAKS: dict[str, Bug] = geonodes_plans.BREAKS | geonodes_trees.BREAKS

@@ -64,10 +64,10 @@ def refuses_the_plan(unknown_tool: Function) -> Function:
 
 
 def skips_the_unrunnable(record_without_blender: Function) -> Function:
-    def wrong(self: Any, schedule: Any, state: Any, known: Any) -> None:
+    def wrong(self: Any, schedule: Any, state: Any, classified: Any) -> None:
         for id in schedule.unrunnable:
             state.record(state.skipped(id, "there is no such tool"))
-        record_without_blender(self, replace(schedule, unrunnable={}), state, known)
+        record_without_blender(self, replace(schedule, unrunnable={}), state, classified)
 
     return wrong
 
@@ -86,6 +86,13 @@ def _without(name: str) -> Callable[[Any], Any]:
 
 
 BREAKS: dict[str, Bug] = {
+    "STEPS-DOC-01": Bug(
+        "a field is published of which the page of the contract says nothing",
+        "blendwright.schemas.published:schema",
+        schema_where("steps_result.v1", "$defs", "step", "properties", "colour", holds={"type": "string"}),
+        STEPS,
+        "documented_where_it_says",
+    ),
     # ---- payload
     "STEPS-PAYLOAD-01": _payload(
         "a step may have any field", "steps_with_their_fields[unknown_field_of_a_step", "additionalProperties"

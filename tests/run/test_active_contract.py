@@ -11,7 +11,7 @@ from blendwright.dialects import operations
 from blendwright.dialects.envelopes import tool_result
 from blendwright.plan.validate import validate
 from blendwright.policy.policy import Constraints, CostsAsked, Levels, Limits, LimitsAsked, Policy, Rules, Verdict
-from blendwright.policy.session_contract import HostProfile, Proposal, SessionContract, Terms, negotiate
+from blendwright.policy.session_contract import ContractTerms, HostProfile, Proposal, SessionContract, negotiate
 from blendwright.run.active_contract import ContractDraft
 from blendwright.tool_api.promises import Determinism
 from blendwright.tools import catalog
@@ -44,7 +44,9 @@ def test_the_contract_is_kept_with_the_run_and_named_in_receipts_and_reports(eng
 
 
 def test_a_plan_longer_than_the_contract_allows_is_refused() -> None:
-    found = validate(of_operations(box("a"), box("b")), catalog.tools(), Terms(limits=Limits(operations_per_plan=1)))
+    found = validate(
+        of_operations(box("a"), box("b")), catalog.tools(), ContractTerms(limits=Limits(operations_per_plan=1))
+    )
     assert isinstance(found, tuple)
     assert [(finding.rule, finding.fault) for finding in found] == [("plan_too_long", Fault.LIMIT_EXCEEDED)]
 

@@ -67,7 +67,7 @@ def failed(engine: Engine, args: dict[str, Any], fault: Fault, **options: Any) -
     return outcome.message
 
 
-@pytest.mark.proves("GN-PY-01", "GN-PY-02")
+@pytest.mark.proves("GN-PY-01")
 def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(engine: Engine) -> None:
     before, pid = engine.scene.hash, engine.scene.worker().profile.pid
     outcome = engine.do("python.run", {"code": MAKE.format(name="First")})
@@ -86,6 +86,7 @@ def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(
     engine.do("object.transform", {"name": "First", "location": [1, 2, 3]})
 
 
+@pytest.mark.proves("GN-PY-02")
 def test_the_process_that_ran_code_is_never_used_again(engine: Engine) -> None:
     code = "import os, bpy\nbpy.app.driver_namespace['mark'] = 1\nprint(os.getpid())"
     with pytest.MonkeyPatch.context() as patch:

@@ -100,7 +100,7 @@ def goes_elsewhere(engine: Engine) -> None:
     base = engine.head().number
     runs("elsewhere", cube("b", "elsewhere b"), move("c", "elsewhere b", "b"))(engine)
     engine.journal.move_head("checkout", base)
-    engine.scene.head_moved()
+    engine.scene.follow_head()
 
 
 def approves_another_scene(engine: Engine) -> None:

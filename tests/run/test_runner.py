@@ -99,7 +99,7 @@ def test_after_a_checkout_to_before_them_operations_conflict(engine: Engine) -> 
     plan = plan_of("elsewhere", box("a"))
     engine.run(plan)
     engine.journal.move_head("checkout", base)
-    engine.scene.head_moved()
+    engine.scene.follow_head()
     report = engine.run(plan)
     assert report.operations[0].fault is Fault.IDEMPOTENCY_CONFLICT
     assert "checkout" in (report.operations[0].findings[0].cure or "")

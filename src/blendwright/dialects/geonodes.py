@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, Tone, checker, proven
+from blendwright.tools.node_trees.graph import FOR_THE_EYE, INPUT, OUTPUT, WORK_UNLINKED
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_shapes import fields_of, items_of
@@ -153,6 +154,9 @@ AT_DONE = "/done"
 DONE_PLACES = Places(id="", tool="", args="", depends_on="", safety_level="")
 PARTS: dict[str, Field] = {"id": "id", "type": "tool", "payload": "args"}
 
+# Nodes that need not lead to the output.
+NOT_JUDGED = FOR_THE_EYE | WORK_UNLINKED | {INPUT, OUTPUT}
+
 Step = dict[str, Any]
 
 
@@ -201,16 +205,48 @@ def _chained(steps: Sequence[Step], unsound_fields: Sequence[set[Field]]) -> tup
 
 def _closing(fields: dict[str, Any], steps: Sequence[Step]) -> tuple[Operation, ...]:
     """The gates of every tree that a step names. Without a tree there is nothing to judge."""
-    targets = [step["payload"]["target"] for step in steps if step["type"] != "PYTHON"]
-    trees = dict.fromkeys((target["object_name"], target["modifier_name"]) for target in targets)
+    trees: dict[tuple[str, str], dict[str, Any]] = {}
+    for (tree, group), nodes in _added_nodes(steps).items():
+        named = {"object_name": tree[0], "modifier_name": tree[1]}
+        judged = trees.setdefault(tree, named)
+        if nodes:
+            judged.setdefault("added", []).append({"node_group": group, "nodes": nodes})
     if not trees:
         return ()
     args = {
-        "trees": [{"object_name": name, "modifier_name": modifier} for name, modifier in trees],
+        "trees": list(trees.values()),
         "required": fields["done"] and _gates_required(fields),
     }
     waits_for = (str(steps[-1]["id"]),)
     return (Operation(GATES, JUDGE, args, waits_for, None, len(steps), AT_DONE, DONE_PLACES),)
+
+
+def _added_nodes(steps: Sequence[Step]) -> dict[tuple[tuple[str, str], str | None], list[str]]:
+    """The nodes that the steps add and do not delete, by tree and node group: None is the group that the modifier has at the end."""
+    added: dict[tuple[tuple[str, str], str | None], dict[str, None]] = {}
+    groups: dict[tuple[str, str], str | None] = {}
+    for step in steps:
+        if step["type"] == "PYTHON":
+            continue
+        payload = step["payload"]
+        target = payload["target"]
+        tree = target["object_name"], target["modifier_name"]
+        group = groups[tree] = target.get("node_group_name") or groups.get(tree)
+        nodes = added.setdefault((tree, group), {})
+        for operation in payload["operations"] if step["type"] == "NODE_TREE" else payload["ops"]:
+            match operation:
+                case {"op": "create_node", "node_id": node, "bl_idname": kind}:
+                    nodes.update({} if kind in NOT_JUDGED else {node: None})
+                case {"op": "add_node", "id": node, "bl_idname": kind}:
+                    nodes.update({} if kind in NOT_JUDGED else {node: None})
+                case {"op": "delete_node" | "remove_node", "node_id": node}:
+                    # Several modifiers may share a group, and a group may be named only later.
+                    for (other, name), there in added.items():
+                        if name == group or other == tree:
+                            there.pop(node, None)
+                case _:
+                    pass
+    return {place: list(nodes) for place, nodes in added.items()}
 
 
 def _gates_required(fields: dict[str, Any]) -> bool:

@@ -140,18 +140,18 @@ def _places(items: list[Any]) -> Iterator[Finding]:
     if META not in ids:
         yield _wrong("", f"there is no {META} entry", f"Append the {META} entry as the last one.")
     first: dict[str, int] = {}
-    for place, id in enumerate(ids):
-        pointer = pointer_of((place, "step_id"))
-        if id == META and place != len(ids) - 1:
+    for index, id in enumerate(ids):
+        pointer = pointer_of((index, "step_id"))
+        if id == META and index != len(ids) - 1:
             yield _wrong(pointer, f"{META} is not the last entry", "Put it at the end, once.")
-        elif isinstance(id, str) and id != META and first.setdefault(id, place) != place:
+        elif isinstance(id, str) and id != META and first.setdefault(id, index) != index:
             yield _wrong(pointer, f"'{id[:100]}' has an entry already, at /{first[id]}", "Give every step one entry.")
 
 
 def _inconsistencies(items: list[Entry]) -> Iterator[Finding]:
     *entries, meta = items
-    for place, entry in enumerate(entries):
-        yield from _contradictions(f"/{place}", entry)
+    for index, entry in enumerate(entries):
+        yield from _contradictions(f"/{index}", entry)
     at = f"/{len(entries)}"
     for name, count in _stats(entries).items():
         if meta["stats"][name] != count:
@@ -162,10 +162,10 @@ def _inconsistencies(items: list[Entry]) -> Iterator[Finding]:
         cure = f"List exactly: {', '.join(failed)[:200] or 'none'}."
         yield _wrong(f"{at}/failed_steps", "failed_steps are not the steps that failed", cure)
     skipped = {entry["step_id"] for entry in entries if entry["skipped"]}
-    for place, id in enumerate(meta["blocked_steps"]):
+    for index, id in enumerate(meta["blocked_steps"]):
         if id not in skipped:
             message = f"'{id[:100]}' is called blocked, and no entry says that it was skipped"
-            yield _wrong(f"{at}/blocked_steps/{place}", message, "A blocked step is skipped: list only such.")
+            yield _wrong(f"{at}/blocked_steps/{index}", message, "A blocked step is skipped: list only such.")
     status = task_status(entries, meta["blocked_steps"])
     if meta["task_status"] != status:
         message = f"task_status is {meta['task_status']}, and the entries say {status}"

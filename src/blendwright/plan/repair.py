@@ -130,8 +130,8 @@ def _insertions(graph: Graph, dropped: set[int], unfit: Set[str]) -> set[int]:
     needs: dict[int, set[str]] = {}
     for missing in graph.missing:
         operation = graph.operations[missing.node]
-        place = f"{operation.pointer}{operation.places.depends_on}/{missing.place}"
-        if missing.node not in dropped and place not in unfit:
+        pointer = f"{operation.pointer}{operation.places.depends_on}/{missing.index}"
+        if missing.node not in dropped and pointer not in unfit:
             needs.setdefault(missing.node, set()).add(missing.id)
     providers = Counter(id for ids in needs.values() for id in ids)
     # From the back, so that of several operations that need the same thing the first one is named.

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from blendwright.tool_api.promises import Determinism, SafetyMode
 
+Idempotency = Literal["recorded", "strict"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]
 
@@ -78,13 +79,13 @@ class CostsAsked(Bounds):
 B = TypeVar("B", bound=Bounds)
 
 
-def tightened(held: B, *asked: dict[str, Any]) -> B:
+def tightened(bounds: B, *requests: dict[str, Any]) -> B:
     """The same bounds, each as low as the lowest that is asked for. Nothing can raise one; null and unknown names ask for nothing."""
     lowest = {
-        name: min([value, *(wish[name] for wish in asked if wish.get(name) is not None)])
-        for name, value in held.model_dump().items()
+        name: min([value, *(wish[name] for wish in requests if wish.get(name) is not None)])
+        for name, value in bounds.model_dump().items()
     }
-    return held.model_validate(lowest)
+    return bounds.model_validate(lowest)
 
 
 class Verdict(StrEnum):
@@ -149,6 +150,11 @@ class Constraints(Costs):
     """The table [constraints]: what work may cost, and what results must be."""
 
     determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
+    idempotency: Idempotency = Field(
+        default="recorded",
+        description="What becomes of a known operation whose effect a later commit took back: 'recorded' answers with its "
+        "receipt, which names that commit; 'strict' is a conflict.",
+    )
 
 
 class AuditSettings(_Part):
@@ -175,7 +181,7 @@ class Ruling:
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    grants: tuple[str, ...] = ()
     """The level, mode, tool and roots that these rules are about."""
     in_person: bool = False
     """Only a person who has seen this very call can allow it."""
@@ -184,15 +190,15 @@ class Ruling:
 def ruling(rules: Rules, tool: str, mode: SafetyMode, level: str, roots: Iterable[tuple[str, Verdict]] = ()) -> Ruling:
     """The strictest of what the rules say. A rule for the tool takes the place of the one for its level, and of nothing else."""
     named = named_rule(rules, tool)
-    said = [
+    verdicts = [
         (level, f"policy.levels.{level}", rules.levels.of(level)) if named is None else (tool, *named),
         (mode.value, f"policy.modes.{mode.value}", rules.modes.of(mode)),
         *((root, f"policy.roots.'{root}'", verdict) for root, verdict in roots),
     ]
-    strict = [(name, place, verdict) for name, place, verdict in said if verdict is not Verdict.ALLOW]
+    strict = [(name, rule, verdict) for name, rule, verdict in verdicts if verdict is not Verdict.ALLOW]
     return Ruling(
         max((verdict for _, _, verdict in strict), key=lambda verdict: verdict.rank, default=Verdict.ALLOW),
-        tuple(f"{place} = {verdict.value}" for _, place, verdict in strict),
+        tuple(f"{rule} = {verdict.value}" for _, rule, verdict in strict),
         tuple(name for name, _, _ in strict),
     )
 

@@ -105,7 +105,7 @@ class History:
         if self._scene.allow_externals():
             # Only a worker that starts now may read them.
             worker.abandon()
-            self._scene.head_moved()
+            self._scene.follow_head()
         else:
             self._scene.adopt_worker(worker, 0.0)
         return require_head(self._journal)

@@ -66,7 +66,7 @@ class LiveScene:
         self.redo_ms = 0.0
         """What it would cost to redo everything since the newest checkpoint."""
         self.allow_externals()
-        self.head_moved()
+        self.follow_head()
 
     @property
     def profile(self) -> WorkerProfile:
@@ -102,16 +102,16 @@ class LiveScene:
         self.known_hash = hash
         self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
 
-    def head_moved(self) -> None:
+    def follow_head(self) -> None:
         """HEAD is elsewhere than the worker: the next need for the scene rebuilds it."""
         self.discard()
         head = self._journal.head
         self.known_hash = None if head is None else head.hash_after
 
-    def rolled_back(self) -> None:
+    def follow_rollback(self) -> None:
         """The same after a rollback, where nothing is wrong with the worker but its scene: the next rebuild uses it again."""
         worker = self.release_worker()
-        self.head_moved()
+        self.follow_head()
         self._reusable = worker
 
     def release_worker(self) -> RemoteScene | None:
@@ -122,7 +122,7 @@ class LiveScene:
 
     def adopt_worker(self, worker: RemoteScene, redo_ms: float) -> None:
         """Go on with a worker that holds the scene which HEAD has moved to; `redo_ms` is what it took to get there."""
-        self.head_moved()
+        self.follow_head()
         self._worker, self.redo_ms = worker, redo_ms
 
     def fresh_worker(self, *, bare: bool = False) -> RemoteScene:

@@ -15,7 +15,7 @@ from blendwright.journal import Journal
 from blendwright.policy.approvals import ApprovalRequest
 from blendwright.policy.policy import Ruling
 from blendwright.policy.refusals import refusal
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.run.active_contract import ContractDraft
 from blendwright.run.approvals import Approvals
 from blendwright.run.calls import call
@@ -96,11 +96,11 @@ class PreviewApprovals(Approvals):
     shows in a preview as well.
     """
 
-    def _ruling(self, terms: Terms, call: Invocation) -> Ruling | None:
+    def _ruling(self, terms: ContractTerms, call: Invocation) -> Ruling | None:
         ruling = super()._ruling(terms, call)
         if ruling is None or ruling.in_person:
             return None  # trusted code runs in no preview: it is refused where it would
-        remaining = [(name, why) for name, why in zip(ruling.asked, ruling.reasons, strict=True) if name not in WRITES]
+        remaining = [(name, why) for name, why in zip(ruling.grants, ruling.reasons, strict=True) if name not in WRITES]
         return (
             Ruling(ruling.verdict, tuple(why for _, why in remaining), tuple(name for name, _ in remaining))
             if remaining
@@ -202,9 +202,9 @@ class Previewer:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
-        asked = RunOptions(cancel=options.cancel, approver=options.approver)
+        picture_options = RunOptions(cancel=options.cancel, approver=options.approver)
         return deliver_picture(
-            call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, asked), target
+            call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options), target
         )
 
 

@@ -70,7 +70,7 @@ def test_a_commit_that_leads_elsewhere_leaves_head_where_it_is(engine: Engine, h
     engine.journal.commit([operation("forged", here.hash_after, wrong, args={"name": "Other"})])
     forged = engine.head()
     engine.journal.move_head("checkout", here.number)
-    engine.scene.head_moved()
+    engine.scene.follow_head()
     with pytest.raises(RebuildFailed) as caught:
         history.checkout(forged.number)
     assert caught.value.details["expected"] == wrong != caught.value.details["found"]

@@ -97,7 +97,6 @@ def test_two_sockets_of_one_name_that_are_added_are_two(plane: Stage) -> None:
 # ---------------------------------------------------------------------- nodes
 
 
-@pytest.mark.proves("GN-TREE-09")
 def test_a_group_input_that_was_deleted_can_be_created_again(plane: Stage) -> None:
     plane.do("geonodes.node_tree", tree_args({"op": "delete_node", "node_id": "group_input"}))
     plane.do("geonodes.node_tree", tree_args(create("group_input", "NodeGroupInput")))

@@ -25,7 +25,6 @@ from node_trees import (
 from stage import Stage
 
 
-@pytest.mark.proves("GN-TREE-07")
 def test_ids_are_kept_on_the_nodes_over_saving_and_opening(stage: Stage) -> None:
     build(stage, node("my node", NOISE))
     path = stage.scratch / "kept.blend"
@@ -84,7 +83,6 @@ def test_a_value_that_does_not_fit_is_refused_where_it_stands(stage: Stage, key:
     assert finding["pointer"] == "/operations/1/value"
 
 
-@pytest.mark.proves("GN-TREE-08")
 def test_datablocks_are_given_by_name(stage: Stage) -> None:
     stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
     ask = node("info", "GeometryNodeObjectInfo")

@@ -28,7 +28,7 @@ from stage import Stage
 # ---------------------------------------------------------------------- targets
 
 
-@pytest.mark.proves("GN-TREE-01", "GN-TREE-11")
+@pytest.mark.proves("GN-TREE-01")
 def test_a_new_tree_hands_its_geometry_through_and_everything_missing_is_created(stage: Stage) -> None:
     made = build(stage)
     assert made["created"] == ["object", "modifier", "node_group"]

@@ -31,13 +31,12 @@ class Export:
     def __init__(self, *, traces: bool, metrics: bool) -> None:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.metrics import MeterProvider
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
         from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-        from blendwright.app.observing.telemetry import NAME, Telemetry
+        from blendwright.app.observing.telemetry import NAME, Telemetry, meter_provider
 
         # What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say comes before our own name.
         resource = Resource({SERVICE_NAME: NAME}).merge(OTELResourceDetector().detect())
@@ -45,8 +44,8 @@ class Export:
         if self._tracers is not None:
             self._tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if metrics else []
-        self._meters = MeterProvider(readers, resource, shutdown_on_exit=False) if metrics else None
-        self._telemetry = Telemetry(self._tracers, self._meters)
+        self._meters = meter_provider(readers, resource) if metrics else None
+        self._telemetry = Telemetry(self._tracers, self._meters, ids_in_examples=True)
 
     def __call__(self, event: events.Event) -> None:
         self._telemetry(event)
