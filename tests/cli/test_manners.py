@@ -11,7 +11,7 @@ from blendwright.cli.main import main
 from blendwright.values.errors import EnvironmentUnfit
 from shell import Ran
 
-PLAN = b'{"request_id": "r", "operations": []}'
+PLAN = b'{"request_id": "r", "operations": [{"operation_id": "a"}]}'
 
 
 class Inside:
