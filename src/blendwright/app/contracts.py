@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import BaseModel, ValidationError
@@ -62,9 +62,7 @@ def _read(file: Path, what: str) -> Any:
     document, broken = read_json(text)
     if broken:
         raise Refusal([replace(finding, message=f"{file}: {finding.message}") for finding in broken])
-    if isinstance(document, dict) and "contract" in document:
-        document = cast("dict[str, Any]", document)["contract"]
-    return document
+    return fields_of(document).get("contract", document)
 
 
 def _as_model(document: Any, model: type[Model], file: Path, what: str) -> Model:
