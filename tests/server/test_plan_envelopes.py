@@ -241,7 +241,8 @@ def test_a_job_that_ended_has_the_envelope_of_its_plan(context: ServerContext, f
     begun, envelope, journal = talk(context, ERA, script)
     assert begun["determinism_class"] == "nondeterministic" and "seeds" not in begun, "nothing has been done yet"
     agree(envelope, journal)
-    assert (envelope["ok"], envelope["result"]["ok"]) == (True, not fails)
+    assert envelope["ok"] == envelope["result"]["ok"] == (not fails)
+    assert envelope["error_code"] == ("not_found" if fails else None)
     assert envelope["fingerprint_before"] == journal[0]["scene_hash_before"]
     assert envelope["fingerprint_after"] == journal[-1]["scene_hash_after"]
     assert ("partial_work" in envelope["details"]) == fails

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from blendwright.values.faults import RENDERINGS, Fault
+from blendwright.values.faults import RENDERINGS
 from blendwright.values.outcome import DeterminismClass, Outcome
 
 ToolErrorCode = Literal[
@@ -32,6 +32,7 @@ CoreErrorCode = Literal[
     "timeout",
     "internal_error",
 ]
+EnvelopeName = Literal["tool_result", "core"]
 
 
 class Envelope(BaseModel):
@@ -158,6 +159,16 @@ def core_envelope(outcome: Outcome) -> CoreEnvelope:
     return CoreEnvelope(ok=False, error=CoreError(code=code, message=outcome.message, details=details))
 
 
+def render_envelope(outcome: Outcome, envelope: EnvelopeName) -> dict[str, Any]:
+    """The document of either contract. In the core model's, what a plan that failed answers with is among the details."""
+    if envelope == "tool_result":
+        return result_envelope(outcome).model_dump(mode="json")
+    document = core_envelope(outcome).model_dump(mode="json")
+    if not outcome.ok and outcome.result is not None:
+        document["error"]["details"]["result"] = dict(outcome.result)
+    return document
+
+
 def _details(outcome: Outcome) -> dict[str, Any]:
     details: dict[str, Any] = {
         "tool": outcome.tool,
@@ -175,6 +186,6 @@ def _details(outcome: Outcome) -> dict[str, Any]:
         details["artifacts"] = list(outcome.artifacts)
     if outcome.partial is not None:
         details["partial_work"] = dict(outcome.partial)
-    if outcome.fault is Fault.CANCELLED:
+    if outcome.cancelled:
         details["cancelled"] = True
     return details

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from blendwright.values.faults import Fault
@@ -31,9 +31,15 @@ def plan_outcome(
     *,
     parse_ms: float | None = None,
     receipts: ReceiptSummary | None = None,
+    beside: Sequence[Outcome] = (),
 ) -> Outcome:
-    """`name` is the tool that was asked to run the plan, `result` what it answers with. `receipts`: instead of the report's own."""
+    """`name` is the tool that was asked to run the plan, `result` what it answers with. `receipts`: instead of the report's own.
+    `beside`: calls for what was asked for beside the plan; one that failed makes a failure of all."""
     receipts = receipts or summarise_receipts(report.operations)
+    if report.ok and (failed := next((each for each in beside if not each.ok), None)) is not None:
+        done = plan_outcome(name, report, result, parse_ms=parse_ms, receipts=receipts)
+        stands = _partial_work(report.operations, receipts)
+        return done.with_(fault=failed.fault, message=failed.message, findings=failed.findings, partial=stands)
     findings = () if report.ok else tuple(report.all_findings()) or (_unexplained(report),)
     return Outcome(
         name,
@@ -57,7 +63,9 @@ def plan_outcome(
 
 
 def _fault(report: RunReport, findings: tuple[Finding, ...]) -> Fault:
-    return next((each.fault for each in report.operations if each.fault is not None), findings[0].fault)
+    """The first, but for what outweighs whatever went wrong before it: no way back to the scene, and the end by a caller's wish."""
+    faults = [each.fault for each in report.operations if each.fault is not None] or [findings[0].fault]
+    return next((each for each in (Fault.ROLLBACK_FAILED, Fault.CANCELLED) if each in faults), faults[0])
 
 
 def _unexplained(report: RunReport) -> Finding:

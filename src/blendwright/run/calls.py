@@ -47,7 +47,7 @@ def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPT
         outcome = _refused(blank, (finding,), PhaseClock(options.parse_ms))
         session.observe(CallEnded(CallIds(plan.request_id, CALL), outcome, recorded=False))
     if options.snapshot and outcome.ok:
-        snapshot = call(runner, SNAPSHOT_TOOL, {}, RunOptions(timeout=options.timeout))
+        snapshot = call(runner, SNAPSHOT_TOOL, {}, RunOptions(timeout=options.timeout, cancel=options.cancel))
         return outcome.with_(snapshot=snapshot.result)
     return outcome
 
@@ -129,6 +129,8 @@ class _ToolCall:
             if details is not None and details.reverted_by is not None:
                 back = {"kept": [], "taken_back": [list(change) for change in details.changes]}
                 fields["partial"] = back if details.answered else _nothing_kept(self._seconds)
+            elif operation.fault is Fault.CANCELLED:
+                fields["partial"] = {"kept": [], "scene": "as before the call"}
             return _refused(Outcome(tool.name, tool.version, **fields), operation.findings, self._clock)
         assert details is not None
         return Outcome(

@@ -133,14 +133,17 @@ async def _execute(
     job = context.jobs.start(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
 
     def work(opened: OpenScene) -> ToolResponse:
-        done = 0
+        ended = 0
 
         def advance(report: OperationReport) -> None:
-            nonlocal done
-            done += 1
+            nonlocal ended
+            last = report.origin is None or report.origin.step == report.origin.steps
+            ended += last  # a macro is one operation to whoever asked for it
             if job is not None:
-                job.done, job.current = done, f"{report.operation_id} {report.tool}"
-            caller.progress(done, len(plan.operations), f"{report.operation_id} {report.status}")
+                job.done += last and report.done
+                job.current = f"{report.operation_id} {report.tool}"
+            if last:
+                caller.progress(ended, len(plan.operations), f"{report.operation_id} {report.status}")
 
         # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
         options = caller.options if job is None else replace(caller.options, approver=NOBODY)

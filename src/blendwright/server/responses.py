@@ -10,18 +10,16 @@ import base64
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import mcp_types as types
 import orjson
 
-from blendwright.dialects.envelopes import core_envelope, result_envelope
+from blendwright.dialects.envelopes import EnvelopeName, render_envelope
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.outcome import DeterminismClass, Outcome
-
-Envelope = Literal["tool_result", "core"]
 
 # Names in Blender have at most 255 bytes; anything much longer is prose that nobody asked for.
 LONGEST_TEXT = 8000
@@ -55,16 +53,10 @@ def error_failure(error: BaseException) -> ToolResponse:
     return failure(Finding(Fault.INTERNAL_ERROR, message))
 
 
-def render_response(name: str, response: ToolResponse, envelope: Envelope) -> types.CallToolResult:
+def render_response(name: str, response: ToolResponse, envelope: EnvelopeName) -> types.CallToolResult:
     """`name` is the tool that was called, for an outcome that names none."""
     outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name)
-    if envelope == "core":
-        document = core_envelope(outcome).model_dump(mode="json", exclude_none=True)
-        if not outcome.ok and outcome.result is not None:
-            document["error"]["details"]["result"] = outcome.result
-    else:
-        document = result_envelope(outcome).model_dump(mode="json")
-    document = sanitise(document)
+    document = sanitise(render_envelope(outcome, envelope))
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=orjson.dumps(document).decode())]
     for image in response.images:
         data = base64.b64encode(image).decode()

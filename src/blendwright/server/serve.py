@@ -15,10 +15,10 @@ from pathlib import Path
 import anyio
 
 import blendwright
+from blendwright.dialects.envelopes import EnvelopeName
 from blendwright.macros import load_macros
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.early_server import stdio_connection
-from blendwright.server.responses import Envelope
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
@@ -74,7 +74,7 @@ class Settings:
     blender: str | None = None
     roots: tuple[str, ...] | None = None
     direct: bool = False
-    envelope: Envelope = "tool_result"
+    envelope: EnvelopeName = "tool_result"
     address: tuple[str, int] | None = None
     token: str = ""
 

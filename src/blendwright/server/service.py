@@ -15,6 +15,7 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from blendwright.dialects.envelopes import EnvelopeName
 from blendwright.server import catalogue_tools, plan_tools, scene_tools, workspace_tools
 from blendwright.server.client_info import (
     ProgressReporter,
@@ -27,7 +28,7 @@ from blendwright.server.context import Caller, ServerContext
 from blendwright.server.elicitation import MultiRoundCall, PendingApproval, PendingCalls, session_approver
 from blendwright.server.prompts import get_prompt, list_prompts
 from blendwright.server.resources import Resources
-from blendwright.server.responses import Envelope, ToolResponse, error_failure, failure, render_response
+from blendwright.server.responses import ToolResponse, error_failure, failure, render_response
 from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool, direct_tools
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
@@ -55,10 +56,10 @@ class Service:
     """Answers the requests of hosts for one workspace."""
 
     def __init__(
-        self, context: ServerContext, *, version: str, envelope: Envelope = "tool_result", direct: bool = False
+        self, context: ServerContext, *, version: str, envelope: EnvelopeName = "tool_result", direct: bool = False
     ) -> None:
         self._context = context
-        self._envelope: Envelope = envelope
+        self._envelope: EnvelopeName = envelope
         added = direct_tools(context.tools) if direct else ()
         # Where both have a name, the server's own is the one that its instructions speak of.
         self._tools = {tool.name: tool for tool in (*added, *TOOLS)}

@@ -10,7 +10,7 @@ from pydantic import Field
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.queries import commit_log, compare_commits
 from blendwright.server.context import Caller, Job, ServerContext
-from blendwright.server.responses import ToolResponse, error_failure, failure, success
+from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 from blendwright.values.faults import Fault
@@ -114,25 +114,20 @@ async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -
     if job is None:
         return _unknown(args.job_id)
     if not job.ended:
-        await asyncio.to_thread(job.cancel.cancel)
+        await asyncio.to_thread(job.stop)
         await _wait(job, 30)
     return _status(job)
 
 
 def _status(job: Job) -> ToolResponse:
-    """How far the job is. Once it has ended, the envelope is that of its plan; a plan that failed is no failure of this call."""
-    status = job.to_json()
-    if job.response is None or not job.ended:
+    """How far the job is. Once it has ended, the envelope is that of its plan, as if whoever asks had waited for it."""
+    outcome, status = job.outcome, job.to_json()
+    if outcome is None:
         return success(status, "nondeterministic")  # it depends on when one asks
-    error = job.response.exception()
-    outcome = (job.response.result() if error is None else error_failure(error)).outcome
     status |= {"ok": outcome.ok, "message": outcome.message, "outcome": outcome.result}
     if outcome.findings:
         status["findings"] = [finding.to_json() for finding in outcome.findings]
-    determinism = outcome.determinism_class or "deterministic"
-    return ToolResponse(
-        outcome.with_(fault=None, message="", findings=(), result=status, determinism_class=determinism)
-    )
+    return ToolResponse(outcome.with_(result=status))
 
 
 async def _wait(job: Job, seconds: float) -> None:
