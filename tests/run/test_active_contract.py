@@ -63,6 +63,17 @@ def test_the_budget_of_the_host_ends_a_call_that_asks_for_more(engine: Engine) -
     assert tool_result(outcome).details["partial_work"]["deadline_seconds"] == 0.4
 
 
+def test_the_results_of_a_plan_are_read_back_where_host_or_caller_want_all_of_them(engine: Engine) -> None:
+    def faults(request: str, **options: Any) -> list[Fault | None]:
+        look = box("a", tool_name="trial.peek", args={"how": "unverified"}, safety_level="read_only")
+        return [operation.fault for operation in engine.run(plan_of(request, look), **options).operations]
+
+    assert faults("plain") == [None]
+    assert faults("asked", verify=True) == [Fault.VERIFICATION_FAILED]
+    with engine.under(UNASKED, Proposal(host=HostProfile(verification="all"))):
+        assert faults("agreed") == [Fault.VERIFICATION_FAILED]
+
+
 def test_the_budget_of_the_contract_ends_a_run_that_asks_for_more(engine: Engine) -> None:
     with engine.under(Policy(constraints=Constraints(run_seconds=0.5))):
         late = {"how": "run_away", "name": "Late"}

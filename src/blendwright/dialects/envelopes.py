@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from blendwright.policy.host_profile import EnvelopeName
 from blendwright.values.faults import RENDERINGS
 from blendwright.values.outcome import DeterminismClass, Outcome
 
@@ -32,7 +33,6 @@ CoreErrorCode = Literal[
     "timeout",
     "internal_error",
 ]
-EnvelopeName = Literal["tool_result", "core"]
 
 
 class Envelope(BaseModel):

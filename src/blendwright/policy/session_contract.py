@@ -15,7 +15,7 @@ from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.limits import CostsAsked, Limits, LimitsAsked, tightened
 from blendwright.policy.policy import AuditSettings, Constraints, Modes, Policy, Rules, Verdict
 from blendwright.policy.refusals import refusal
-from blendwright.tool_api.promises import CAPABILITIES, Determinism
+from blendwright.tool_api.promises import CAPABILITIES, Determinism, strictest
 from blendwright.values.canonical import digest, stable_json
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.wire.blender_profile import BlenderProfile
@@ -92,7 +92,7 @@ class Terms(_Part):
 
     def demanding(self, determinism: Determinism | None) -> Terms:
         """The same terms for a run or call that demands a class of results; a demand never weakens that of the session."""
-        if determinism is None:
+        if determinism is None or determinism is Determinism.NONDETERMINISTIC:
             return self
         stricter = strictest(self.constraints.determinism, determinism)
         if stricter is self.constraints.determinism:
@@ -212,10 +212,6 @@ def registry(version: str, entries: Mapping[str, Any]) -> Registry:
     """The reference of a catalogue: declarations by name."""
     each = {name: digest(entries[name]) for name in sorted(entries)}
     return Registry(version=version, fingerprint=digest(each), entries=each)
-
-
-def strictest(*demands: Determinism | None) -> Determinism | None:
-    return min((demand for demand in demands if demand is not None), key=lambda demand: demand.rank, default=None)
 
 
 def dotted(version: Version) -> str:

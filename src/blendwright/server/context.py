@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 from blendwright.app.open_scene import OpenScene
 from blendwright.macros import Macro
 from blendwright.policy.approvals import ApprovalPrompt, Approver
+from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
@@ -135,12 +136,13 @@ class Jobs:
 class Caller:
     """Who sent a request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread.
 
-    `proposal` is the contract that its host proposes; `approver` is its user, where the host can ask one.
+    `proposal` is the contract that its host proposes, of the `statements` about it; `approver` is its user, where the host can ask one.
     """
 
     client: str
     progress: Report
     proposal: Proposal = field(default_factory=Proposal)
+    statements: tuple[HostStatement, ...] = ()
     approver: ApprovalPrompt | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
 
@@ -161,6 +163,10 @@ class ServerContext:
     jobs: Jobs
     blender: str | None = None
     """Which Blender, where it is not the usual one."""
+    statements: tuple[HostStatement, ...] = ()
+    """What whoever started the server says about hosts."""
+    own_roots: bool = False
+    """Whether the roots were given instead of those of the policy."""
     side_executor: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "aside"))
     """For work with Blender processes of its own, one at a time: each takes memory and cores."""
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])

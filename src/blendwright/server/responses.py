@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import mcp_types as types
 import orjson
 
-from blendwright.dialects.envelopes import EnvelopeName, render_envelope
+from blendwright.dialects.envelopes import render_envelope
+from blendwright.policy.host_profile import EnvelopeName
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
@@ -53,15 +54,34 @@ def error_failure(error: BaseException) -> ToolResponse:
     return failure(Finding(Fault.INTERNAL_ERROR, message))
 
 
-def render_response(name: str, response: ToolResponse, envelope: EnvelopeName) -> types.CallToolResult:
-    """`name` is the tool that was called, for an outcome that names none."""
+def render_response(
+    name: str, response: ToolResponse, envelope: EnvelopeName, payload_bytes: int | None = None
+) -> types.CallToolResult:
+    """`name` is the tool that was called, for an outcome that names none. What is larger than the host takes is left out, and said so:
+    what was done is done, and its answer must arrive."""
     outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name)
-    document = sanitise(render_envelope(outcome, envelope))
-    content: list[types.ContentBlock] = [types.TextContent(type="text", text=orjson.dumps(document).decode())]
+    document = _document(outcome, envelope)
+    text = orjson.dumps(document)
+    size = 2 * len(text) + sum(len(image) * 4 // 3 for image in response.images)
+    if payload_bytes is not None and size > payload_bytes:
+        cure = "Ask for less at once: a page, a smaller picture, a plan in parts. What was committed is in history_log."
+        left_out = {"bytes": size, "payload_bytes": payload_bytes, "cure": cure}
+        short = outcome.with_(
+            result={"left_out": left_out}, handles=(), changes=(), snapshot=None, findings=outcome.findings[:1]
+        )
+        response, document = replace(response, images=()), _document(short, envelope)
+        text = orjson.dumps(document)
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=text.decode())]
     for image in response.images:
         data = base64.b64encode(image).decode()
         content.append(types.ImageContent(type="image", data=data, mime_type="image/png"))
     return types.CallToolResult(content=content, structured_content=document, is_error=not outcome.ok)
+
+
+def _document(outcome: Outcome, envelope: EnvelopeName) -> dict[str, Any]:
+    """In the core model's envelope there is a result or an error, never both."""
+    document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
+    return {key: value for key, value in document.items() if envelope == "tool_result" or value is not None}
 
 
 def sanitise(value: Any) -> Any:
